@@ -114,7 +114,7 @@ Method audit_method(const Method& method, std::int64_t n_train) {
 }
 
 Audit audit(const Index& index, const Method& method, const Rows& test,
-            std::span<const std::uint8_t> test_labels, const Watch& watch) {
+            std::span<const std::uint8_t> test_labels, const ProgressToken& token) {
     const Training& training = index.training();
     if (occurring(training.labels).size() < 2)
         throw DataError("the training set has one class, " + std::to_string(training.labels.front()) +
@@ -123,7 +123,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
     Audit audit;
     audit.each = std::min(method.vote.k, index.method().vote.k);
     const Measure measure = method.neighbor_measure();
-    Results found = index.search(Queries::all_of(training.rows), {.vote = false, .watch = watch});
+    Results found = index.search(Queries::all_of(training.rows), {.vote = false, .token = token});
     audit.neighbors = std::move(found.neighbors);
     std::vector<Means> means = all_means(audit.neighbors, training, training.labels, audit.each, measure);
     const double t = smallest_unit(means);
@@ -133,7 +133,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
     audit.slope = fitted_slope(evidence);
     std::span<const std::uint8_t> labels = training.labels;
     if (test.count > 0) {
-        found = index.search(test, {.vote = false, .watch = watch});
+        found = index.search(test, {.vote = false, .token = token});
         audit.neighbors = std::move(found.neighbors);
         labels = test_labels;
         means = all_means(audit.neighbors, training, labels, audit.each, measure);

@@ -47,7 +47,7 @@ struct Audit {
 /// Audits the training set of `classifier`, opened for `audit_method(method, ...)`, by leave-one-out; or, if `test` has
 /// images, audits those by the training set. Throws DataError (one class alone), and as Index::search.
 Audit audit(const Index& index, const Method& method, const Rows& test,
-            std::span<const std::uint8_t> test_labels, const Watch& watch);
+            std::span<const std::uint8_t> test_labels, const ProgressToken& token);
 
 /// Changes `n` of the labels to other labels that occur, at places that `seed` chooses: the same on every machine.
 /// Returns the places, ascending. Throws UsageError (more than there are, one class).

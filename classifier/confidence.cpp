@@ -54,7 +54,7 @@ constexpr std::size_t size = Confidence::n_inputs + 1;
 constexpr int max_steps = 50, max_halvings = 30;
 constexpr double smallest_step = 1e-9;
 
-Inputs inputs_of(const Evidence& answer) {
+Inputs inputs_of(const ConfidenceFeatures& answer) {
     return {1,
             answer.share,
             answer.distance,
@@ -143,12 +143,12 @@ Confidence::Confidence(const LeaveOneOut& sample) : fitted_(!sample.empty()) {
     if (sample.empty()) return;
     const auto n = static_cast<double>(sample.size());
     for (const SampledAnswer& answer : sample) {
-        const Inputs x = inputs_of(answer.evidence);
+        const Inputs x = inputs_of(answer.confidence_features);
         for (std::size_t i = 0; i < size; ++i)
             fit_.means[i] += x[i] / n;
     }
     for (const SampledAnswer& answer : sample) {
-        const Inputs x = inputs_of(answer.evidence);
+        const Inputs x = inputs_of(answer.confidence_features);
         for (std::size_t i = 0; i < size; ++i)
             fit_.deviations[i] += (x[i] - fit_.means[i]) * (x[i] - fit_.means[i]) / n;
     }
@@ -157,37 +157,39 @@ Confidence::Confidence(const LeaveOneOut& sample) : fitted_(!sample.empty()) {
     std::vector<Example> examples;
     examples.reserve(sample.size() + 1);
     for (const SampledAnswer& answer : sample)
-        examples.push_back({scaled(answer.evidence), double(answer.right), double(1 - answer.right)});
+        examples.push_back(
+            {scaled(answer.confidence_features), double(answer.right), double(1 - answer.right)});
     examples.push_back({{1}, 0.5, 0.5});
     fit_.weights = fitted_weights(examples);
 }
 
-Inputs Confidence::scaled(const Evidence& answer) const {
+Inputs Confidence::scaled(const ConfidenceFeatures& answer) const {
     Inputs x = inputs_of(answer);
     for (std::size_t i = 1; i < size; ++i)
         x[i] = fit_.deviations[i] > 0 ? (x[i] - fit_.means[i]) / fit_.deviations[i] : 0;
     return x;
 }
 
-double Confidence::probability(const Evidence& answer) const {
+double Confidence::probability(const ConfidenceFeatures& answer) const {
     if (!fitted_) return answer.share;
     const double p = probability_of(product(scaled(answer), fit_.weights));
     return std::clamp(std::round(p * 1e6), 1.0, 999'999.0) / 1e6;
 }
 
-std::vector<double> Confidence::probabilities(std::span<const Evidence> answers) const {
+std::vector<double> Confidence::probabilities(std::span<const ConfidenceFeatures> answers) const {
     std::vector<double> all(answers.size());
-    std::ranges::transform(answers, all.begin(), [&](const Evidence& answer) { return probability(answer); });
+    std::ranges::transform(answers, all.begin(),
+                           [&](const ConfidenceFeatures& answer) { return probability(answer); });
     return all;
 }
 
-Confidence fitted_confidence(const Index& index, const Watch& watch) {
+Confidence fitted_confidence(const Index& index, const ProgressToken& token) {
     const TrainingSet& set = index.set();
     const Method& method = index.method();
     if (const auto kept = set.find<Confidence::Weights>(Fitted::confidence, method, 1); !kept.empty())
         return Confidence(kept.front());
     if (const auto sample = find_sample(set, method)) return Confidence(*sample);
-    const Confidence confidence(leave_one_out(index, nullptr, watch.quiet()));
+    const Confidence confidence(leave_one_out(index, nullptr, token.quiet()));
     if (confidence.fitted())
         set.keep<Confidence::Weights>(Fitted::confidence, method, {&confidence.weights(), 1});
     return confidence;

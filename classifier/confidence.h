@@ -1,5 +1,5 @@
 #pragma once
-/// The probability that an answer is right: a logistic regression on its Evidence, fitted to answers of which it is known
+/// The probability that an answer is right: a logistic regression on its ConfidenceFeatures, fitted to answers of which it is known
 /// whether they are right.
 ///
 ///   z = w0 + Σ w_f (x_f − mean_f) / deviation_f      p = 1 / (1 + exp(−z))
@@ -59,20 +59,20 @@ class Confidence {
     explicit Confidence(const Weights& fit) : fitted_(true), fit_(fit) {}
 
     /// In steps of 1e-6, which hide the last bits of exp and log, other with each C library; 1e-6 to 1 - 1e-6 if fitted.
-    double probability(const Evidence& answer) const;
-    std::vector<double> probabilities(std::span<const Evidence> answers) const;
+    double probability(const ConfidenceFeatures& answer) const;
+    std::vector<double> probabilities(std::span<const ConfidenceFeatures> answers) const;
 
     bool fitted() const { return fitted_; }
     const Weights& weights() const { return fit_; }
 
   private:
-    Inputs scaled(const Evidence& answer) const;
+    Inputs scaled(const ConfidenceFeatures& answer) const;
 
     bool fitted_ = false;
     Weights fit_;
 };
 
 /// That of the classifier's set and method: kept, or fitted by leave-one-out and kept. Throws as leave_one_out.
-Confidence fitted_confidence(const Index& index, const Watch& watch);
+Confidence fitted_confidence(const Index& index, const ProgressToken& token);
 
 }  // namespace knn

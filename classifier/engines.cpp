@@ -17,7 +17,7 @@ constexpr bool has_cuda = true;
 #else
 constexpr bool has_cuda = false;
 
-Refusal lacks_cuda(const Problem&, Plan&) {
+UnsupportedReason lacks_cuda(const Problem&, Plan&) {
     return "this build has no GPU engines; expected a build with CUDA";
 }
 #endif
@@ -30,13 +30,13 @@ constexpr const char* classic_summary = "float4 distance kernel and a bitonic so
 // The fastest first: `auto` takes the first that the device can run and that supports the problem.
 constexpr Engine all_engines[] = {
 #ifdef MNIST_KNN_HAS_CUDA
-    {"tensor", tensor_summary, true, gpu::settle_tensor, gpu::open_tensor, {true, true, true, true}},
-    {"classic", classic_summary, true, gpu::settle_classic, gpu::open_classic, {true, true, true, false}},
+    {"tensor", tensor_summary, true, gpu::configure_tensor, gpu::open_tensor, {true, true, true, true}},
+    {"classic", classic_summary, true, gpu::configure_classic, gpu::open_classic, {true, true, true, false}},
 #else
     {"tensor", tensor_summary, true, lacks_cuda, nullptr},
     {"classic", classic_summary, true, lacks_cuda, nullptr},
 #endif
-    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, cpu::settle, cpu::open},
+    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, cpu::configure, cpu::open},
 };
 
 }  // namespace

@@ -29,8 +29,8 @@ struct Engine {
     bool on_gpu;
     /// Why it cannot answer the problem on the plan's device with the kernels that the plan names; if it can,
     /// fills in the rest of the plan.
-    Refusal (*settle)(const Problem& problem, Plan& plan);
-    /// Needs a settled plan; adds the stages that move and arrange the training set to `timeline`. Null if this
+    UnsupportedReason (*configure)(const Problem& problem, Plan& plan);
+    /// Needs a configured plan; adds the stages that move and arrange the training set to `timeline`. Null if this
     /// build does not have the engine.
     std::unique_ptr<DeviceIndex> (*open)(const Training& training, const Measure& measure, const Plan& plan,
                                          Timeline& timeline);

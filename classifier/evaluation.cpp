@@ -64,7 +64,7 @@ Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
 }
 
 Evaluation classify_and_score(const Index& index, const Dataset& data, std::int64_t n_test,
-                              const Watch& watch) {
+                              const ProgressToken& token) {
     Evaluation evaluation;
     evaluation.data = &data;
     evaluation.n_train = index.training().rows.count;
@@ -72,22 +72,22 @@ Evaluation classify_and_score(const Index& index, const Dataset& data, std::int6
     evaluation.created = utc_now();
     evaluation.method = index.method();
     Results& found = evaluation.found;
-    found = index.search(data.test.images().first(n_test), {.watch = watch});
+    found = index.search(data.test.images().first(n_test), {.token = token});
     Timeline whole = index.opening();
     whole.add(found.timeline);
     found.timeline = std::move(whole);
     found.search_ms += index.open_ms();
     const auto truth = data.test.labels.span().first(static_cast<std::size_t>(n_test));
     evaluation.score = score(found.votes, truth, data.labels);
-    add_confidence(evaluation, index, watch);
+    add_confidence(evaluation, index, token);
     return evaluation;
 }
 
-void add_confidence(Evaluation& evaluation, const Index& index, const Watch& watch) {
+void add_confidence(Evaluation& evaluation, const Index& index, const ProgressToken& token) {
     const auto start = Clock::now();
-    const Confidence confidence = fitted_confidence(index, watch);
+    const Confidence confidence = fitted_confidence(index, token);
     evaluation.calibrated = confidence.fitted();
-    evaluation.confidence = confidence.probabilities(evaluation.found.evidence);
+    evaluation.confidence = confidence.probabilities(evaluation.found.confidence_features);
     evaluation.found.timeline.add(
         {.name = "confidence", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }

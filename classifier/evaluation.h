@@ -47,10 +47,10 @@ struct Evaluation {
 
 /// The first `n_test` images of the data set's test set, classified and scored.
 Evaluation classify_and_score(const Index& index, const Dataset& data, std::int64_t n_test,
-                              const Watch& watch);
+                              const ProgressToken& token);
 
 /// Gives the answers their confidences, fitted by leave-one-out unless the training set has kept the fit.
-void add_confidence(Evaluation& evaluation, const Index& index, const Watch& watch);
+void add_confidence(Evaluation& evaluation, const Index& index, const ProgressToken& token);
 
 /// 1 or 0 for each test image.
 std::vector<std::uint8_t> right_answers(const Evaluation& evaluation);

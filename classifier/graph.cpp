@@ -25,7 +25,7 @@ std::int64_t points_of_part(const Rows& points, int k) {
     return std::max<std::int64_t>(std::max(bytes, points.count * points.dim) / row_bytes, 1);
 }
 
-GraphSearch search_graph(const Index& index, Timeline& timeline, const Watch& watch,
+GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressToken& token,
                          const std::function<void(std::int64_t first, const Neighbors& part)>& take,
                          std::int64_t most) {
     const Rows& points = index.training().rows;
@@ -35,7 +35,7 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const Watch& wa
         const std::int64_t n = std::min(most, points.count - first);
         const auto start = Clock::now();
         const Results found = index.search(Queries::some_of(points, first, n),
-                                           {.vote = false, .watch = watch.part(first, points.count)});
+                                           {.vote = false, .token = token.part(first, points.count)});
         search.ms += ms_since(start);
         search.plan = found.plan;
         timeline.add(found.timeline);

@@ -35,7 +35,7 @@ struct GraphSearch {
 };
 /// Searches all neighbors of all training points of `index`, `most` at a time (0: points_of_part) in their order; `take` gets the
 /// first point and the rows of each part. Adds to `timeline`. Throws as Index::search, and what `take` throws.
-GraphSearch search_graph(const Index& index, Timeline& timeline, const Watch& watch,
+GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressToken& token,
                          const std::function<void(std::int64_t first, const Neighbors& part)>& take,
                          std::int64_t most = 0);
 

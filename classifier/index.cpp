@@ -25,7 +25,7 @@ Descriptors some_of(const Descriptors& all, std::span<const std::uint32_t> image
 /// Re-ranks without the descriptors of all training images: the candidates become a training set of their own, in the
 /// same order, so that ties stay as they are.
 Neighbors reranked_alone(Neighbors found, const Descriptors& queries, const Reranking& reranking,
-                         const Rows& train, int k, int threads, const Watch& watch) {
+                         const Rows& train, int k, int threads, const ProgressToken& token) {
     std::vector<std::uint32_t> images;
     for (const Neighbor& one : found.rows)
         images.push_back(one.index);
@@ -41,8 +41,8 @@ Neighbors reranked_alone(Neighbors found, const Descriptors& queries, const Rera
                                                images.begin());
     const Descriptors described =
         cpu::describe(reranking.rerank, {pixels.data(), std::ssize(images), train.dim}, queries.layout.image,
-                      threads, watch.stop);
-    Neighbors ordered = cpu::rerank(found, queries, described, density, k, threads, watch);
+                      threads, token.stop);
+    Neighbors ordered = cpu::rerank(found, queries, described, density, k, threads, token);
     for (Neighbor& one : ordered.rows)
         one.index = images[one.index];
     return ordered;
@@ -53,7 +53,7 @@ StageKind host_kind(const Plan& plan) {
     return plan.device.kind == Device::Kind::cpu ? StageKind::kernel : StageKind::host;
 }
 
-/// What the host computes of batches: votes, unless the device has voted, and evidence. In the order in which they come,
+/// What the host computes of batches: votes, unless the device has voted, and confidence_features. In the order in which they come,
 /// while the device searches others.
 struct Voting {
     const Training& training;
@@ -82,11 +82,11 @@ struct Voting {
             vote_rows(batch.neighbors, voters, training.labels, method.vote, measure, own, votes);
             ms += ms_since(start);
         }
-        results.evidence.resize(results.votes.size());
-        const auto evidence = std::span(results.evidence).subspan(begin, count);
-        evidence_of_rows(batch.neighbors, voters, training.labels, votes, method.vote, measure, threads,
-                         evidence);
-        if (on_batch) on_batch({batch.first, batch.neighbors, votes, evidence});
+        results.confidence_features.resize(results.votes.size());
+        const auto confidence_features = std::span(results.confidence_features).subspan(begin, count);
+        confidence_features_of(batch.neighbors, voters, training.labels, votes, method.vote, measure, threads,
+                               confidence_features);
+        if (on_batch) on_batch({batch.first, batch.neighbors, votes, confidence_features});
     }
 
     /// After the search.
@@ -98,7 +98,8 @@ struct Voting {
 
 }  // namespace
 
-Index::Index(const TrainingSet& set, const Method& method, const Resolved& resolved, const Watch& watch)
+Index::Index(const TrainingSet& set, const Method& method, const Resolved& resolved,
+             const ProgressToken& token)
     : set_(set),
       training_(set.view()),
       method_(method),
@@ -112,14 +113,14 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
         // A device makes features faster than they are read, and a rank those of its own images.
         const bool has_features = plan_.stages.transform == StagePlace::host && ranks_ == nullptr;
         if (has_features) {
-            const Features& features = set_.features(method.transform, plan_.threads, watch.stop, opening_);
+            const Features& features = set_.features(method.transform, plan_.threads, token.stop, opening_);
             training_.transform = &features.transform;
             training_.features = features.rows;
         } else {
-            training_.transform = &set_.transform(method.transform, 0, watch.stop, opening_);
+            training_.transform = &set_.transform(method.transform, 0, token.stop, opening_);
         }
     }
-    if (method.reranks()) fit_reranking(resolved, watch);
+    if (method.reranks()) fit_reranking(resolved, token);
     if (plan_.stages.rerank == StagePlace::device) training_.reranking = &reranking_;
     sharded_ = std::make_unique<Sharded>(engine, training_, method.measure, plan_, ranks_, opening_);
     open_ms_ = ms_since(start);
@@ -128,13 +129,13 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
 Index::~Index() = default;
 
 /// What the engine compares: features where the host makes them, else the images themselves.
-Queries Index::features_of(const Queries& queries, Timeline& timeline, const Watch& watch) const {
+Queries Index::features_of(const Queries& queries, Timeline& timeline, const ProgressToken& token) const {
     if (plan_.stages.transform != StagePlace::host || queries.count() == 0) return queries;
     if (queries.leaves_out() && training_.features.count > 0) return queries.as_rows_of(training_.features);
     const FittedTransform& transform = *training_.transform;
     const auto start = Clock::now();
     const auto made = std::make_shared<const std::vector<std::uint8_t>>(
-        features(transform, queries.rows, plan_.threads, watch.stop));
+        features(transform, queries.rows, plan_.threads, token.stop));
     const std::int64_t n = queries.count(), dim = transform.dim_out();
     timeline.add({.name = "transform",
                   .launches = 1,
@@ -149,7 +150,7 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Wat
 
 /// On the host.
 Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all,
-                          int threads, Timeline& timeline, const Watch& watch) const {
+                          int threads, Timeline& timeline, const ProgressToken& token) const {
     const Rerank& rerank = method_.rerank;
     const StageKind kind = host_kind(plan_);
     auto start = Clock::now();
@@ -164,16 +165,16 @@ Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k,
     }
     Descriptors all;
     if (describe_all || queries.count() * found.k >= set_.size())
-        all = set_.descriptors(rerank, threads_, watch.stop, !queries.leaves_out());
+        all = set_.descriptors(rerank, threads_, token.stop, !queries.leaves_out());
     const bool are_described = queries.leaves_out() && all.count() > 0;
     const Descriptors described =
         are_described ? some_of(all, queries.images)
-                      : cpu::describe(rerank, queries.rows, training_.shape, threads, watch.stop);
+                      : cpu::describe(rerank, queries.rows, training_.shape, threads, token.stop);
     timed("describe");
     Neighbors ordered =
         all.count() > 0
-            ? cpu::rerank(found, described, all, reranking_.density, k, threads, watch.quiet())
-            : reranked_alone(found, described, reranking_, training_.rows, k, threads, watch.quiet());
+            ? cpu::rerank(found, described, all, reranking_.density, k, threads, token.quiet())
+            : reranked_alone(found, described, reranking_, training_.rows, k, threads, token.quiet());
     timed("rerank");
     return ordered;
 }
@@ -191,8 +192,8 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     const int voters = options.vote && !device_vote ? method.voters(others) : rule.k;
     const int found_k =
         host_rerank ? reranking_.candidates(voters, set_.size(), queries.leaves_out()) : voters;
-    const Share searched = sharded_->searched(n_query), answered = sharded_->answered(n_query);
-    const Watch& watch = options.watch;
+    const Range searched = sharded_->searched(n_query), answered = sharded_->answered(n_query);
+    const ProgressToken& token = options.token;
 
     Results results;
     Timeline& timeline = results.timeline;
@@ -202,7 +203,7 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     Voting voting{training_, method, voters, plan_, threads_, on_batch, results};
     const BatchCallback take =
         options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : on_batch;
-    const TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, watch),
+    const TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, token),
                       .k = found_k,
                       .vote = device_vote ? &rule : nullptr,
                       .on_batch = host_rerank ? BatchCallback() : take};
@@ -210,18 +211,19 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     if (options.keep_features && plan_.stages.transform != StagePlace::device && ranks_ == nullptr)
         results.features = wanted.queries;
     results.plan = plan_;
-    const Sharded::Searched own = sharded_->top_k(wanted, memory, n_query, timeline, watch);
+    const Sharded::Searched own = sharded_->top_k(wanted, memory, n_query, timeline, token);
     results.plan.batch = own.batch;
     if (host_rerank && answered.count > 0) {
         found = reranked(found, queries.slice(answered.begin, answered.count), voters, false, threads_,
-                         timeline, watch);
+                         timeline, token);
         if (take) take({0, found.rows});
     }
     voting.finish(timeline);
     results.neighbors = std::move(found);
     if (ranks_ != nullptr) {
-        gather(n_query, options.vote, own.ms, watch, results);
-        if (options.on_batch) options.on_batch({0, results.neighbors.rows, results.votes, results.evidence});
+        gather(n_query, options.vote, own.ms, token, results);
+        if (options.on_batch)
+            options.on_batch({0, results.neighbors.rows, results.votes, results.confidence_features});
     }
     if (results.neighbors.k > rule.k) {
         results.all_voters = std::move(results.neighbors);
@@ -232,7 +234,7 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
 }
 
 /// Every rank gets what all ranks have answered.
-void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Watch& watch,
+void Index::gather(std::int64_t n_query, bool has_votes, double ms, const ProgressToken& token,
                    Results& results) const {
     Timeline& timeline = results.timeline;
     const auto start = Clock::now();
@@ -241,20 +243,20 @@ void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Watch&
         rows.resize(at(n_query * length));
         Incoming receive;
         for (int r = 0; r < ranks_->size(); ++r) {
-            const Share share = share_of(n_query, ranks_->size(), r);
+            const Range share = range_of(n_query, ranks_->size(), r);
             receive.push_back(std::as_writable_bytes(
                 std::span(rows).subspan(at(share.begin * length), at(share.count * length))));
         }
-        ranks_->exchange(Outgoing(at(ranks_->size()), std::as_bytes(std::span(mine))), receive, watch.stop);
+        ranks_->exchange(Outgoing(at(ranks_->size()), std::as_bytes(std::span(mine))), receive, token.stop);
     };
     results.neighbors.n_query = n_query;
     gather_rows(results.neighbors.rows, results.neighbors.k);
     if (has_votes) {
         gather_rows(results.votes, 1);
-        gather_rows(results.evidence, 1);
+        gather_rows(results.confidence_features, 1);
     }
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    timeline = slowest_rank(*ranks_, timeline, ms, watch.stop);
+    timeline = slowest_rank(*ranks_, timeline, ms, token.stop);
 }
 
 std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
@@ -275,9 +277,9 @@ std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images
 }
 
 Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline& timeline,
-                     const Watch& watch) {
+                     const ProgressToken& token) {
     Neighbors found(queries.count(), k);
-    index.top_k({.queries = queries, .k = k}, {found.rows}, timeline, watch);
+    index.top_k({.queries = queries, .k = k}, {found.rows}, timeline, token);
     return found;
 }
 
@@ -289,9 +291,9 @@ std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query
 }
 
 Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,
-                        const Watch& watch, int threads) {
+                        const ProgressToken& token, int threads) {
     Timeline timeline;
-    return nearest_of(*open_on_cpu(train, queries.count(), k, measure, threads), queries, k, timeline, watch);
+    return nearest_of(*open_on_cpu(train, queries.count(), k, measure, threads), queries, k, timeline, token);
 }
 
 }  // namespace knn

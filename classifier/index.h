@@ -21,17 +21,17 @@ struct SearchOptions {
     int k = 0;                   ///< neighbors of each query; 0: as many as the method's
     bool vote = true;            ///< needs labels; false: neighbors alone
     bool keep_features = false;  ///< Results::features
-    Watch watch = {};
+    ProgressToken token = {};
     /// May be empty. With ranks it is called once, at the end, with all queries. A batch has all neighbors that voted.
     BatchCallback on_batch = {};
 };
 
 /// The result of a search.
 struct Results {
-    Neighbors neighbors;             ///< n_query × k
-    Uninitialized<Vote> votes;       ///< n_query, or empty if there was no vote
-    std::vector<Evidence> evidence;  ///< the same; of the neighbors that voted
-    Neighbors all_voters;            ///< if more than k voted, else empty
+    Neighbors neighbors;                                  ///< n_query × k
+    Uninitialized<Vote> votes;                            ///< n_query, or empty if there was no vote
+    std::vector<ConfidenceFeatures> confidence_features;  ///< the same; of the neighbors that voted
+    Neighbors all_voters;                                 ///< if more than k voted, else empty
     Queries features;  ///< if asked for: what was compared; none where a device or a rank made them
     Timeline timeline;
     double search_ms = 0;  ///< wall clock, votes included
@@ -46,7 +46,8 @@ class Index {
   public:
     /// Fits what the method needs to `set`, unless that has it, and moves the training set to the plan's devices. Throws
     /// DeviceError, DataError, UsageError, Interrupted.
-    Index(const TrainingSet& set, const Method& method, const Resolved& resolved, const Watch& watch = {});
+    Index(const TrainingSet& set, const Method& method, const Resolved& resolved,
+          const ProgressToken& token = {});
     ~Index();
 
     /// Thread-safe, except with ranks, which call in one order. Throws DeviceError, DataError (not enough memory), Interrupted,
@@ -70,12 +71,13 @@ class Index {
     double open_ms() const { return open_ms_; }
 
   private:
-    void fit_reranking(const Resolved& resolved, const Watch& watch);
-    std::span<const std::uint32_t> fitted_density(const Resolved& resolved, const Watch& watch);
-    Queries features_of(const Queries& queries, Timeline& timeline, const Watch& watch) const;
+    void fit_reranking(const Resolved& resolved, const ProgressToken& token);
+    std::span<const std::uint32_t> fitted_density(const Resolved& resolved, const ProgressToken& token);
+    Queries features_of(const Queries& queries, Timeline& timeline, const ProgressToken& token) const;
     Neighbors reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all, int threads,
-                       Timeline& timeline, const Watch& watch) const;
-    void gather(std::int64_t n_query, bool has_votes, double ms, const Watch& watch, Results& results) const;
+                       Timeline& timeline, const ProgressToken& token) const;
+    void gather(std::int64_t n_query, bool has_votes, double ms, const ProgressToken& token,
+                Results& results) const;
 
     TrainingSet set_;
     Reranking reranking_;
@@ -98,10 +100,10 @@ std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query
 
 /// One search by it. Throws the same, Interrupted.
 Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,
-                        const Watch& watch = {}, int threads = 0);
+                        const ProgressToken& token = {}, int threads = 0);
 
 /// The k nearest by an engine's index, without votes.
 Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline& timeline,
-                     const Watch& watch);
+                     const ProgressToken& token);
 
 }  // namespace knn

@@ -19,14 +19,14 @@ void JobQueue::finish() {
     if (last_.valid()) last_.get();
 }
 
-void run_together(std::size_t count, std::int64_t n_query, const Watch& watch,
-                  const std::function<void(std::size_t, const Watch&)>& work) {
+void run_together(std::size_t count, std::int64_t n_query, const ProgressToken& token,
+                  const std::function<void(std::size_t, const ProgressToken&)>& work) {
     constexpr std::chrono::milliseconds poll_every{20};
-    if (count == 1) return work(0, watch);
+    if (count == 1) return work(0, token);
     std::atomic<bool> stop{false};
     std::vector<std::atomic<double>> share_done(count);
     const auto run = [&](std::size_t job) {
-        Watch own;
+        ProgressToken own;
         own.stop = &stop;
         own.progress = [&, job](std::int64_t done, std::int64_t total) {
             if (total > 0) share_done[job] = static_cast<double>(done) / static_cast<double>(total);
@@ -45,12 +45,12 @@ void run_together(std::size_t count, std::int64_t n_query, const Watch& watch,
         jobs.push_back(std::async(run, job));
     for (const std::future<void>& job : jobs)
         while (job.wait_for(poll_every) == std::future_status::timeout) {
-            if (watch.stopped()) stop = true;
-            if (!watch.progress) continue;
+            if (token.stopped()) stop = true;
+            if (!token.progress) continue;
             double sum = 0;
             for (const std::atomic<double>& share : share_done)
                 sum += share;
-            watch.progress(
+            token.progress(
                 static_cast<std::int64_t>(sum / static_cast<double>(count) * static_cast<double>(n_query)),
                 n_query);
         }
@@ -66,7 +66,7 @@ void run_together(std::size_t count, std::int64_t n_query, const Watch& watch,
             if (!error) error = std::current_exception();
         }
     if (error) std::rethrow_exception(error);
-    if (interrupted || watch.stopped()) throw Interrupted();
+    if (interrupted || token.stopped()) throw Interrupted();
 }
 
 }  // namespace knn

@@ -6,7 +6,7 @@
 #include <functional>
 #include <future>
 
-#include "data/core/watch.h"
+#include "data/core/progress_token.h"
 
 namespace knn {
 
@@ -29,10 +29,10 @@ class JobQueue {
     std::shared_future<void> last_;  ///< waits for those before it
 };
 
-/// Runs work(0) to work(jobs - 1) at the same time, each on a thread of its own with a watch of its own, and waits
-/// for all. The caller's thread reports the progress of all to `watch`. If one fails, the others are stopped, and
+/// Runs work(0) to work(jobs - 1) at the same time, each on a thread of its own with a token of its own, and waits
+/// for all. The caller's thread reports the progress of all to `token`. If one fails, the others are stopped, and
 /// its exception is thrown again: the first by number. Throws Interrupted.
-void run_together(std::size_t jobs, std::int64_t n_query, const Watch& watch,
-                  const std::function<void(std::size_t job, const Watch& watch)>& work);
+void run_together(std::size_t jobs, std::int64_t n_query, const ProgressToken& token,
+                  const std::function<void(std::size_t job, const ProgressToken& token)>& work);
 
 }  // namespace knn

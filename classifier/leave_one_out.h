@@ -37,8 +37,8 @@ struct ComparedRows {
 };
 
 /// `query`: train.rows.dim bytes. `neighbors`: those that voted, in order, at least one with the label `winner`.
-double unlikeness(const std::uint8_t* query, const ComparedRows& train, std::span<const Neighbor> neighbors,
-                  std::uint8_t winner);
+double novelty_score(const std::uint8_t* query, const ComparedRows& train,
+                     std::span<const Neighbor> neighbors, std::uint8_t winner);
 
 // The sample.
 
@@ -52,27 +52,27 @@ std::vector<std::uint32_t> strided_sample(std::int64_t n_train);
 
 /// One image of the sample. Without gaps, as it is kept in files.
 struct SampledAnswer {
-    Evidence evidence;
-    double unlikeness = 0;            ///< if it was asked for
+    ConfidenceFeatures confidence_features;
+    double novelty = 0;               ///< if it was asked for
     double distance = 0;              ///< mean_distance of its neighbors
     std::uint32_t nearest_label = 0;  ///< of the first neighbor
     std::uint32_t right = 0;          ///< whether the answer is, 1 or 0
 };
 
-static_assert(sizeof(SampledAnswer) == sizeof(Evidence) + 24);
+static_assert(sizeof(SampledAnswer) == sizeof(ConfidenceFeatures) + 24);
 
 /// Empty if there are too few training images, or not k others.
 using LeaveOneOut = std::vector<SampledAnswer>;
 
-/// That of the index's set and method, with unlikeness: kept, or searched and kept. Throws as leave_one_out.
-LeaveOneOut fitted_sample(const Index& index, const Watch& watch);
+/// That of the index's set and method, with novelty: kept, or searched and kept. Throws as leave_one_out.
+LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token);
 /// The kept one; nothing if there is none.
 std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method);
 
 /// The rows that the index compares, with the density of its re-ranking.
 ComparedRows compared_rows(const Index& index);
 
-/// With unlikeness if `compared` is there: the rows that the index compares. Throws as Index::search.
-LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, const Watch& watch);
+/// With novelty if `compared` is there: the rows that the index compares. Throws as Index::search.
+LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, const ProgressToken& token);
 
 }  // namespace knn

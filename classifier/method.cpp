@@ -15,7 +15,8 @@ namespace knn {
 
 Problem Method::problem(const Training& training, std::int64_t n_query) const {
     const Rows& rows = training.rows;
-    if (const Refusal why = refuse_transform(transform, training.shape, rows.count)) throw UsageError(*why);
+    if (const UnsupportedReason why = refuse_transform(transform, training.shape, rows.count))
+        throw UsageError(*why);
     if (rerank.kind == Reranker::spread && !is_integral(measure.metric))
         throw UsageError(std::string("§rerank spread: scales integers, which distances by ") +
                          name(measure.metric) + " are not; expected §metric l2 or l1");

@@ -17,7 +17,7 @@ double aspect_of(const Answer& answer) {
     return double(answer.image.box.w) / std::max(1, answer.image.box.h);
 }
 
-/// How much farther the digits of a reading may be than the whole: the wider the ink, the less likely it is one
+/// How much farther the digits of a hypothesis may be than the whole: the wider the ink, the less likely it is one
 /// digit.
 double margin(const Answer& answer) {
     if (answer.image.joined) return 0.9;
@@ -26,23 +26,23 @@ double margin(const Answer& answer) {
 
 /// Distance to the neighbors, in units of what is usual for their labels.
 double strangeness(const Answer& answer, std::span<const std::uint8_t> labels, const Measure& measure,
-                   const UsualDistances& usual) {
+                   const TypicalDistances& typical) {
     if (answer.neighbors.empty()) return 0;
     double sum = 0;
     for (const Neighbor& neighbor : answer.neighbors)
-        sum += usual[labels[neighbor.index]];
+        sum += typical[labels[neighbor.index]];
     return mean_distance(answer.neighbors, measure) * double(answer.neighbors.size()) / sum;
 }
 
 /// Of all digits and of the strangest, half each: no digit may be bought by another.
-double strangeness(const std::vector<Answer>& reading, std::span<const std::uint8_t> labels,
-                   const Measure& measure, const UsualDistances& usual) {
+double strangeness(const std::vector<Answer>& hypothesis, std::span<const std::uint8_t> labels,
+                   const Measure& measure, const TypicalDistances& typical) {
     double sum = 0, most = 0;
-    for (const Answer& digit : reading) {
-        const double one = strangeness(digit, labels, measure, usual);
+    for (const Answer& digit : hypothesis) {
+        const double one = strangeness(digit, labels, measure, typical);
         sum += one, most = std::max(most, one);
     }
-    return 0.5 * (sum / double(reading.size()) + most);
+    return 0.5 * (sum / double(hypothesis.size()) + most);
 }
 
 constexpr std::ptrdiff_t min_rejected = 3;
@@ -79,9 +79,9 @@ std::vector<std::int64_t> choose_sizes(std::span<DigitImage* const> digits, cons
     return chosen;
 }
 
-UsualDistances usual_distances(const LeaveOneOut& sample) {
-    UsualDistances usual;
-    usual.fill(1);
+TypicalDistances typical_distances(const LeaveOneOut& sample) {
+    TypicalDistances typical;
+    typical.fill(1);
     std::array<std::vector<double>, 256> distances;
     for (const SampledAnswer& one : sample)
         distances[one.nearest_label].push_back(one.distance);
@@ -90,35 +90,35 @@ UsualDistances usual_distances(const LeaveOneOut& sample) {
         if (all.empty()) continue;
         const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
         std::nth_element(all.begin(), middle, all.end());
-        usual[label] = std::max(*middle, 1e-9);
+        typical[label] = std::max(*middle, 1e-9);
     }
-    return usual;
+    return typical;
 }
 
-void expand_readings(std::vector<Answer>& digits) {
+void expand_hypotheses(std::vector<Answer>& digits) {
     for (Answer& digit : digits) {
-        for (std::vector<DigitImage>& images : digit.image.readings) {
-            std::vector<Answer>& reading = digit.readings.emplace_back(images.size());
+        for (std::vector<DigitImage>& images : digit.image.hypotheses) {
+            std::vector<Answer>& hypothesis = digit.hypotheses.emplace_back(images.size());
             for (std::size_t i = 0; i < images.size(); ++i)
-                reading[i].image = std::move(images[i]);
+                hypothesis[i].image = std::move(images[i]);
         }
-        digit.image.readings.clear();
+        digit.image.hypotheses.clear();
     }
 }
 
-void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
-                     const Measure& measure, const UsualDistances& usual) {
+void choose_hypotheses(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
+                       const Measure& measure, const TypicalDistances& typical) {
     std::vector<Answer> chosen;
     for (Answer& digit : digits) {
-        std::vector<std::vector<Answer>> readings = std::move(digit.readings);
-        digit.readings.clear();
-        const double whole = strangeness(digit, labels, measure, usual);
+        std::vector<std::vector<Answer>> hypotheses = std::move(digit.hypotheses);
+        digit.hypotheses.clear();
+        const double whole = strangeness(digit, labels, measure, typical);
         double least = margin(digit) * whole;
-        if (whole < ordinary && aspect_of(digit) < widest && !digit.image.joined) readings.clear();
+        if (whole < ordinary && aspect_of(digit) < widest && !digit.image.joined) hypotheses.clear();
         std::vector<Answer>* best = nullptr;
-        for (std::vector<Answer>& reading : readings)
-            if (const double strange = strangeness(reading, labels, measure, usual); strange < least)
-                best = &reading, least = strange;
+        for (std::vector<Answer>& hypothesis : hypotheses)
+            if (const double strange = strangeness(hypothesis, labels, measure, typical); strange < least)
+                best = &hypothesis, least = strange;
         if (best == nullptr)
             chosen.push_back(std::move(digit));
         else

@@ -26,7 +26,7 @@ struct Answer {
     std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
     std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
     std::vector<Neighbor> candidates;        ///< in the order before re-ranking; only if that is explained
-    std::vector<std::vector<Answer>> readings;  ///< of DigitImage::readings, until one is chosen
+    std::vector<std::vector<Answer>> hypotheses;  ///< of DigitImage::hypotheses, until one is chosen
 };
 
 /// One picture, whose answer is an `error` or `digits`.
@@ -63,24 +63,24 @@ std::vector<std::uint8_t> rows_to_search(std::span<DigitImage* const> digits);
 std::vector<std::int64_t> choose_sizes(std::span<DigitImage* const> digits, const Measure& measure,
                                        const Neighbors& found);
 
-// Segmentation hypotheses (readings) of ink on a page that may be one digit or several: all are searched, and the one
+// Segmentation hypotheses (hypotheses) of ink on a page that may be one digit or several: all are searched, and the one
 // whose digits are nearest to the training images is used.
 
 /// How far the neighbors of a training image are, by label: a 1 has nearer ones than an 8. 1 for every label if the
 /// sample is empty.
-using UsualDistances = std::array<double, 256>;
-UsualDistances usual_distances(const LeaveOneOut& sample);
+using TypicalDistances = std::array<double, 256>;
+TypicalDistances typical_distances(const LeaveOneOut& sample);
 
-/// Moves the readings of the images into `readings` of the answers, so that they can be searched for.
-void expand_readings(std::vector<Answer>& digits);
+/// Moves the hypotheses of the images into `hypotheses` of the answers, so that they can be searched for.
+void expand_hypotheses(std::vector<Answer>& digits);
 
-/// Replaces each answer whose neighbors are clearly farther than those of one of its readings by the answers of that
-/// reading, and drops the others. docs/classify.md has the figures behind the margin.
-void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
-                     const Measure& measure, const UsualDistances& usual);
+/// Replaces each answer whose neighbors are clearly farther than those of one of its hypotheses by the answers of that
+/// hypothesis, and drops the others. docs/classify.md has the figures behind the margin.
+void choose_hypotheses(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
+                       const Measure& measure, const TypicalDistances& typical);
 
 /// Rejects what is left of the rows in which at least three marks, and at least a third of all, are rejected: some
-/// letters look like digits, but rarely all letters of a word do. `digits`: of one page, in reading order.
+/// letters look like digits, but rarely all letters of a word do. `digits`: of one page, in hypothesis order.
 void reject_text_rows(std::vector<Answer>& digits);
 
 }  // namespace knn

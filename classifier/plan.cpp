@@ -10,41 +10,41 @@ namespace knn {
 namespace {
 
 /// Whether the selector runs on the CPU.
-bool selects_on_cpu(const Wish& wish) {
-    if (wish.select.empty()) return false;
+bool selects_on_cpu(const PlanRequest& request) {
+    if (request.select.empty()) return false;
     const std::vector<Strategy> all = selectors();
     return std::any_of(all.begin(), all.end(),
-                       [&](const Strategy& one) { return one.name == wish.select && !one.on_gpu; });
+                       [&](const Strategy& one) { return one.name == request.select && !one.on_gpu; });
 }
 
 /// Whether to use a GPU if there is one.
-bool wants_gpu(const Wish& wish) {
-    const Engine* named = find_engine(wish.engine.value_or(default_engine));
-    return wish.device.kind != DeviceKind::cpu && (named == nullptr || named->on_gpu) &&
-           !selects_on_cpu(wish);
+bool wants_gpu(const PlanRequest& request) {
+    const Engine* named = find_engine(request.engine.value_or(default_engine));
+    return request.device.kind != DeviceKind::cpu && (named == nullptr || named->on_gpu) &&
+           !selects_on_cpu(request);
 }
 
-void check_combination(const Wish& wish) {
-    const Engine* engine = wish.engine ? find_engine(*wish.engine) : nullptr;
+void check_combination(const PlanRequest& request) {
+    const Engine* engine = request.engine ? find_engine(*request.engine) : nullptr;
     const bool gpu_engine = engine != nullptr && engine->on_gpu;
     const bool cpu_engine = engine != nullptr && !engine->on_gpu;
-    const bool gpu_device = wish.device.kind == DeviceKind::gpu;
-    const bool cpu_device = wish.device.kind == DeviceKind::cpu;
+    const bool gpu_device = request.device.kind == DeviceKind::gpu;
+    const bool cpu_device = request.device.kind == DeviceKind::cpu;
     if (cpu_device && gpu_engine)
-        throw UsageError("§engine " + *wish.engine + " needs a GPU; expected §device gpu, or §engine cpu");
+        throw UsageError("§engine " + *request.engine + " needs a GPU; expected §device gpu, or §engine cpu");
     if (cpu_engine && gpu_device)
-        throw UsageError("§engine " + *wish.engine +
+        throw UsageError("§engine " + *request.engine +
                          " runs on the CPU; expected §device cpu, or another engine");
-    check_ranks(wish);
-    const bool serial = selects_on_cpu(wish);
+    check_ranks(request);
+    const bool serial = selects_on_cpu(request);
     if (serial && (gpu_device || gpu_engine))
-        throw UsageError("§select " + wish.select + " runs on the CPU; expected no GPU with it");
-    if (serial && !wish.distance.empty())
-        throw UsageError("§select " + wish.select +
+        throw UsageError("§select " + request.select + " runs on the CPU; expected no GPU with it");
+    if (serial && !request.distance.empty())
+        throw UsageError("§select " + request.select +
                          " runs on the CPU; expected no §distance, which names a GPU kernel, with it");
-    const std::string kernel = !wish.distance.empty()            ? "§distance"
-                               : !wish.select.empty() && !serial ? "§select"
-                                                                 : "";
+    const std::string kernel = !request.distance.empty()            ? "§distance"
+                               : !request.select.empty() && !serial ? "§select"
+                                                                    : "";
     if (!kernel.empty() && (cpu_device || cpu_engine))
         throw UsageError(kernel +
                          " names a GPU kernel; expected neither §device cpu nor §engine cpu with it");
@@ -58,38 +58,40 @@ void check_combination(const Wish& wish) {
                                 (on_gpu ? "kernel, or §device cpu" : "selector"));
 }
 
-Plan plan_for(const Wish& wish, const Engine& engine, const Device& device) {
+Plan plan_for(const PlanRequest& request, const Engine& engine, const Device& device) {
     return {.engine = engine.name,
             .device = device,
-            .distance = wish.distance,
-            .select = wish.select,
-            .batch = wish.batch,
-            .threads = engine.on_gpu ? 1 : wish.threads,
-            .memory = wish.memory};
+            .distance = request.distance,
+            .select = request.select,
+            .batch = request.batch,
+            .threads = engine.on_gpu ? 1 : request.threads,
+            .memory = request.memory};
 }
 
 /// With this engine only; throws UsageError if it cannot.
-Resolved resolve_with(const Engine& engine, const Wish& wish, const Problem& problem, const Device& device) {
-    Resolved resolved{&engine, plan_for(wish, engine, device), ""};
-    if (const Refusal why = engine.settle(problem, resolved.plan)) refuse(*why, engine.on_gpu);
+Resolved resolve_with(const Engine& engine, const PlanRequest& request, const Problem& problem,
+                      const Device& device) {
+    Resolved resolved{&engine, plan_for(request, engine, device), ""};
+    if (const UnsupportedReason why = engine.configure(problem, resolved.plan)) refuse(*why, engine.on_gpu);
     return resolved;
 }
 
-Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& gpu, const Device& cpu,
-                        std::span<const Engine> table) {
-    const std::string wanted = wish.engine.value_or(default_engine);
+Resolved resolve_on_gpu(const PlanRequest& request, const Problem& problem, const Device& gpu,
+                        const Device& cpu, std::span<const Engine> table) {
+    const std::string wanted = request.engine.value_or(default_engine);
     const Engine* named = find_engine(wanted, table);
-    const bool named_kernels = !wish.distance.empty() || !wish.select.empty();  // which are the GPU's
-    if (named != nullptr && (wish.engine || named_kernels)) return resolve_with(*named, wish, problem, gpu);
+    const bool named_kernels = !request.distance.empty() || !request.select.empty();  // which are the GPU's
+    if (named != nullptr && (request.engine || named_kernels))
+        return resolve_with(*named, request, problem, gpu);
 
     std::vector<const Engine*> candidates;
     for (const Engine& engine : table)
         candidates.insert(&engine == named ? candidates.begin() : candidates.end(), &engine);
-    Refusal first;  // of the engine that would have run
+    UnsupportedReason first;  // of the engine that would have run
     for (const Engine* engine : candidates) {
-        if (!engine->on_gpu && (wish.device.kind != DeviceKind::automatic || named_kernels)) continue;
-        Resolved resolved{engine, plan_for(wish, *engine, engine->on_gpu ? gpu : cpu), ""};
-        const Refusal why = engine->settle(problem, resolved.plan);
+        if (!engine->on_gpu && (request.device.kind != DeviceKind::automatic || named_kernels)) continue;
+        Resolved resolved{engine, plan_for(request, *engine, engine->on_gpu ? gpu : cpu), ""};
+        const UnsupportedReason why = engine->configure(problem, resolved.plan);
         if (!why && !engine->on_gpu && first)
             resolved.notice = "not on the GPU (" + *first + "): searching on the CPU";
         if (!why) return resolved;
@@ -98,31 +100,32 @@ Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& 
     refuse(*first, true);
 }
 
-Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& machine,
+Resolved resolve_one(const PlanRequest& request, const Problem& problem, const Machine& machine,
                      std::span<const Engine> table) {
-    if (const Refusal why = refuse_problem(problem)) throw UsageError(*why);
+    if (const UnsupportedReason why = refuse_problem(problem)) throw UsageError(*why);
     const Engine& cpu_engine = first_engine(false, table);
-    if (!wants_gpu(wish)) return resolve_with(cpu_engine, wish, problem, machine.cpu);
-    if (const Device* gpu = find_gpu(wish.device, machine))
-        return resolve_on_gpu(wish, problem, *gpu, machine.cpu, table);
+    if (!wants_gpu(request)) return resolve_with(cpu_engine, request, problem, machine.cpu);
+    if (const Device* gpu = find_gpu(request.device, machine))
+        return resolve_on_gpu(request, problem, *gpu, machine.cpu, table);
 
-    Wish without_kernels = wish;
+    PlanRequest without_kernels = request;
     without_kernels.distance = without_kernels.select = "";
     Resolved resolved = resolve_with(cpu_engine, without_kernels, problem, machine.cpu);
     resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
-    if (!wish.distance.empty() || !wish.select.empty())
+    if (!request.distance.empty() || !request.select.empty())
         resolved.notice += ", which has no use for §distance and §select";
     return resolved;
 }
 
 /// The other devices run what the first one runs.
-void add_devices(const Wish& wish, const Problem& problem, const Machine& machine, Resolved& resolved) {
-    std::vector<Device> devices = find_gpus(wish.device, machine);
+void add_devices(const PlanRequest& request, const Problem& problem, const Machine& machine,
+                 Resolved& resolved) {
+    std::vector<Device> devices = find_gpus(request.device, machine);
     if (devices.size() == 1) return;
     for (const Device& device : devices) {
         Plan plan = resolved.plan;
         plan.device = device;
-        if (const Refusal why = resolved.engine->settle(problem, plan))
+        if (const UnsupportedReason why = resolved.engine->configure(problem, plan))
             refuse(device_id(device) + ": " + *why, true);
     }
     resolved.plan.devices = std::move(devices);
@@ -130,13 +133,13 @@ void add_devices(const Wish& wish, const Problem& problem, const Machine& machin
 
 }  // namespace
 
-void check_ranks(const Wish& wish) {
-    if (wish.ranks != nullptr && wish.device.several())
-        throw UsageError("§device " + wish.device.text() +
+void check_ranks(const PlanRequest& request) {
+    if (request.ranks != nullptr && request.device.several())
+        throw UsageError("§device " + request.device.text() +
                          ": with mpirun each rank has one device; expected §device gpu, and a rank for each");
 }
 
-std::string DeviceWish::text() const {
+std::string DeviceRequest::text() const {
     std::string text = name(kind);
     if (number) text.append(":").append(std::to_string(*number));
     for (const int other : others)
@@ -145,18 +148,18 @@ std::string DeviceWish::text() const {
     return text;
 }
 
-const Device* find_gpu(const DeviceWish& wish, const Machine& machine) {
+const Device* find_gpu(const DeviceRequest& request, const Machine& machine) {
     const auto fail = [&](const std::string& what) {
-        throw DeviceError("§device " + wish.text() + ": " + what);
+        throw DeviceError("§device " + request.text() + ": " + what);
     };
     if (machine.gpus.empty()) {
-        if (wish.kind == DeviceKind::gpu)
+        if (request.kind == DeviceKind::gpu)
             fail("no GPU: " + machine.why_no_gpu +
                  "; expected an NVIDIA GPU with its driver, or §device cpu");
         return nullptr;
     }
     const auto found = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Device& gpu) {
-        return !wish.number || gpu.number == *wish.number;
+        return !request.number || gpu.number == *request.number;
     });
     if (found == machine.gpus.end())
         fail("no such GPU; expected gpu:" + std::to_string(machine.gpus.front().number) +
@@ -164,11 +167,11 @@ const Device* find_gpu(const DeviceWish& wish, const Machine& machine) {
     return &*found;
 }
 
-std::vector<Device> find_gpus(const DeviceWish& wish, const Machine& machine) {
-    const Device* first = find_gpu(wish, machine);
-    if (wish.all || first == nullptr) return machine.gpus;
+std::vector<Device> find_gpus(const DeviceRequest& request, const Machine& machine) {
+    const Device* first = find_gpu(request, machine);
+    if (request.all || first == nullptr) return machine.gpus;
     std::vector<Device> all = {*first};
-    for (const int number : wish.others)
+    for (const int number : request.others)
         all.push_back(*find_gpu({DeviceKind::gpu, number}, machine));
     return all;
 }
@@ -178,14 +181,14 @@ std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& 
     return {gpus[static_cast<std::size_t>(ranks.local_rank()) % gpus.size()]};
 }
 
-SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
+Placement spread_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
     constexpr std::int64_t tile_queries = 64;  // a tile of the kernels
     const std::int64_t bytes = problem.n_train * problem.dim;
     // Without a limit: the engine `classic` has 4 bytes a pixel, beside the bytes while they are converted.
     const bool gpu = plan.device.kind == Device::Kind::gpu;
     const std::int64_t fitting = plan.memory > 0 ? plan.memory : gpu ? plan.device.memory_bytes / 6 : 0;
     const bool fits = fitting == 0 || bytes <= fitting;
-    return fits && problem.n_query >= tile_queries * workers ? SpreadBy::queries : SpreadBy::training;
+    return fits && problem.n_query >= tile_queries * workers ? Placement::replicate : Placement::shard;
 }
 
 std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_bytes) {
@@ -198,7 +201,7 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
     const bool raw = method.transform.is_raw(), alone = plan.devices.size() <= 1 && plan.ranks == 1;
     const std::int64_t row_bytes = raw ? training.rows.dim : output_dim(method.transform, training.shape);
     const bool whole =
-        (alone || plan.spread == SpreadBy::queries) && n_parts(plan, training.rows.count, row_bytes) == 1;
+        (alone || plan.spread == Placement::replicate) && n_parts(plan, training.rows.count, row_bytes) == 1;
     const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };
     Stages stages;
     if (!raw) stages.transform = place(engine.can.transforms);
@@ -210,37 +213,38 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
     return stages;
 }
 
-Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
+Resolved resolve(const PlanRequest& request, const Problem& problem, const Machine& machine,
                  std::span<const Engine> table) {
-    check_combination(wish);
-    Resolved resolved = resolve_one(wish, problem, machine, table);
-    if (resolved.engine->on_gpu && wish.device.several()) add_devices(wish, problem, machine, resolved);
+    check_combination(request);
+    Resolved resolved = resolve_one(request, problem, machine, table);
+    if (resolved.engine->on_gpu && request.device.several()) add_devices(request, problem, machine, resolved);
     Plan& plan = resolved.plan;
-    if (wish.ranks != nullptr && wish.ranks->size() > 1) {
-        resolved.ranks = wish.ranks;
-        plan.ranks = wish.ranks->size();
+    if (request.ranks != nullptr && request.ranks->size() > 1) {
+        resolved.ranks = request.ranks;
+        plan.ranks = request.ranks->size();
     }
     const std::int64_t workers = std::max<std::int64_t>(std::ssize(plan.devices), plan.ranks);
     if (workers > 1)
-        plan.spread = wish.spread != SpreadBy::automatic ? wish.spread : spread_for(problem, plan, workers);
+        plan.spread =
+            request.spread != Placement::automatic ? request.spread : spread_for(problem, plan, workers);
     return resolved;
 }
 
 Resolved resolve_on_cpu(const Problem& problem, int threads) {
-    Wish wish;
-    wish.device.kind = DeviceKind::cpu;
-    wish.threads = threads;
-    return resolve(wish, problem, {});
+    PlanRequest request;
+    request.device.kind = DeviceKind::cpu;
+    request.threads = threads;
+    return resolve(request, problem, {});
 }
 
-Planner::Planner(const Wish& wish) : wish_(wish) {
-    check_combination(wish);
-    const bool on_gpu = wants_gpu(wish);
-    const Engine* named = find_engine(wish.engine.value_or(default_engine));
+Planner::Planner(const PlanRequest& request) : request_(request) {
+    check_combination(request);
+    const bool on_gpu = wants_gpu(request);
+    const Engine* named = find_engine(request.engine.value_or(default_engine));
     likely_ = on_gpu && named != nullptr ? named : &first_engine(on_gpu);
     if (!on_gpu) return;
     // The default policy: if no thread can be started, `get` looks for GPUs.
-    machine_ = std::async([ranks = wish.device.number ? nullptr : wish.ranks] {
+    machine_ = std::async([ranks = request.device.number ? nullptr : request.ranks] {
                    Machine machine;
                    machine.gpus = gpus(&machine.why_no_gpu);
                    if (ranks != nullptr) machine.gpus = gpus_of_rank(*ranks, machine.gpus);
@@ -249,14 +253,14 @@ Planner::Planner(const Wish& wish) : wish_(wish) {
 }
 
 int Planner::likely_device() const {
-    if (wish_.device.number || wish_.ranks == nullptr || !machine_.valid())
-        return wish_.device.number.value_or(0);
+    if (request_.device.number || request_.ranks == nullptr || !machine_.valid())
+        return request_.device.number.value_or(0);
     const std::vector<Device>& gpus = machine_.get().gpus;
     return gpus.empty() ? 0 : gpus.front().number;
 }
 
 Resolved Planner::resolve(const Problem& problem) {
-    return knn::resolve(wish_, problem, machine_.valid() ? machine_.get() : Machine());
+    return knn::resolve(request_, problem, machine_.valid() ? machine_.get() : Machine());
 }
 
 }  // namespace knn

@@ -22,7 +22,7 @@ struct Names<DeviceKind> {
     static constexpr std::array list{"auto", "cpu", "gpu"};
 };
 
-struct DeviceWish {
+struct DeviceRequest {
     DeviceKind kind = DeviceKind::automatic;
     std::optional<int> number = {};  ///< N of gpu:N, or the first of several
     std::vector<int> others = {};    ///< M of gpu:N,M
@@ -34,13 +34,13 @@ struct DeviceWish {
 };
 
 /// What the user asked for; `resolve` chooses what is empty or 0.
-struct Wish {
+struct PlanRequest {
     std::optional<std::string> engine;  ///< "auto": the fastest that supports the problem
-    DeviceWish device;
+    DeviceRequest device;
     std::string distance, select;
     std::int64_t batch = 0;
     int threads = 0;
-    SpreadBy spread = SpreadBy::automatic;
+    Placement spread = Placement::automatic;
     std::int64_t memory = 0;  ///< bytes
     Ranks* ranks = nullptr;   ///< the processes that search together; null: this one alone
 
@@ -69,9 +69,9 @@ struct Resolved {
 
 /// The plan for a problem on this machine, with the engines of `table`. If the user named neither engine nor
 /// kernels and the default engine does not support the problem, the other GPU engines are tried, then the CPU
-/// unless the user asked for a GPU. Throws UsageError if none is left or the wish contradicts itself,
+/// unless the user asked for a GPU. Throws UsageError if none is left or the request contradicts itself,
 /// DeviceError if the requested GPU does not exist.
-Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
+Resolved resolve(const PlanRequest& request, const Problem& problem, const Machine& machine,
                  std::span<const Engine> table = engines());
 
 /// The plan of the engine `cpu`, whatever the user asked for. threads: 0: all.
@@ -79,17 +79,17 @@ Resolved resolve_on_cpu(const Problem& problem, int threads);
 
 /// The requested GPU, by default the first; null if the machine has none. Throws DeviceError if the user asked
 /// for one that does not exist.
-const Device* find_gpu(const DeviceWish& wish, const Machine& machine);
+const Device* find_gpu(const DeviceRequest& request, const Machine& machine);
 
 /// All requested GPUs, the first one first. Throws as `find_gpu`.
-std::vector<Device> find_gpus(const DeviceWish& wish, const Machine& machine);
+std::vector<Device> find_gpus(const DeviceRequest& request, const Machine& machine);
 
 /// The one of a host's GPUs that this rank takes, by its number among the ranks there; none if there are none.
 std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& gpus);
 
 /// What --spread auto means for this many devices and ranks: the training set on each, which needs no merge, unless
 /// the plan's memory does not hold it, or there are too few queries to share.
-SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers);
+Placement spread_for(const Problem& problem, const Plan& plan, std::int64_t workers);
 
 /// How many parts of `count` training images of `row_bytes` each a device searches one after another, by the plan's limit
 /// of memory.
@@ -100,13 +100,13 @@ std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_byte
 Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training);
 
 /// Throws UsageError if a rank is to have several devices.
-void check_ranks(const Wish& wish);
+void check_ranks(const PlanRequest& request);
 
 /// Looks for GPUs on another thread, so that files can be read meanwhile.
 class Planner {
   public:
     /// Throws UsageError if the options contradict each other.
-    explicit Planner(const Wish& wish);
+    explicit Planner(const PlanRequest& request);
 
     /// The engine that runs unless it has to fall back; the data set should be read into its host memory.
     const Engine& likely_engine() const { return *likely_; }
@@ -117,7 +117,7 @@ class Planner {
     Resolved resolve(const Problem& problem);
 
   private:
-    Wish wish_;
+    PlanRequest request_;
     const Engine* likely_ = nullptr;
     std::shared_future<Machine> machine_;  ///< invalid if no GPU is wanted
 };

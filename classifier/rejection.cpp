@@ -27,29 +27,31 @@ double square(double value) {
 
 Rejection::Rejection(const LeaveOneOut& sample) {
     for (const SampledAnswer& one : sample) {
-        unlike_.push_back(one.unlikeness);
-        nearness_.push_back(-one.evidence.margin);
+        unlike_.push_back(one.novelty);
+        nearness_.push_back(-one.confidence_features.margin);
     }
     std::sort(unlike_.begin(), unlike_.end());
     std::sort(nearness_.begin(), nearness_.end());
     for (const SampledAnswer& one : sample)
-        unusual_.push_back(unusual(one.evidence, one.unlikeness));
+        unusual_.push_back(unusual(one.confidence_features, one.novelty));
     std::sort(unusual_.begin(), unusual_.end());
 }
 
-double Rejection::unusual(const Evidence& evidence, double unlikeness) const {
-    return square(std::log(share_from(unlike_, unlikeness))) +
-           square(std::log(share_from(nearness_, -evidence.margin)));
+double Rejection::unusual(const ConfidenceFeatures& confidence_features, double novelty) const {
+    return square(std::log(share_from(unlike_, novelty))) +
+           square(std::log(share_from(nearness_, -confidence_features.margin)));
 }
 
-double Rejection::usual(const Evidence& evidence, double unlikeness) const {
+double Rejection::p_value(const ConfidenceFeatures& confidence_features, double novelty) const {
     if (unusual_.empty()) return 1;
-    return count_from(unusual_, unusual(evidence, unlikeness)) / static_cast<double>(unusual_.size());
+    return count_from(unusual_, unusual(confidence_features, novelty)) / static_cast<double>(unusual_.size());
 }
 
-std::string Rejection::reason(const Evidence& evidence, double unlikeness, double loss) const {
-    if (unusual_.empty() || usual(evidence, unlikeness) >= loss) return "";
-    const double unlike = share_from(unlike_, unlikeness), near = share_from(nearness_, -evidence.margin);
+std::string Rejection::reason(const ConfidenceFeatures& confidence_features, double novelty,
+                              double loss) const {
+    if (unusual_.empty() || p_value(confidence_features, novelty) >= loss) return "";
+    const double unlike = share_from(unlike_, novelty),
+                 near = share_from(nearness_, -confidence_features.margin);
     const auto text = [](double share) { return share < 0.001 ? "under 0.1 %" : percent(share, 1); };
     if (unlike <= near)
         return "unlike the training images: " + text(unlike) +

@@ -1,8 +1,8 @@
 #pragma once
 /// Rejects pictures that are not, or not clearly, a digit, at a given false-rejection rate.
 ///
-/// Two numbers say how unusual a digit is: its unlikeness (leave_one_out.h), and how near another class is (the margin of
-/// evidence.h, smaller is more unusual). Each becomes a share of the leave-one-out sample: of the training images that are
+/// Two numbers say how unusual a digit is: its novelty (leave_one_out.h), and how near another class is (the margin of
+/// ConfidenceFeatures, smaller is more unusual). Each becomes a share of the leave-one-out sample: of the training images that are
 /// at least as unusual. With the shares u and v, (log u)² + (log v)² is compared with the same of the sample. A digit is
 /// rejected if this share, a conformal p-value, is below the false-rejection rate. docs/rejection.md has the figures.
 
@@ -19,17 +19,17 @@ inline constexpr double usual_loss = 0.008;
 
 class Rejection {
   public:
-    /// `sample` with unlikeness. Rejects nothing if it is empty.
+    /// `sample` with novelty. Rejects nothing if it is empty.
     explicit Rejection(const LeaveOneOut& sample);
 
     /// The share of the sample's images that are at least as unusual; 1 if the sample is empty.
-    double usual(const Evidence& evidence, double unlikeness) const;
+    double p_value(const ConfidenceFeatures& confidence_features, double novelty) const;
 
     /// Why a digit is rejected if the share `loss` may be, for people; empty if it is accepted.
-    std::string reason(const Evidence& evidence, double unlikeness, double loss) const;
+    std::string reason(const ConfidenceFeatures& confidence_features, double novelty, double loss) const;
 
   private:
-    double unusual(const Evidence& evidence, double unlikeness) const;
+    double unusual(const ConfidenceFeatures& confidence_features, double novelty) const;
 
     std::vector<double> unlike_, nearness_, unusual_;  ///< ascending
 };

@@ -30,14 +30,14 @@ Plan plan_of_device(const Plan& plan, std::size_t i) {
     return own;
 }
 
-/// Share `i` of n of a share.
-Share part_of(Share whole, std::int64_t n, std::int64_t i) {
-    const Share part = share_of(whole.count, n, i);
+/// Range `i` of n of a share.
+Range part_of(Range whole, std::int64_t n, std::int64_t i) {
+    const Range part = range_of(whole.count, n, i);
     return {whole.begin + part.begin, part.count};
 }
 
 /// Part of a training set, with what was fitted on all of it.
-Training slice(const Training& training, Share share) {
+Training slice(const Training& training, Range share) {
     if (share.count == training.rows.count) return training;
     Training part = training;
     part.rows = training.rows.slice(share.begin, share.count);
@@ -52,7 +52,7 @@ struct PartQueries {
     std::vector<std::uint32_t> images = {};
     int most = 0;  ///< neighbors that each query has in the part
 
-    PartQueries(const Queries& all, Share part) : queries(all) {
+    PartQueries(const Queries& all, Range part) : queries(all) {
         queries.is_training_set = all.is_training_set && part.count == all.count();
         bool any = false;
         for (const std::uint32_t image : all.images) {
@@ -88,8 +88,9 @@ void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, in
 /// have found are merged while the others are searched. The result takes the place of list 0.
 class MergeBehind {
   public:
-    MergeBehind(std::vector<Neighbor*> lists, int k, const Watch& watch, const BatchCallback& on_batch)
-        : lists_(std::move(lists)), n_found_(lists_.size()), k_(k), watch_(watch), on_batch_(on_batch) {}
+    MergeBehind(std::vector<Neighbor*> lists, int k, const ProgressToken& token,
+                const BatchCallback& on_batch)
+        : lists_(std::move(lists)), n_found_(lists_.size()), k_(k), token_(token), on_batch_(on_batch) {}
 
     /// Rows of search `list`, in ascending order of the queries.
     void add(std::size_t list, const ResultBatch& batch) {
@@ -111,14 +112,14 @@ class MergeBehind {
         std::vector<Neighbor*> rows;
         for (Neighbor* list : lists_)
             rows.push_back(list + begin * k_);
-        merge_top_k(rows, count, k_, available_threads(), watch_.stop, timeline_);
+        merge_top_k(rows, count, k_, available_threads(), token_.stop, timeline_);
         if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
     }
 
     std::vector<Neighbor*> lists_;
     std::vector<std::int64_t> n_found_;  ///< queries of each list
     int k_;
-    const Watch& watch_;
+    const ProgressToken& token_;
     const BatchCallback& on_batch_;
     std::mutex mutex_;
     std::int64_t n_given_ = 0;  ///< queries whose merge has been queued
@@ -127,13 +128,13 @@ class MergeBehind {
 };
 
 /// The k nearest of each query in a part that has fewer: all, behind which come entries that are no neighbors.
-std::int64_t search_few(DeviceIndex& index, Share part, const TopK& wanted, std::span<Neighbor> result,
-                        Timeline& timeline, const Watch& watch) {
+std::int64_t search_few(DeviceIndex& index, Range part, const TopK& wanted, std::span<Neighbor> result,
+                        Timeline& timeline, const ProgressToken& token) {
     const int count = static_cast<int>(part.count);
     Neighbors all(wanted.queries.count(), count);
     // All neighbors, also a query's own image, which is dropped below.
     const std::int64_t batch =
-        index.top_k({.queries = Queries(wanted.queries.rows), .k = count}, {all.rows}, timeline, watch);
+        index.top_k({.queries = Queries(wanted.queries.rows), .k = count}, {all.rows}, timeline, token);
     for (std::int64_t q = 0; q < all.n_query; ++q) {
         auto next = result.begin() + q * wanted.k;
         const auto end = next + wanted.k;
@@ -152,11 +153,11 @@ std::int64_t search_few(DeviceIndex& index, Share part, const TopK& wanted, std:
 Sharded::Sharded(const Engine& engine, const Training& training, const Measure& measure, const Plan& plan,
                  Ranks* ranks, Timeline& timeline)
     : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
-    Share here{0, n_train_};
+    Range here{0, n_train_};
     if (ranks != nullptr && !by_queries()) here = part_of(here, ranks->size(), ranks->rank());
     const auto devices = static_cast<std::int64_t>(n_devices(plan));
     for (std::int64_t i = 0; i < devices; ++i) {
-        const Share own = by_queries() ? here : part_of(here, devices, i);
+        const Range own = by_queries() ? here : part_of(here, devices, i);
         if (own.count == 0) continue;
         Shard shard{plan_of_device(plan, at(i)), {}, nullptr};
         const std::int64_t parts = n_parts(plan, own.count, row_bytes(training));
@@ -165,7 +166,7 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
         shards_.push_back(std::move(shard));
     }
     if (!shards_.empty())
-        run_shards(0, timeline, {}, [&](std::size_t i, Timeline& own, const Watch&) -> std::int64_t {
+        run_shards(0, timeline, {}, [&](std::size_t i, Timeline& own, const ProgressToken&) -> std::int64_t {
             Shard& shard = shards_[i];
             if (shard.parts.size() == 1) shard.resident = open(shard.parts.front(), shard.plan, own);
             return 0;
@@ -176,7 +177,7 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
 Sharded::~Sharded() = default;
 
 /// The host makes features for an engine that does not.
-Sharded::Part Sharded::make_part(const Training& training, Share images, int threads,
+Sharded::Part Sharded::make_part(const Training& training, Range images, int threads,
                                  Timeline& timeline) const {
     Part part{images, slice(training, images)};
     Training& own = part.training;
@@ -198,20 +199,20 @@ std::unique_ptr<DeviceIndex> Sharded::open(const Part& part, const Plan& plan, T
     }
 }
 
-Share Sharded::answered(std::int64_t n) const {
-    return ranks_ == nullptr ? Share{0, n} : share_of(n, ranks_->size(), ranks_->rank());
+Range Sharded::answered(std::int64_t n) const {
+    return ranks_ == nullptr ? Range{0, n} : range_of(n, ranks_->size(), ranks_->rank());
 }
 
-Share Sharded::searched(std::int64_t n) const {
-    return by_queries() ? answered(n) : Share{0, n};
+Range Sharded::searched(std::int64_t n) const {
+    return by_queries() ? answered(n) : Range{0, n};
 }
 
-std::int64_t Sharded::run_shards(std::int64_t n_query, Timeline& timeline, const Watch& watch,
+std::int64_t Sharded::run_shards(std::int64_t n_query, Timeline& timeline, const ProgressToken& token,
                                  const Work& work) {
     std::vector<Timeline> timelines(shards_.size());
     std::vector<double> ms(shards_.size());
     std::vector<std::int64_t> batches(shards_.size());
-    run_together(shards_.size(), n_query, watch, [&](std::size_t shard, const Watch& own) {
+    run_together(shards_.size(), n_query, token, [&](std::size_t shard, const ProgressToken& own) {
         const auto start = Clock::now();
         batches[shard] = work(shard, timelines[shard], own);
         ms[shard] = ms_since(start);
@@ -223,17 +224,17 @@ std::int64_t Sharded::run_shards(std::int64_t n_query, Timeline& timeline, const
 }
 
 Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query,
-                                 Timeline& timeline, const Watch& watch) {
+                                 Timeline& timeline, const ProgressToken& token) {
     std::unique_lock lock(one_search_, std::defer_lock);
     const auto is_resident = [](const Shard& shard) { return shard.resident != nullptr; };
     if (ranks_ != nullptr || !std::all_of(shards_.begin(), shards_.end(), is_resident)) lock.lock();
     require_top_k(wanted, result, n_train_, answered(n_query).count);
     const auto start = Clock::now();
     const std::int64_t searched = wanted.queries.count();
-    Watch part = watch;
-    if (ranks_ != nullptr && watch.progress)  // of all queries, as the other ranks
+    ProgressToken part = token;
+    if (ranks_ != nullptr && token.progress)  // of all queries, as the other ranks
         part.progress = [&](std::int64_t done, std::int64_t) {
-            watch.progress(done * n_query / std::max<std::int64_t>(searched, 1), n_query);
+            token.progress(done * n_query / std::max<std::int64_t>(searched, 1), n_query);
         };
     Searched here;
     if (ranks_ == nullptr || by_queries()) {
@@ -247,32 +248,32 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
     else
         here.batch = top_k_here({.queries = wanted.queries, .k = wanted.k}, {mine.rows}, timeline, part);
     here.ms = ms_since(start);
-    merge_ranks(mine, result.neighbors, timeline, watch);
+    merge_ranks(mine, result.neighbors, timeline, token);
     if (wanted.on_batch && !result.neighbors.empty()) wanted.on_batch({0, result.neighbors});
     return here;
 }
 
 /// On the devices of this process.
 std::int64_t Sharded::top_k_here(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                                 const Watch& watch) {
+                                 const ProgressToken& token) {
     const Shard& only = shards_.front();
     const bool alone = shards_.size() == 1 && only.resident && only.parts.front().images.count == n_train_;
-    if (alone) return only.resident->top_k(wanted, result, timeline, watch);
+    if (alone) return only.resident->top_k(wanted, result, timeline, token);
     const std::int64_t n = wanted.queries.count();
-    watch.step(0, n);
+    token.step(0, n);
     if (n == 0) return 0;
-    const std::int64_t batch = by_queries() ? share_queries(wanted, result, timeline, watch)
-                                            : share_images(wanted, result, timeline, watch);
-    watch.step(n, n);
+    const std::int64_t batch = by_queries() ? share_queries(wanted, result, timeline, token)
+                                            : share_images(wanted, result, timeline, token);
+    token.step(n, n);
     return batch;
 }
 
 std::int64_t Sharded::share_queries(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                                    const Watch& watch) {
+                                    const ProgressToken& token) {
     std::mutex calling;
-    return run_shards(wanted.queries.count(), timeline, watch,
-                      [&](std::size_t i, Timeline& own, const Watch& part) -> std::int64_t {
-                          const Share share = share_of(wanted.queries.count(), std::ssize(shards_),
+    return run_shards(wanted.queries.count(), timeline, token,
+                      [&](std::size_t i, Timeline& own, const ProgressToken& part) -> std::int64_t {
+                          const Range share = range_of(wanted.queries.count(), std::ssize(shards_),
                                                        static_cast<std::int64_t>(i));
                           if (share.count == 0) return 0;
                           TopK some = wanted;
@@ -292,15 +293,15 @@ std::int64_t Sharded::share_queries(const TopK& wanted, const TopKResult& result
 }
 
 std::int64_t Sharded::share_images(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                                   const Watch& watch) {
+                                   const ProgressToken& token) {
     const std::int64_t n = wanted.queries.count();
     std::vector<Neighbors> others;
     std::vector<Neighbor*> lists{result.neighbors.data()};
     for (std::size_t i = 1; i < shards_.size(); ++i)
         lists.push_back(others.emplace_back(n, wanted.k).rows.data());
-    MergeBehind merge(lists, wanted.k, watch, wanted.on_batch);
+    MergeBehind merge(lists, wanted.k, token, wanted.on_batch);
     const std::int64_t batch =
-        run_shards(n, timeline, watch, [&](std::size_t i, Timeline& own, const Watch& part) {
+        run_shards(n, timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) {
             TopK one = wanted;
             one.on_batch = [&, i](const ResultBatch& found) { merge.add(i, found); };
             return search_shard(shards_[i], one, {{lists[i], result.neighbors.size()}}, own, part);
@@ -311,27 +312,28 @@ std::int64_t Sharded::share_images(const TopK& wanted, const TopKResult& result,
 
 /// The k nearest in the part, with their indices in the whole set, and among those that are known.
 std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
-                                  const TopKResult& result, Timeline& timeline, const Watch& watch) const {
-    if (part.images.count == n_train_) return index.top_k(wanted, result, timeline, watch);
+                                  const TopKResult& result, Timeline& timeline,
+                                  const ProgressToken& token) const {
+    if (part.images.count == n_train_) return index.top_k(wanted, result, timeline, token);
     const PartQueries here(wanted.queries, part.images);
     TopK own = wanted;
     own.queries = here.queries;
     own.known.first = static_cast<std::uint32_t>(part.images.begin);
     const bool has_known = !wanted.known.neighbors.empty();
     if (has_known && engine_.can.known && wanted.k <= here.most)
-        return index.top_k(own, result, timeline, watch);
+        return index.top_k(own, result, timeline, token);
     if (has_known) {
         Neighbors found(wanted.queries.count(), wanted.k);
         own = {.queries = wanted.queries, .k = wanted.k};
-        const std::int64_t batch = search_part(index, part, own, {found.rows}, timeline, watch);
+        const std::int64_t batch = search_part(index, part, own, {found.rows}, timeline, token);
         Neighbor* const lists[] = {result.neighbors.data(), found.rows.data()};
         const int threads = std::max(available_threads() / static_cast<int>(shards_.size()), 1);
-        merge_top_k(lists, found.n_query, wanted.k, threads, watch.stop, timeline);
+        merge_top_k(lists, found.n_query, wanted.k, threads, token.stop, timeline);
         if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
         return batch;
     }
     if (wanted.k > here.most) {
-        const std::int64_t batch = search_few(index, part.images, wanted, result.neighbors, timeline, watch);
+        const std::int64_t batch = search_few(index, part.images, wanted, result.neighbors, timeline, token);
         if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
         return batch;
     }
@@ -341,14 +343,14 @@ std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const To
             neighbor.index += own.known.first;
         if (wanted.on_batch) wanted.on_batch({batch.first, rows});
     };
-    return index.top_k(own, result, timeline, watch);
+    return index.top_k(own, result, timeline, token);
 }
 
 /// One part after another, if there are several.
 std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKResult& result,
-                                   Timeline& timeline, const Watch& watch) const {
+                                   Timeline& timeline, const ProgressToken& token) const {
     if (shard.resident)
-        return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, watch);
+        return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, token);
     const std::size_t parts = shard.parts.size();
     const std::int64_t n = wanted.queries.count();
     struct Opened {
@@ -368,10 +370,11 @@ std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKR
     std::future<Opened> next = std::async(std::launch::async, open_next, 0);
     for (std::size_t p = 0; p < parts; ++p) {
         Opened now = next.get();
-        if (watch.stopped()) throw Interrupted();
+        if (token.stopped()) throw Interrupted();
         if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
         timeline.add(now.timeline);
-        const Watch own = watch.part(static_cast<std::int64_t>(p) * n, static_cast<std::int64_t>(parts) * n);
+        const ProgressToken own =
+            token.part(static_cast<std::int64_t>(p) * n, static_cast<std::int64_t>(parts) * n);
         TopK one = wanted;
         if (p > 0) one.known.neighbors = result.neighbors;
         if (p + 1 < parts) one.on_batch = {};
@@ -384,16 +387,16 @@ std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKR
 
 /// Each rank merges the lists of its share of the queries.
 void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
-                          const Watch& watch) {
+                          const ProgressToken& token) {
     const auto start = Clock::now();
     const int size = ranks_->size(), k = mine.k;
-    const Share own = answered(mine.n_query);
+    const Range own = answered(mine.n_query);
     std::vector<Neighbors> lists;
     std::vector<Neighbor*> rows;
     Outgoing send;
     Incoming receive;
     for (int r = 0; r < size; ++r) {
-        const Share theirs = share_of(mine.n_query, size, r);
+        const Range theirs = range_of(mine.n_query, size, r);
         send.push_back(
             std::as_bytes(std::span(mine.rows).subspan(at(theirs.begin * k), at(theirs.count * k))));
         // The first list becomes the result.
@@ -401,9 +404,9 @@ void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Tim
         rows.push_back(list.data());
         receive.push_back(std::as_writable_bytes(list));
     }
-    ranks_->exchange(send, receive, watch.stop);
+    ranks_->exchange(send, receive, token.stop);
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), watch.stop, timeline);
+    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), token.stop, timeline);
 }
 
 }  // namespace knn

@@ -1,7 +1,7 @@
 #pragma once
 /// One training set on all devices of a plan: those of this process, and those of the ranks that search together.
 ///
-/// SpreadBy::queries: every device has the whole training set and searches a share of the queries. SpreadBy::training:
+/// Placement::replicate: every device has the whole training set and searches a share of the queries. Placement::shard:
 /// every device has a share of the training set and searches all queries; the lists of all devices are merged by
 /// (distance, index) on the host, those of a batch while the devices search the next. What does not fit the plan's limit
 /// of memory is searched part by part: while one part is searched, the next is uploaded, so a part takes half of it. What
@@ -28,15 +28,15 @@ namespace knn {
 // Work in equal shares.
 
 /// `count` consecutive items from `begin`.
-struct Share {
+struct Range {
     std::int64_t begin = 0, count = 0;
 
     std::int64_t end() const { return begin + count; }
 };
 
-/// Share `i` of n items among `shares`: they differ by at most one item; with fewer items than shares some are
+/// Range `i` of n items among `shares`: they differ by at most one item; with fewer items than shares some are
 /// empty.
-inline Share share_of(std::int64_t n, std::int64_t shares, std::int64_t i) {
+inline Range range_of(std::int64_t n, std::int64_t shares, std::int64_t i) {
     const std::int64_t begin = n / shares * i + n % shares * i / shares;
     const std::int64_t end = n / shares * (i + 1) + n % shares * (i + 1) / shares;
     return {begin, end - begin};
@@ -51,8 +51,8 @@ class Sharded {
     ~Sharded();
 
     /// Of n queries, those that this rank searches, and those that it answers: all of this process alone.
-    Share searched(std::int64_t n) const;
-    Share answered(std::int64_t n) const;
+    Range searched(std::int64_t n) const;
+    Range answered(std::int64_t n) const;
 
     struct Searched {
         std::int64_t batch = 0;  ///< queries at once
@@ -60,11 +60,11 @@ class Sharded {
     };
     /// As DeviceIndex::top_k. wanted.queries: the slice `searched(n_query)`; result has memory for `answered(n_query)`.
     Searched top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query, Timeline& timeline,
-                   const Watch& watch);
+                   const ProgressToken& token);
 
   private:
     struct Part {
-        Share images;
+        Range images;
         Training training;
         std::vector<std::uint8_t> features = {};  ///< if this class makes them
     };
@@ -74,24 +74,26 @@ class Sharded {
         std::vector<Part> parts;
         std::unique_ptr<DeviceIndex> resident;  ///< of the only part; null if there are several
     };
-    using Work = std::function<std::int64_t(std::size_t shard, Timeline& timeline, const Watch& watch)>;
+    using Work =
+        std::function<std::int64_t(std::size_t shard, Timeline& timeline, const ProgressToken& token)>;
 
-    Part make_part(const Training& training, Share images, int threads, Timeline& timeline) const;
+    Part make_part(const Training& training, Range images, int threads, Timeline& timeline) const;
     std::unique_ptr<DeviceIndex> open(const Part& part, const Plan& plan, Timeline& timeline) const;
     std::int64_t top_k_here(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                            const Watch& watch);
+                            const ProgressToken& token);
     std::int64_t share_queries(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                               const Watch& watch);
+                               const ProgressToken& token);
     std::int64_t share_images(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                              const Watch& watch);
+                              const ProgressToken& token);
     std::int64_t search_shard(Shard& shard, const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                              const Watch& watch) const;
+                              const ProgressToken& token) const;
     std::int64_t search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
-                             const TopKResult& result, Timeline& timeline, const Watch& watch) const;
-    std::int64_t run_shards(std::int64_t n_query, Timeline& timeline, const Watch& watch, const Work& work);
+                             const TopKResult& result, Timeline& timeline, const ProgressToken& token) const;
+    std::int64_t run_shards(std::int64_t n_query, Timeline& timeline, const ProgressToken& token,
+                            const Work& work);
     void merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
-                     const Watch& watch);
-    bool by_queries() const { return plan_.spread == SpreadBy::queries; }
+                     const ProgressToken& token);
+    bool by_queries() const { return plan_.spread == Placement::replicate; }
 
     const Engine& engine_;
     Measure measure_;

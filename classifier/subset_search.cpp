@@ -34,8 +34,8 @@ void require_others(int k, std::int64_t n) {
 }
 
 SubsetSearch::SubsetSearch(const TrainingSet& set, const Method& method, const Resolved& resolved,
-                           const Watch& watch)
-    : resolved_(resolved), index_(set, method, resolved, watch.quiet()) {
+                           const ProgressToken& token)
+    : resolved_(resolved), index_(set, method, resolved, token.quiet()) {
     Timeline timeline;
     features_ =
         set.features(method.transform, resolved.engine->on_gpu ? 0 : resolved.plan.threads, nullptr, timeline)
@@ -47,14 +47,14 @@ int SubsetSearch::depth(std::int64_t n) const {
     return method().reranks() ? index_.reranking().candidates(voters, n, false) : voters;
 }
 
-Neighbors SubsetSearch::nearest_others(int k, const Watch& watch) const {
+Neighbors SubsetSearch::nearest_others(int k, const ProgressToken& token) const {
     Timeline timeline;
     const auto index = resolved_.engine->open({features_, {}}, method().measure, resolved_.plan, timeline);
-    return nearest_of(*index, Queries::all_of(features_), k, timeline, watch);
+    return nearest_of(*index, Queries::all_of(features_), k, timeline, token);
 }
 
 Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
-                                int k, const Watch& watch) const {
+                                int k, const ProgressToken& token) const {
     const std::vector<std::uint8_t> train = gathered(features_, among);
     const Rows rows{train.data(), std::ssize(among), features_.dim};
     std::vector<std::uint8_t> others;
@@ -66,7 +66,7 @@ Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::spa
     }
     Timeline timeline;
     const auto index = resolved_.engine->open({rows, {}}, method().measure, resolved_.plan, timeline);
-    Neighbors found = nearest_of(*index, wanted, k, timeline, watch);
+    Neighbors found = nearest_of(*index, wanted, k, timeline, token);
     for (Neighbor& neighbor : found.rows)
         neighbor.index = among[neighbor.index];
     return found;

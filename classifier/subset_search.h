@@ -27,7 +27,7 @@ class SubsetSearch {
   public:
     /// Throws as Index.
     SubsetSearch(const TrainingSet& set, const Method& method, const Resolved& resolved,
-                 const Watch& watch = {});
+                 const ProgressToken& token = {});
 
     std::int64_t size() const { return features_.count; }
     const Training& training() const { return index_.training(); }
@@ -41,12 +41,12 @@ class SubsetSearch {
     int depth(std::int64_t n) const;
 
     /// The k nearest of each image among the others, by the search alone.
-    Neighbors nearest_others(int k, const Watch& watch) const;
+    Neighbors nearest_others(int k, const ProgressToken& token) const;
 
     /// The k nearest of each of `queries` among `among`, by the search alone; both ascending. An image that is in both is
     /// its own neighbor. Throws as DeviceIndex::top_k.
     Neighbors nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among, int k,
-                      const Watch& watch) const;
+                      const ProgressToken& token) const;
 
     /// The method's answer for each image if `nearest` are its nearest by the search, at least k each.
     std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const {

@@ -127,7 +127,7 @@ const FittedTransform& TrainingSet::transform(const TransformSpec& spec, int thr
     const std::lock_guard lock(shared_->mutex);
     FittedTransform& transform = features_of(spec).transform;
     if (spec.is_raw() || !transform.is_raw()) return transform;
-    if (const Refusal why = refuse_transform(spec, shape(), size())) throw UsageError(*why);
+    if (const UnsupportedReason why = refuse_transform(spec, shape(), size())) throw UsageError(*why);
     const auto start = Clock::now();
     transform = cpu::fit(spec, images(), shape(), threads, stop);
     timeline.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});

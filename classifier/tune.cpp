@@ -121,12 +121,12 @@ Method TunedSearch::method(std::size_t i) const {
 }
 
 void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels,
-                        int threads, const Watch& watch) {
+                        int threads, const ProgressToken& token) {
     const int low = range_.low, high = range_.high;
     const ClassSizes sizes = class_sizes(labels);
     // Pieces of whole words: no two threads write the same one.
     cpu::for_rows(
-        part.n_query, 4 * word_bits, threads, watch.stop, [&](std::int64_t begin, std::int64_t end) {
+        part.n_query, 4 * word_bits, threads, token.stop, [&](std::int64_t begin, std::int64_t end) {
             ClassMeans means(sizes);
             for (std::int64_t q = begin; q < end; ++q) {
                 const std::int64_t image = first + q;
@@ -148,16 +148,16 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
         });
 }
 
-Plan TunedSearch::run(const Index& index, Timeline& timeline, const Watch& watch) {
+Plan TunedSearch::run(const Index& index, Timeline& timeline, const ProgressToken& token) {
     const Training& training = index.training();
     const std::int64_t fitting =
         searched_.reranks() ? reranked_part : points_of_part(training.rows, searched_.vote.k);
     const auto take = [&](std::int64_t first, const Neighbors& part) {
         const auto start = Clock::now();
-        count(part, first, training.labels, cpu::available_threads(), watch);
+        count(part, first, training.labels, cpu::available_threads(), token);
         timeline.add({.name = "vote", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
     };
-    return search_graph(index, timeline, watch, take, round_up(fitting, word_bits)).plan;
+    return search_graph(index, timeline, token, take, round_up(fitting, word_bits)).plan;
 }
 
 std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train) {

@@ -52,8 +52,8 @@ class TunedSearch {
     const Method& searched() const { return searched_; }
 
     /// Classifies every training image by all others; `classifier` was opened with `searched()`. Adds its stages to
-    /// `timeline`; the watch counts images. Throws as Index::search.
-    Plan run(const Index& index, Timeline& timeline, const Watch& watch);
+    /// `timeline`; the token counts images. Throws as Index::search.
+    Plan run(const Index& index, Timeline& timeline, const ProgressToken& token);
 
     std::size_t size() const { return wrong_.size(); }
     Method method(std::size_t i) const;
@@ -61,7 +61,7 @@ class TunedSearch {
 
   private:
     void count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels, int threads,
-               const Watch& watch);
+               const ProgressToken& token);
 
     Method base_, searched_;
     VoteRange range_;

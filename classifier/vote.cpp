@@ -89,8 +89,9 @@ std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t
     return all;
 }
 
-Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const Vote& vote,
-                  const VotingRule& rule, const Measure& measure) {
+ConfidenceFeatures confidence_features(std::span<const Neighbor> neighbors,
+                                       std::span<const std::uint8_t> labels, const Vote& vote,
+                                       const VotingRule& rule, const Measure& measure) {
     const int j = rule.votes == Votes::class_mean ? rule.k : 1;
     std::array<ClassSum, 256> classes;  // few are used, so that a search beats a table of labels
     std::size_t n_classes = 0;
@@ -113,18 +114,19 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
     }
     const bool alone = std::isinf(other);
     const std::size_t nearest = std::min(neighbors.size(), at(rule.k));
-    return {.share = vote.confidence,
+    return {.share = vote.vote_share,
             .distance = std::log(sum / static_cast<double>(nearest)),
             .margin = std::log((alone ? j * last : other) / own),
             .alone = alone ? 1.0 : 0.0};
 }
 
-void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
-                      std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
-                      int threads, std::span<Evidence> all) {
+void confidence_features_of(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
+                            std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
+                            int threads, std::span<ConfidenceFeatures> all) {
     cpu::for_lists(std::ssize(all), k, threads, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t q = first; q < last; ++q)
-            all[at(q)] = evidence(neighbors.subspan(at(q * k), at(k)), labels, votes[at(q)], rule, measure);
+            all[at(q)] =
+                confidence_features(neighbors.subspan(at(q * k), at(k)), labels, votes[at(q)], rule, measure);
     });
 }
 

@@ -47,13 +47,14 @@ std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t
 // Computes the features from which classifier/confidence.h computes a probability.
 
 /// `neighbors`: all that voted, in order. `measure`: of their distances.
-Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const Vote& vote,
-                  const VotingRule& rule, const Measure& measure);
+ConfidenceFeatures confidence_features(std::span<const Neighbor> neighbors,
+                                       std::span<const std::uint8_t> labels, const Vote& vote,
+                                       const VotingRule& rule, const Measure& measure);
 
 /// Of some queries with `k` neighbors and a vote each, on `threads` threads.
-void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
-                      std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
-                      int threads, std::span<Evidence> all);
+void confidence_features_of(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
+                            std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
+                            int threads, std::span<ConfidenceFeatures> all);
 
 /// The mean over at most the nearest five neighbors: for l2 of Euclidean distances, for other metrics of the
 /// distances that users see.

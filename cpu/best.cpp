@@ -78,8 +78,8 @@ void BestLists::take(std::span<const Hit> hits, std::int64_t first, std::int64_t
     });
 }
 
-void BestLists::take_back(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
-                          std::int64_t first_query) {
+void BestLists::add_reverse(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
+                            std::int64_t first_query) {
     const auto before = static_cast<std::uint32_t>(first_query);
     for_pairs(hits, first, n_train, [&](std::uint32_t query, std::uint32_t image, std::uint32_t distance) {
         put(image, distance, before + query);

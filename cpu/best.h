@@ -39,8 +39,8 @@ class BestLists {
 
     /// The other side of these hits: adds the block's queries, which are images first_query .., to the lists of the panel's
     /// images, which are lists first .. of `n_train`.
-    void take_back(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
-                   std::int64_t first_query);
+    void add_reverse(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
+                     std::int64_t first_query);
 
     /// Keeps only the k best of a query, which lowers its limit as far as possible.
     void tighten(std::int64_t query) { prune(static_cast<std::size_t>(query)); }

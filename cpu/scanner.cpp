@@ -61,7 +61,7 @@ Pass PanelScanner::pass_of(std::int64_t unit, const BestLists& best) {
 void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     const auto start = Clock::now();
     Pass pass = pass_of(unit, best);
-    scorer_->aim(pass, unit);
+    scorer_->set_thresholds(pass, unit);
     const std::span<Hit> hits(hits_.data(), kernel_.scan(pass));
     scorer_->score(hits, unit, {best.limits()});
     const auto middle = Clock::now();
@@ -80,12 +80,12 @@ void PanelScanner::scan_both(std::int64_t unit, BestLists& best, std::int64_t fi
         pass.first_strip = strip;
         pass.strips = end;
         pass.image_limits = all.limits() + first;
-        scorer_->aim(pass, unit);
+        scorer_->set_thresholds(pass, unit);
         const std::span<Hit> hits(hits_.data(), kernel_.scan_both(pass));
         scorer_->score(hits, unit, {best.limits(), all.limits() + first});
         const auto middle = Clock::now();
         best.take(hits, first, n_train_);
-        all.take_back(hits, first, n_train_, first_query);
+        all.add_reverse(hits, first, n_train_, first_query);
         tally.add(start, middle, panels_.panel_bytes());
     }
 }

@@ -42,7 +42,7 @@ class Scorer {
 
     /// Called before a panel is scanned: converts the limits of `pass` from scores to what the kernel tests, those of the
     /// images too if there are any.
-    virtual void aim(Pass&, std::int64_t /*panel*/) {}
+    virtual void set_thresholds(Pass&, std::int64_t /*panel*/) {}
 
     /// Replaces the kernel's results by scores. The limits are scores, as `pass` had them before `aim`: a pair at or above
     /// its limits may get any score at or above them.

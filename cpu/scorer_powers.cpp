@@ -161,7 +161,7 @@ class PowerScorer : public Scorer {
             aims_[static_cast<std::size_t>(q)].ink = ink_of(queries.row(q), queries.dim);
     }
 
-    void aim(Pass& pass, std::int64_t panel) override {
+    void set_thresholds(Pass& pass, std::int64_t panel) override {
         for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
             limits_[q] = count_limit(aims_[q], pass.limits[q], panel);
         pass.limits = limits_.data();

@@ -84,7 +84,7 @@ class ProductScorer : public Scorer {
         }
     }
 
-    void aim(Pass& pass, std::int64_t panel) override {
+    void set_thresholds(Pass& pass, std::int64_t panel) override {
         const std::int64_t first = panel * kernel_.images;
         for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
             floors_[q] = floor_of(pass.limits[q], norms_[q]);

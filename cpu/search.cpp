@@ -34,7 +34,7 @@ constexpr std::int64_t slices_bytes = 64 << 20;
 class Search {
   public:
     Search(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
-           const Watch& watch);
+           const ProgressToken& token);
 
     /// Returns the most queries of a task.
     std::int64_t run();
@@ -77,7 +77,7 @@ std::int64_t units_of(const Resident& resident, std::int64_t n_query) {
 }
 
 Search::Search(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found,
-               Timeline& timeline, const Watch& watch)
+               Timeline& timeline, const ProgressToken& token)
     : resident_(resident),
       queries_(queries),
       k_(k),
@@ -86,7 +86,7 @@ Search::Search(Resident& resident, const Queries& queries, int k, std::span<Neig
       work_(queries.count(), units_of(resident, queries.count()), resident.plan.threads,
             packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, resident.max_block(),
             max_slices(queries.count(), k)),
-      team_(resident.plan.threads, watch, queries.count(), units_of(resident, queries.count())) {}
+      team_(resident.plan.threads, token, queries.count(), units_of(resident, queries.count())) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
@@ -174,19 +174,20 @@ class CpuIndex final : public DeviceIndex {
         : resident_{train, measure, chosen_kernel(arithmetic_of(measure)), plan} {}
 
     std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                       const Watch& watch) override {
+                       const ProgressToken& token) override {
         const Rows& train = resident_.train;
         require_top_k(wanted, result, train.count);
         const std::int64_t n = wanted.queries.count();
-        watch.step(0, n);
+        token.step(0, n);
         if (n == 0) return 0;
         try {
-            const bool both_ends = n > max_unpacked_queries && SelfSearch::suits(resident_, wanted.queries, wanted.k);
+            const bool both_ends =
+                n > max_unpacked_queries && SelfSearch::suits(resident_, wanted.queries, wanted.k);
             const std::int64_t batch =
                 both_ends
-                    ? SelfSearch(resident_, wanted, result.neighbors, timeline, watch).run()
-                    : Search(resident_, wanted.queries, wanted.k, result.neighbors, timeline, watch).run();
-            watch.step(n, n);
+                    ? SelfSearch(resident_, wanted, result.neighbors, timeline, token).run()
+                    : Search(resident_, wanted.queries, wanted.k, result.neighbors, timeline, token).run();
+            token.step(n, n);
             if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
             return batch;
         } catch (const std::bad_alloc&) {
@@ -202,9 +203,9 @@ class CpuIndex final : public DeviceIndex {
 
 }  // namespace
 
-Refusal settle(const Problem& problem, Plan& plan) {
-    if (!plan.select.empty()) return settle_serial(problem, plan);
-    if (Refusal refusal = refuse_problem(problem)) return refusal;
+UnsupportedReason configure(const Problem& problem, Plan& plan) {
+    if (!plan.select.empty()) return configure_serial(problem, plan);
+    if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
     plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
     plan.select = "threshold";
     plan.threads = std::min(threads_or_all(plan.threads), max_threads);

@@ -10,9 +10,9 @@ namespace knn::cpu {
 
 /// The reason why this engine does not support the problem; if it does, sets the plan's kernel, selector and threads.
 /// Throws UsageError (bad MNIST_KNN_ISA).
-Refusal settle(const Problem& problem, Plan& plan);
+UnsupportedReason configure(const Problem& problem, Plan& plan);
 
-/// The engine for a settled plan. It compares rows: queries of a training set with a transform are features. Answers do not
+/// The engine for a configured plan. It compares rows: queries of a training set with a transform are features. Answers do not
 /// depend on the number of threads, the batch size or the instruction set. The first search with enough queries packs the
 /// training images into panels. Stages of a search: `pack` (wall time), `distance` and `select` (milliseconds per thread,
 /// averaged over the threads, because the two alternate within a fraction of a millisecond). The training set itself takes

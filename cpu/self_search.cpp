@@ -69,7 +69,7 @@ bool SelfSearch::suits(Resident& resident, const Queries& queries, int k) {
 }
 
 SelfSearch::SelfSearch(Resident& resident, const TopK& wanted, std::span<Neighbor> found, Timeline& timeline,
-                       const Watch& watch)
+                       const ProgressToken& token)
     : resident_(resident),
       k_(wanted.k),
       leaves_out_(wanted.queries.leaves_out()),
@@ -77,7 +77,7 @@ SelfSearch::SelfSearch(Resident& resident, const TopK& wanted, std::span<Neighbo
       timeline_(timeline),
       block_(images_per_block(resident)),
       blocks_(divide_up(resident.train.count, block_)),
-      team_(resident.plan.threads, watch, resident.train.count,
+      team_(resident.plan.threads, token, resident.train.count,
             divide_up(resident.train.count, resident.kernel.images)),
       pairs_(blocks_),
       all_(blocks_ * block_, k_),

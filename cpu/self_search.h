@@ -58,7 +58,7 @@ class SelfSearch {
     static bool suits(Resident& resident, const Queries& queries, int k);
 
     SelfSearch(Resident& resident, const TopK& wanted, std::span<Neighbor> found, Timeline& timeline,
-               const Watch& watch);
+               const ProgressToken& token);
 
     /// Returns how many images make a block.
     std::int64_t run();

@@ -23,7 +23,7 @@ score = "confusion*,the Wilson*,labels that are*"
 sample = "a sample is*,leave one out*,too few images*"
 rejection = "nothing is rejected*,how usual*,as many of*,the reason says*"
 confidence = "evidence of*,confidence*,mean confidence*,calibration*,errors left*"
-unlikeness = "unlikeness*"
+novelty = "novelty*"
 fitted = "training set:*"
 sizes = "sizes:*"
 spread = "class spread:*"
@@ -130,7 +130,7 @@ MUTATIONS = [
     ("cpu/scorer_powers.cpp", search, "bound_slack = 1 + 1e-9", "bound_slack = 0.98"),
     ("cpu/scorer_powers.cpp", search, "done && sums[n] >= pairs.limits[n]", "done && sums[n] >= pairs.limits[n] / 2"),
     ("cpu/scorer_powers.cpp", search, "most = std::max(most, ink_of", "most = std::min(most, ink_of"),
-    ("cpu/scorer_products.cpp", search, "(1 - std::bit_cast<float>(limit) - slack)",
+    ("cpu/scorer_products.cpp", search, "(1 - std::bit_cast<float>(limit) - cosine_slack)",
      "(1 - std::bit_cast<float>(limit) + 1e-5)"),
     ("cpu/scorer_products.cpp", search, "dim * product - std::int64_t{a.plain} * b.plain",
      "dim * product - a.plain * b.plain"),
@@ -158,9 +158,9 @@ MUTATIONS = [
     ("classifier/confidence.cpp", confidence, "answer.margin * (1 - answer.alone)", "answer.margin"),
     ("classifier/confidence.cpp", confidence, "pair(confidences[i], -right[i])", "pair(confidences[i], right[i])"),
     ("classifier/confidence.cpp", confidence, "std::min(place, n_bins - 1)", "std::min(place, n_bins - 2)"),
-    ("classifier/unlikeness.cpp", unlikeness, "stiffness = 0.02", "stiffness = 0.04"),
-    ("classifier/unlikeness.cpp", unlikeness, "row < high || col < wide", "row <= high || col < wide"),
-    ("classifier/unlikeness.cpp", unlikeness, "!= winner) continue", "== winner) continue"),
+    ("classifier/novelty.cpp", novelty, "stiffness = 0.02", "stiffness = 0.04"),
+    ("classifier/novelty.cpp", novelty, "row < high || col < wide", "row <= high || col < wide"),
+    ("classifier/novelty.cpp", novelty, "!= winner) continue", "== winner) continue"),
     ("classifier/training_set.cpp", fitted, "cached->span().size() != size", "cached->span().size() == size"),
     ("classifier/training_set.cpp", fitted, ' + " of " + std::to_string(size())', ""),
     ("classifier/training_set.cpp", fitted, "return method_text(method) + ", "return "),
@@ -187,10 +187,10 @@ MUTATIONS = [
     ("classifier/graph.cpp", graph, "== 0 && !has_out_edges_[i]", "== 0"),
     ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
     ("classifier/subset_search.cpp", graph, "k > n - 1", "k > n"),
-    ("classifier/reduce.cpp", condense, "if (neighbor.index != image) others", "others"),
-    ("classifier/reduce.cpp", condense, "if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;", ""),
-    ("classifier/reduce.cpp", condense, "return kept_.size() > before", "return false"),
-    ("classifier/reduce.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
+    ("classifier/prototypes.cpp", condense, "if (neighbor.index != image) others", "others"),
+    ("classifier/prototypes.cpp", condense, "if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;", ""),
+    ("classifier/prototypes.cpp", condense, "return kept_.size() > before", "return false"),
+    ("classifier/prototypes.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
     ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
     ("classifier/method.cpp", method, "min_candidates, max_k", "1, max_k"),
     # Several devices.

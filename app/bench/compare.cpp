@@ -47,14 +47,14 @@ void leave_out_gpu(BenchRun& run, const Problem& problem) {
 
 /// Fills the matrix for the selectors: with the kernel of --distance, else the first that supports the
 /// metric, preferring `float4`. Returns its name; if there is none, `why` is the reason of the first.
-std::string fill(BenchRun& run, BenchArrays& arrays, Refusal& why) {
+std::string fill(BenchRun& run, BenchArrays& arrays, UnsupportedReason& why) {
     std::vector<std::string> names = {"float4"};
     for (const Strategy& kernel : distance_kernels())
         names.push_back(kernel.name);
-    const std::string& named = run.options().wish.distance;
+    const std::string& named = run.options().request.distance;
     if (!named.empty()) names = {named};
     for (const std::string& name : names) {
-        const Refusal refusal = arrays.fill(name);
+        const UnsupportedReason refusal = arrays.fill(name);
         if (!refusal) return name;
         if (!why) why = "there are no distances by " + name + ": " + *refusal;
     }
@@ -62,7 +62,7 @@ std::string fill(BenchRun& run, BenchArrays& arrays, Refusal& why) {
 }
 
 void compare_distances(BenchRun& run, const Workload& work, int k) {
-    const std::string& named = run.options().wish.select;
+    const std::string& named = run.options().request.select;
     const std::string select = named.empty() ? "bitonic_topk" : named;
     Section section(run.report(), "distance kernels (us/query with " + select + " behind each)", "distance",
                     {"+ " + select});
@@ -82,7 +82,7 @@ void compare_distances(BenchRun& run, const Workload& work, int k) {
 void compare_selectors(BenchRun& run, const Workload& work, int k) {
     const std::vector<std::string> names = run.wanted(selectors());
     if (names.empty()) return;
-    Refusal why;
+    UnsupportedReason why;
     const std::string distance = fill(run, *work.arrays, why);
     if (distance.empty()) return run.not_run("select", names, work.problem(k), *why);
     const Measurement before = run.distance(work, distance, 0.2);
@@ -145,10 +145,10 @@ void compare_spread(BenchRun& run, const Workload& work, int k) {
     const bool ranks = run.ranks() != nullptr;
     for (SearchWay way : search_ways()) {
         const bool shares =
-            way.engine->on_gpu ? !ranks || run.options().wish.device.kind != DeviceKind::cpu : ranks;
+            way.engine->on_gpu ? !ranks || run.options().request.device.kind != DeviceKind::cpu : ranks;
         if (!run.wants_engine(way) || !shares) continue;
         const std::string engine = way.name;
-        for (const SpreadBy spread : {SpreadBy::queries, SpreadBy::training}) {
+        for (const Placement spread : {Placement::replicate, Placement::shard}) {
             way.spread = spread;
             way.name = engine + " by " + name(spread);
             add_search(section, run, work, way, k);
@@ -171,7 +171,7 @@ void compare_kernels(BenchRun& run, const Workload& work, int k) {
     Trial timed;
     if (one.left_out.empty())
         timed =
-            gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.watch(), found);
+            gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.token(), found);
     one = run.keep(one, timed, [&](Measurement& kept) {
         kept.wrong = work.mismatch(found);
         count_search(kept);

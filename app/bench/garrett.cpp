@@ -139,7 +139,7 @@ void padding_table(BenchRun& run, const Workload& work, int k) {
 void before_table(BenchRun& run, const Workload& work, int k) {
     Neighbors found;
     const Trial timed =
-        gpu_bench()->time_before(run.gpu(), work.train, work.query, k, run.trial(), run.watch(), found);
+        gpu_bench()->time_before(run.gpu(), work.train, work.query, k, run.trial(), run.token(), found);
     const Measurement before = run.keep(run.row("search", "before", run.report().gpu, work.problem(k)), timed,
                                         [&](Measurement& one) {
                                             one.wrong = work.mismatch(found);

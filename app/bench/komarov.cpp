@@ -95,7 +95,7 @@ Measurement on_cpu(BenchRun& run, const Problem& problem) {
             row[t] = static_cast<std::uint32_t>(random_value(static_cast<std::uint64_t>(q), t) >> 32);
     };
     const Trial timed =
-        cpu::time_serial_select(problem, fill, baseline, run.trial(figure_share), run.watch()).select;
+        cpu::time_serial_select(problem, fill, baseline, run.trial(figure_share), run.token()).select;
     return run.keep(run.row("select", baseline.name, one_cpu_thread, problem), timed,
                     [&](Measurement& one) { count_selection(one, problem.k); });
 }
@@ -116,7 +116,7 @@ void measure(BenchRun& run, const SelectorFigure& shown) {
         std::unique_ptr<BenchArrays> arrays;
         if (run.has_gpu())
             arrays = gpu_bench()->random_arrays(run.gpu(), {n_train, n_query, 1, shown.ks.back()}, seed,
-                                                run.watch());
+                                                run.token());
         const std::int64_t value = shown.x == "queries" ? n_query : n_train;
         diagram.row(static_cast<double>(value), with_commas(value));
         for (const int k : shown.ks) {

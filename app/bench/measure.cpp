@@ -22,24 +22,24 @@ void count_distances(Measurement& row, const Trial& trial) {
 }
 
 /// What each rank says of itself, by number.
-std::vector<std::string> all_say(Ranks& ranks, const std::string& mine, const Watch& watch) {
+std::vector<std::string> all_say(Ranks& ranks, const std::string& mine, const ProgressToken& token) {
     const std::vector<std::uint8_t> bytes(mine.begin(), mine.end());
     std::vector<std::string> all;
-    for (const auto& theirs : gather_all(ranks, bytes, watch.stop))
+    for (const auto& theirs : gather_all(ranks, bytes, token.stop))
         all.emplace_back(theirs.begin(), theirs.end());
     return all;
 }
 
 /// The slowest of all ranks, after all of them have come here.
-double slowest_ms(Ranks& ranks, double ms, const Watch& watch) {
-    for (const std::string& theirs : all_say(ranks, shortest(ms), watch))
+double slowest_ms(Ranks& ranks, double ms, const ProgressToken& token) {
+    for (const std::string& theirs : all_say(ranks, shortest(ms), token))
         ms = std::max(ms, std::stod(theirs));
     return ms;
 }
 
 /// Why the first rank that cannot search does not; empty if all can.
-std::string first_refusal(Ranks& ranks, const std::string& mine, const Watch& watch) {
-    const std::vector<std::string> all = all_say(ranks, mine, watch);
+std::string first_refusal(Ranks& ranks, const std::string& mine, const ProgressToken& token) {
+    const std::vector<std::string> all = all_say(ranks, mine, token);
     for (std::size_t r = 0; r < all.size(); ++r)
         if (!all[r].empty()) return "rank " + std::to_string(r) + ": " + all[r];
     return "";
@@ -75,12 +75,12 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
         queries = Queries::some_of(work.query, {work.checked.begin(), work.checked.end()});
         if (!leaves_out) queries.images = {};
     }
-    work.expected = search_on_cpu(work.train, queries, k, work.measure, watch_);
+    work.expected = search_on_cpu(work.train, queries, k, work.measure, token_);
     report_.checked =
         (work.checked.empty() ? std::string("every answer") : with_commas(max_checked) + " of the answers") +
         " against the CPU engine";
     Plan serial;
-    if (cpu::settle_serial(work.problem(k), serial)) return;
+    if (cpu::configure_serial(work.problem(k), serial)) return;
     report_.checked += ", which agrees with nth_element on a sample of queries";
     std::vector<std::uint32_t> scores(static_cast<std::size_t>(work.train.count));
     for (const std::int64_t i : sample(work.expected.n_query, sampled)) {
@@ -118,7 +118,7 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& selec
                                   bool distances, bool selection) {
     const Problem problem = work.problem(k);
     const cpu::SerialTrial timed = cpu::time_serial(
-        problem, work.train, work.query, *cpu::find_serial_selector(selector), trial(share), watch_);
+        problem, work.train, work.query, *cpu::find_serial_selector(selector), trial(share), token_);
     const std::string wrong = work.mismatch(timed.neighbors);
     Serial both;
     if (distances)
@@ -163,12 +163,12 @@ Plan BenchRun::configured(const SearchWay& way, Measurement& one) const {
               .device = engine.on_gpu ? gpu_ : cpu_device(),
               .distance = way.distance,
               .select = way.select,
-              .threads = options_.wish.threads};
+              .threads = options_.request.threads};
     if (engine.on_gpu && !has_gpu())
         one.left_out = needs_gpu();
-    else if (const Refusal refusal = engine.settle(one.problem, plan))
+    else if (const UnsupportedReason refusal = engine.configure(one.problem, plan))
         one.left_out = *refusal;
-    if (way.spread == SpreadBy::automatic) return plan;
+    if (way.spread == Placement::automatic) return plan;
     plan.spread = way.spread;
     if (ranks() != nullptr) {
         plan.ranks = ranks()->size();
@@ -178,14 +178,14 @@ Plan BenchRun::configured(const SearchWay& way, Measurement& one) const {
     for (const Device& device : gpus_) {
         Plan own = plan;
         own.device = device;
-        const Refusal refusal = engine.settle(one.problem, own);
+        const UnsupportedReason refusal = engine.configure(one.problem, own);
         if (refusal && one.left_out.empty()) one.left_out = device_id(device) + ": " + *refusal;
     }
     return plan;
 }
 
 Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share, Results* all) {
-    const bool spread = way.spread != SpreadBy::automatic, on_gpu = way.engine->on_gpu;
+    const bool spread = way.spread != Placement::automatic, on_gpu = way.engine->on_gpu;
     Measurement one = row("search", way.name,
                           spread   ? several()
                           : on_gpu ? gpu_or_none()
@@ -193,7 +193,7 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
                           work.problem(k));
     const Plan plan = configured(way, one);
     Ranks* together = spread ? ranks() : nullptr;
-    if (together != nullptr) one.left_out = first_refusal(*together, one.left_out, watch_);
+    if (together != nullptr) one.left_out = first_refusal(*together, one.left_out, token_);
     if (!one.left_out.empty()) return keep(std::move(one));
 
     const Index index(work.training(), {.measure = work.measure, .vote = {.k = k}},
@@ -203,14 +203,14 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
     std::string wrong;
     std::vector<double> kernels_ms;
     const auto classify = [&](std::int64_t n) {
-        if (together != nullptr) slowest_ms(*together, 0, watch_);  // all begin at the same time
-        found = index.search(work.queries(n), {.watch = watch_});
+        if (together != nullptr) slowest_ms(*together, 0, token_);  // all begin at the same time
+        found = index.search(work.queries(n), {.token = token_});
         for (const Stage& stage : found.timeline.stages())
             if (stage.once) one.open_ms += stage.total_ms;
         kernels_ms.push_back(found.timeline.kernels_ms());
         if (wrong.empty()) wrong = work.mismatch(found.neighbors);
         // With the same time the ranks take the same decisions.
-        return together != nullptr ? slowest_ms(*together, found.search_ms, watch_) : found.search_ms;
+        return together != nullptr ? slowest_ms(*together, found.search_ms, token_) : found.search_ms;
     };
     const TrialOptions options = trial(share);
     Trial timed;

@@ -26,7 +26,7 @@ struct Place {
     int threads = 0;
 };
 std::vector<Place> places(BenchRun& run, const std::string& what) {
-    const int threads = cpu::threads_or_all(run.options().wish.threads);
+    const int threads = cpu::threads_or_all(run.options().request.threads);
     std::vector<Place> all;
     if (run.has_gpu()) all.push_back({"the GPU, " + what + " on it", run.report().gpu, true});
     all.push_back({"one CPU thread, " + cpu::instruction_set(), one_cpu_thread, false, 1});
@@ -56,12 +56,12 @@ std::vector<FittedCase> fit_all(BenchRun& run, const Rows& images, ImageShape sh
         const bool incomplete = known.parameter != nullptr && known.usual == 0;
         const std::string text = std::string(name(known.kind)) + (incomplete ? components : "");
         const TransformSpec spec = parse_transform("transform", text);
-        if (const Refusal why = refuse_transform(spec, shape, images.count)) {
+        if (const UnsupportedReason why = refuse_transform(spec, shape, images.count)) {
             run.leave_out(text, *why);
             continue;
         }
         const auto begin = Clock::now();
-        FittedTransform fitted = cpu::fit(spec, images, shape, run.options().wish.threads);
+        FittedTransform fitted = cpu::fit(spec, images, shape, run.options().request.threads);
         all.push_back({std::move(fitted), ms_since(begin)});
     }
     return all;
@@ -94,9 +94,9 @@ Measurement measure(BenchRun& run, const Place& place, const FittedTransform& fi
     const TrialOptions options = run.trial();
     std::vector<std::uint8_t> features;
     const Trial timed =
-        place.on_gpu ? gpu_bench()->time_transform(run.gpu(), fitted, images, options, run.watch(), &features)
+        place.on_gpu ? gpu_bench()->time_transform(run.gpu(), fitted, images, options, run.token(), &features)
                      : timed_on_cpu(options, images.count, [&](std::int64_t n) {
-                           features = cpu::features(fitted, images.first(n), place.threads, run.watch().stop);
+                           features = cpu::features(fitted, images.first(n), place.threads, run.token().stop);
                        });
     const Problem problem{images.count, images.count, images.dim, 1};
     return run.keep(
@@ -114,9 +114,9 @@ Neighbors nearest_by_gradients(const BenchRun& run, const Workload& work, ImageS
     method.transform.steps = {{TransformKind::gradients, 0}};
     method.vote.k = count;
     const Problem problem = method.problem(training, work.query.count);
-    const Resolved resolved = resolve_on_cpu(problem, run.options().wish.threads);
-    const Index index(training, method, resolved, run.watch());
-    return index.search(work.query, {.vote = false, .watch = run.watch()}).neighbors;
+    const Resolved resolved = resolve_on_cpu(problem, run.options().request.threads);
+    const Index index(training, method, resolved, run.token());
+    return index.search(work.query, {.vote = false, .token = run.token()}).neighbors;
 }
 
 /// One query after another, as the distance is defined.
@@ -137,19 +137,19 @@ Neighbors plain_order(const RerankWork& work, const Descriptors& queries, const 
 /// Orders all candidates of each query; descriptors are made before.
 Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, bool plain) {
     const TrialOptions options = run.trial();
-    const Watch& watch = run.watch();
+    const ProgressToken& token = run.token();
     const Neighbors& candidates = work.candidates;
-    const Descriptors queries = cpu::describe(work.rerank, work.queries, work.shape, 0, watch.stop);
-    const Descriptors train = cpu::describe(work.rerank, work.train, work.shape, 0, watch.stop);
+    const Descriptors queries = cpu::describe(work.rerank, work.queries, work.shape, 0, token.stop);
+    const Descriptors train = cpu::describe(work.rerank, work.train, work.shape, 0, token.stop);
     const auto by_kernels = [&](std::int64_t n) {
         Neighbors some(n, candidates.k);
         std::copy_n(candidates.rows.begin(), some.rows.size(), some.rows.begin());
-        return cpu::rerank(some, queries, train, {}, some.k, place.threads, watch);
+        return cpu::rerank(some, queries, train, {}, some.k, place.threads, token);
     };
     Neighbors found;
     Trial timed;
     if (place.on_gpu)
-        timed = gpu_bench()->time_rerank(run.gpu(), work, plain, options, watch, found);
+        timed = gpu_bench()->time_rerank(run.gpu(), work, plain, options, token, found);
     else
         timed = timed_on_cpu(options, plain ? std::min(max_plain, candidates.n_query) : candidates.n_query,
                              [&](std::int64_t n) {

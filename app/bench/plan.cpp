@@ -36,10 +36,10 @@ void check_case(const BenchCase& which, const Options& options) {
                   (name == "-k" ? "" : "--") + name + has_its_own + "; expected one of the two");
     for (const std::string file : files)
         refuse_if(fixed(file, "data"), "--" + file + has_its_own + " images; expected one of the two");
-    refuse_if(options.wish.device.several(), "--device " + options.wish.device.text() + ": the case " +
-                                                 which.name +
-                                                 " measures one device; expected gpu or gpu:N, or no --case");
-    refuse_if(options.wish.ranks != nullptr,
+    refuse_if(options.request.device.several(),
+              "--device " + options.request.device.text() + ": the case " + which.name +
+                  " measures one device; expected gpu or gpu:N, or no --case");
+    refuse_if(options.request.ranks != nullptr,
               std::string("--case ") + which.name +
                   ": measures one process; expected it without mpirun, or bench with no --case");
     for (const std::string& name : options.bench.only)
@@ -54,11 +54,11 @@ void check_strategies(const Options& options) {
         if (name.empty()) return;
         const std::string given = option + name + ": ";
         refuse_if(!has(gpu_names(own, {}), name), given + unknown);
-        refuse_if(options.wish.device.kind == DeviceKind::cpu,
+        refuse_if(options.request.device.kind == DeviceKind::cpu,
                   given + "runs on a GPU; expected no --device cpu with it");
         refuse_if(gpu_names(others, options.bench).empty(), given + unused);
     };
-    const std::string &distance = options.wish.distance, &select = options.wish.select;
+    const std::string &distance = options.request.distance, &select = options.request.select;
     check(
         "--distance ", distance, distance_kernels(), selectors(),
         "a kernel of the engine tensor, which selects by itself; expected one that selectors can be measured "
@@ -74,14 +74,14 @@ void check_strategies(const Options& options) {
 
 /// --engine names one of the searches.
 void check_engine(const Options& options) {
-    if (!options.wish.engine) return;
-    const std::string given = "--engine " + *options.wish.engine;
-    const Engine* engine = find_engine(*options.wish.engine);
+    if (!options.request.engine) return;
+    const std::string given = "--engine " + *options.request.engine;
+    const Engine* engine = find_engine(*options.request.engine);
     refuse_if(engine == nullptr,
               given + ": all of them are measured unless one is named; expected a name or no --engine");
     refuse_if(!options.bench.only.empty(),
               "--engine and --only: both say which engines are measured; expected one of the two");
-    refuse_if(engine->on_gpu && options.wish.device.kind == DeviceKind::cpu,
+    refuse_if(engine->on_gpu && options.request.device.kind == DeviceKind::cpu,
               given + ": runs on a GPU; expected no --device cpu with it");
 }
 
@@ -187,7 +187,7 @@ bool uses_data_set(const Options& options) {
 }
 
 void check_bench_options(const Options& options) {
-    check_ranks(options.wish);
+    check_ranks(options.request);
     if (const BenchCase* which = find_case(options.bench.which)) return check_case(*which, options);
     check_sizes(options);
     check_strategies(options);

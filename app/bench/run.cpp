@@ -40,7 +40,7 @@ std::string plot_of(const BenchReport& report) {
 BenchRun::BenchRun(const Options& options)
     : options_(options),
       progress_(use_progress(progress_when(options.output)), 0, "measuring"),
-      watch_(stoppable()) {
+      token_(stoppable()) {
     find_gpu();
     report_.devices.push_back(cpu_device());
     if (!leads()) return;
@@ -50,7 +50,7 @@ BenchRun::BenchRun(const Options& options)
 }
 
 void BenchRun::find_gpu() {
-    const DeviceWish& wanted = options_.wish.device;
+    const DeviceRequest& wanted = options_.request.device;
     if (wanted.kind == DeviceKind::cpu) {
         why_no_gpu_ = "--device cpu was given";
         leave_out("GPU", why_no_gpu_);
@@ -80,7 +80,7 @@ std::string BenchRun::several() const {
 }
 
 bool BenchRun::wants_engine(const SearchWay& way) const {
-    const auto& asked = options_.wish.engine;
+    const auto& asked = options_.request.engine;
     return (!asked || *asked == way.engine->name) && wants(way.name);
 }
 
@@ -103,7 +103,7 @@ std::unique_ptr<HostMemory> BenchRun::host_memory() const {
 void BenchRun::upload(Workload& work) const {
     if (has_gpu())
         work.arrays =
-            gpu_bench()->arrays(gpu_.number, work.problem(work.max_k), work.train, work.query, watch_);
+            gpu_bench()->arrays(gpu_.number, work.problem(work.max_k), work.train, work.query, token_);
 }
 
 Measurement BenchRun::row(const std::string& part, const std::string& name, const std::string& on,

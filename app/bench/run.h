@@ -22,8 +22,9 @@ namespace knn {
 struct SearchWay {
     std::string name;  ///< "tensor", "classic+gemm+replace_max"
     const Engine* engine = nullptr;
-    std::string distance, select;           ///< empty: the engine's own
-    SpreadBy spread = SpreadBy::automatic;  ///< among all GPUs of --device, or all ranks; automatic: neither
+    std::string distance, select;  ///< empty: the engine's own
+    Placement spread =
+        Placement::automatic;  ///< among all GPUs of --device, or all ranks; automatic: neither
 };
 
 /// Every engine, and engines with other strategies that serve as baselines.
@@ -78,12 +79,12 @@ class BenchRun {
 
     const Options& options() const { return options_; }
     BenchReport& report() { return report_; }
-    const Watch& watch() const { return watch_; }
+    const ProgressToken& token() const { return token_; }
     bool has_gpu() const { return !report_.gpu.empty(); }
     /// Its number.
     int gpu() const { return gpu_.number; }
     /// The processes that search together; null: this one alone.
-    Ranks* ranks() const { return options_.wish.ranks; }
+    Ranks* ranks() const { return options_.request.ranks; }
     /// Whether this process measures all rows; other ranks only take part in those of all ranks.
     bool leads() const { return ranks() == nullptr || ranks()->rank() == 0; }
     /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
@@ -171,7 +172,7 @@ class BenchRun {
     std::string why_no_gpu_;
     std::int64_t steps_ = 0, done_ = 0;
     Progress progress_;
-    Watch watch_;
+    ProgressToken token_;
 };
 
 /// Whether these are the neighbors by nth_element; `begin`: the first rank that is compared.

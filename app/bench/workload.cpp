@@ -104,7 +104,7 @@ Workload load_workload(BenchRun& run, int largest_k) {
     }
     work.measure = options.method.measure;
     const Problem problem = work.problem(largest_k);
-    if (const Refusal refusal = refuse_problem(problem)) throw UsageError(*refusal);
+    if (const UnsupportedReason refusal = refuse_problem(problem)) throw UsageError(*refusal);
     work.text += with_commas(problem.n_train) + " training and " + counted(problem.n_query, "test image") +
                  " of " + counted(problem.dim, "pixel");
     return work;

@@ -12,7 +12,7 @@
 #include "classifier/graph.h"
 #include "classifier/method.h"
 #include "classifier/plan.h"
-#include "classifier/reduce.h"
+#include "classifier/prototypes.h"
 #include "classifier/rejection.h"
 #include "classifier/tune.h"
 #include "data/core/names.h"
@@ -97,7 +97,7 @@ struct GraphOptions {
 /// What `condense` alone takes.
 struct CondenseOptions {
     std::string out;
-    ReduceRule rule = ReduceRule::both;
+    PrototypeRule rule = PrototypeRule::both;
 };
 
 /// Which set `audit` judges: the training set by leave-one-out, or the test set.
@@ -138,7 +138,7 @@ struct Options {
     DataOptions data;
     FirstImages first;
     Method method;
-    Wish wish;
+    PlanRequest request;
     OutputOptions output;
     std::string write_synthetic;  ///< of `info`: a folder
     ClassifyOptions classify;

@@ -35,12 +35,12 @@ std::string parse_distance(Text option, Text value) {
 }
 
 /// "auto", "cpu", "gpu", "gpu:all", or "gpu:" and numbers separated by commas.
-DeviceWish parse_device(Text option, Text value) {
+DeviceRequest parse_device(Text option, Text value) {
     const std::array<std::string, 5> names = {"auto", "cpu", "gpu", "gpu:all", "gpu:N"};
-    DeviceWish wish{DeviceKind::gpu};
+    DeviceRequest request{DeviceKind::gpu};
     if (value == names[3]) {
-        wish.all = true;
-        return wish;
+        request.all = true;
+        return request;
     }
     // Never the last two, which begin so.
     if (!value.starts_with("gpu:"))
@@ -48,14 +48,14 @@ DeviceWish parse_device(Text option, Text value) {
     std::istringstream numbers(value.substr(std::string("gpu:").size()) + ',');
     for (std::string text; std::getline(numbers, text, ',');) {
         const auto number = static_cast<int>(parse_integer(option + " gpu:N with N =", text, 0, 1023));
-        if (number == wish.number || std::count(wish.others.begin(), wish.others.end(), number) > 0)
+        if (number == request.number || std::count(request.others.begin(), request.others.end(), number) > 0)
             throw UsageError(as_given(option, value) + ": names a GPU twice; expected each once");
-        if (wish.number)
-            wish.others.push_back(number);
+        if (request.number)
+            request.others.push_back(number);
         else
-            wish.number = number;
+            request.number = number;
     }
-    return wish;
+    return request;
 }
 
 /// "A-B" or "N".
@@ -89,7 +89,7 @@ std::vector<Option> search_options(Options& o) {
     constexpr bool in_report = true;
     Method& m = o.method;
     TuneOptions& t = o.tune;
-    Wish& w = o.wish;
+    PlanRequest& w = o.request;
     const auto read_method = [&](Text, Text value) { return parse_method(value, o); };
     const OptionValue method = once("NAME|FILE", m, read_method), engine = name_of(engine_names(), w.engine),
                       distance = once("NAME", w.distance, parse_distance),

@@ -223,9 +223,9 @@ int audit(const Options& options, Clock::time_point start) {
     report.created = utc_now();
     report.limit = given.limit;
     agree_on({train, test}, train_labels);
-    report.audit = watched(options.output, "searching", [&](const Watch& watch) {
-        return audit(Index(training, wide, resolved, watch.quiet()), options.method, test, test_labels,
-                     watch);
+    report.audit = with_progress(options.output, "searching", [&](const ProgressToken& token) {
+        return audit(Index(training, wide, resolved, token.quiet()), options.method, test, test_labels,
+                     token);
     });
     report.wall_ms = ms_since(start);
     write_results({{given.csv, [&](std::ostream& out) { write_csv(out, report); }},

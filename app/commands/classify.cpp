@@ -18,8 +18,8 @@
 #include "classifier/evaluation.h"
 #include "classifier/host.h"
 #include "classifier/index.h"
-#include "classifier/rejection.h"
 #include "classifier/picture_answers.h"
+#include "classifier/rejection.h"
 #include "classifier/subset_search.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -39,11 +39,11 @@ enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
     std::vector<Answer*> digits;
     for (PictureAnswer& picture : answers.pictures) {
-        expand_readings(picture.digits);
+        expand_hypotheses(picture.digits);
         for (Answer& digit : picture.digits) {
             if (rejects) digit.reason = digit.image.refused;
             if (digit.reason.empty()) digits.push_back(&digit);
-            for (std::vector<Answer>& reading : digit.readings)
+            for (std::vector<Answer>& reading : digit.hypotheses)
                 for (Answer& part : reading)
                     digits.push_back(&part);
         }
@@ -60,9 +60,10 @@ Results answer(std::vector<Answer*>& digits, const LoadedTraining& training, con
     note(resolved.notice);
     if (digits.empty()) return {};
     const Index index(training.set, options.method, resolved);
-    const Judge judge(index, training.sample, options.classify.reject);
-    return watched(options.output, "searching",
-                   [&](const Watch& watch) { return answer_digits(digits, index, judge, watch); });
+    const AnswerScorer scorer(index, training.sample, options.classify.reject);
+    return with_progress(options.output, "searching", [&](const ProgressToken& token) {
+        return answer_digits(digits, index, scorer, token);
+    });
 }
 
 /// For explanations: the candidates of each digit as the search finds them, before they are ordered again.
@@ -82,10 +83,10 @@ void add_candidates(PictureAnswers& answers, const LoadedTraining& training, con
     search.rerank.kind = Reranker::none;
     search.vote = {.k = Reranking{options.method.rerank}.candidates(search.vote.k, set.size(), false)};
     const Problem problem = search.problem(set.view(), std::ssize(digits));
-    const Index index(set, search, resolve_on_cpu(problem, options.wish.threads));
+    const Index index(set, search, resolve_on_cpu(problem, options.request.threads));
     const Neighbors found = index
                                 .search(Rows{pixels.data(), std::ssize(digits), set.images().dim},
-                                        {.vote = false, .watch = stoppable()})
+                                        {.vote = false, .token = stoppable()})
                                 .neighbors;
     for (std::size_t i = 0; i < digits.size(); ++i) {
         const auto row = found.row(static_cast<std::int64_t>(i));
@@ -122,7 +123,7 @@ Judgment judge(const PictureAnswers& answers) {
         labels.insert(result.truth.back());
         Vote& vote = result.votes.emplace_back(Vote{});
         vote.label = static_cast<decltype(vote.label)>(*answer.label);
-        vote.confidence = answer.vote_share;
+        vote.vote_share = answer.vote_share;
     }
     if (result.named == 0)
         throw DataError(
@@ -256,7 +257,7 @@ int classify(const Options& options, Clock::time_point start) {
         inputs.emplace_back(picture.file);
     outputs.check(inputs);
     note(data_notice_of_pictures(location));  // first: without MNIST the answers are worth less
-    const int threads = threads_or_all(options.wish.threads);
+    const int threads = threads_or_all(options.request.threads);
 
     limit_codecs();
     // The training set is read while the pictures are.
@@ -266,10 +267,10 @@ int classify(const Options& options, Clock::time_point start) {
     PictureAnswers answers;
     answers.pages = options.classify.many;
     answers.pixels = options.classify.pixels;
-    answers.pictures = watched(options.output, "reading  ", [&](const Watch& watch) {
+    answers.pictures = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
         return extract_pictures(
             sources, {options.classify.many, explained, threads, static_cast<int>(options.classify.rotate)},
-            watch);
+            token);
     });
     const LoadedTraining training = loading.get();
     const double load_ms = ms_since(start);
@@ -284,9 +285,9 @@ int classify(const Options& options, Clock::time_point start) {
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
     const Results found = answer(digits, training, options);
     const Measure measure = options.method.neighbor_measure();
-    const UsualDistances usual = usual_distances(training.sample);
+    const TypicalDistances typical = typical_distances(training.sample);
     for (PictureAnswer& picture : answers.pictures) {
-        choose_readings(picture.digits, answers.labels, measure, usual);
+        choose_hypotheses(picture.digits, answers.labels, measure, typical);
         reject_text_rows(picture.digits);
     }
     if (explained > 0 && !answers.pages && options.method.rerank.has_descriptors())

@@ -7,7 +7,7 @@
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/text.h"
-#include "classifier/reduce.h"
+#include "classifier/prototypes.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/set/locate.h"
@@ -49,13 +49,13 @@ std::string edited_text(const Edited& edited) {
     return "removed " + counted(all, "image") + " that the others classify wrong, round by round " + rounds;
 }
 
-std::string condensed_text(const Reduced& reduced) {
+std::string condensed_text(const Prototypes& reduced) {
     std::string text = "kept " + counted(std::ssize(reduced.kept), "image") + " in " +
                        counted(reduced.passes.passes, "pass");
     if (reduced.passes.refits > 0)
         text += " and " + counted(reduced.passes.refits, "check") + " with what is fitted on them";
     return text + "; they classify all" +
-           (reduced.rule == ReduceRule::both ? " images of the edited set" : "") + " as before";
+           (reduced.rule == PrototypeRule::both ? " images of the edited set" : "") + " as before";
 }
 
 }  // namespace
@@ -67,12 +67,12 @@ int condense(const Options& options, Clock::time_point start) {
     check_hides_nothing(folder);
     LoadedSet set(options, Needed::training);
     const Training& training = set.training().view();
-    const ReduceRule rule = options.condense.rule;
-    if (rule != ReduceRule::condense) require_others(options.method.vote.k, training.rows.count);
+    const PrototypeRule rule = options.condense.rule;
+    if (rule != PrototypeRule::condense) require_others(options.method.vote.k, training.rows.count);
     const Resolved resolved = set.resolve(options.method, training.rows.count);
     agree_on({training.rows}, training.labels);
-    const Reduced reduced = watched(options.output, "condensing", [&](const Watch& watch) {
-        return reduce(set.training(), options.method, resolved, rule, watch);
+    const Prototypes reduced = with_progress(options.output, "condensing", [&](const ProgressToken& token) {
+        return select_prototypes(set.training(), options.method, resolved, rule, token);
     });
     if (!folder.empty()) write_set(folder, training, reduced.kept);
     if (options.output.quiet) return 0;
@@ -80,8 +80,8 @@ int condense(const Options& options, Clock::time_point start) {
     print(facts_text(
         {{"data", counted(all, "image") + " from " + harmless(set.data().source)},
          {"settings", settings_text(options.method)},
-         {"edited", rule == ReduceRule::condense ? "" : edited_text(reduced.edited)},
-         {"condensed", rule == ReduceRule::edit ? "" : condensed_text(reduced)},
+         {"edited", rule == PrototypeRule::condense ? "" : edited_text(reduced.edited)},
+         {"condensed", rule == PrototypeRule::edit ? "" : condensed_text(reduced)},
          {"kept", counted(kept, "image") + ", " + share_text(kept, all) + ", in " + harmless(folder)},
          {"time", fixed(ms_since(start) / 1000, 1) + " s"}}));
     return 0;

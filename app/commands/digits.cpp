@@ -66,22 +66,22 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
 }
 
 Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query) {
-    Wish wish = options.wish;
-    if (!wish.chooses() && n_query <= few_digits) wish.device.kind = DeviceKind::cpu;
-    return Planner(wish).resolve(options.method.problem(training.set.view(), n_query));
+    PlanRequest request = options.request;
+    if (!request.chooses() && n_query <= few_digits) request.device.kind = DeviceKind::cpu;
+    return Planner(request).resolve(options.method.problem(training.set.view(), n_query));
 }
 
-Judge::Judge(const Index& index, const LeaveOneOut& sample, std::optional<double> loss)
+AnswerScorer::AnswerScorer(const Index& index, const LeaveOneOut& sample, std::optional<double> loss)
     : compared_(compared_rows(index)),
       transform_(index.training().transform),
       loss_(loss),
       confidence_(sample),
       rejection_(sample) {}
 
-void Judge::judge(Answer& digit, const Results& found, std::int64_t query) const {
+void AnswerScorer::score(Answer& digit, const Results& found, std::int64_t query) const {
     const auto at = static_cast<std::size_t>(query);
     const Vote& vote = found.votes[at];
-    const Evidence& evidence = found.evidence[at];
+    const ConfidenceFeatures& confidence_features = found.confidence_features[at];
     const auto& pixels = digit.image.pixels;
     const bool has_features = found.features.count() > 0;
     std::vector<std::uint8_t> made;
@@ -90,12 +90,12 @@ void Judge::judge(Answer& digit, const Results& found, std::int64_t query) const
     const std::uint8_t* row = has_features   ? found.features.rows.row(query)
                               : made.empty() ? pixels.data()
                                              : made.data();
-    const double unlike = unlikeness(row, compared_, found.voters(query), vote.label);
+    const double unlike = novelty_score(row, compared_, found.voters(query), vote.label);
     // No digit was seen in the picture, so a forced answer is not right.
-    digit.confidence = digit.image.refused.empty() ? confidence_.probability(evidence) : 0;
-    digit.vote_share = vote.confidence;
-    digit.usual = rejection_.usual(evidence, unlike);
-    if (loss_) digit.reason = rejection_.reason(evidence, unlike, *loss_);
+    digit.confidence = digit.image.refused.empty() ? confidence_.probability(confidence_features) : 0;
+    digit.vote_share = vote.vote_share;
+    digit.p_value = rejection_.p_value(confidence_features, unlike);
+    if (loss_) digit.reason = rejection_.reason(confidence_features, unlike, *loss_);
     (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
 }
 
@@ -106,14 +106,14 @@ std::vector<DigitImage*> images_of(std::span<Answer* const> digits) {
     return images;
 }
 
-Results answer_digits(std::span<Answer* const> digits, const Index& index, const Judge& judge,
-                      const Watch& watch) {
+Results answer_digits(std::span<Answer* const> digits, const Index& index, const AnswerScorer& scorer,
+                      const ProgressToken& token) {
     const std::vector<DigitImage*> images = images_of(digits);
     const std::vector<std::uint8_t> rows = rows_to_search(images);
     const Training& training = index.training();
     const std::int64_t dim = training.rows.dim;
     Results found =
-        index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.keep_features = true, .watch = watch});
+        index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.keep_features = true, .token = token});
     const std::vector<std::int64_t> chosen =
         choose_sizes(images, index.method().neighbor_measure(), found.neighbors);
     for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -121,7 +121,7 @@ Results answer_digits(std::span<Answer* const> digits, const Index& index, const
         const auto neighbors = found.neighbors.row(chosen[i]);
         digit.neighbors.assign(neighbors.begin(), neighbors.end());
         digit.votes = votes_by_label(neighbors, training.labels);
-        judge.judge(digit, found, chosen[i]);
+        scorer.score(digit, found, chosen[i]);
     }
     found.features = {};  // its rows may be those above
     return found;

@@ -26,17 +26,17 @@ struct LoadedTraining {
 /// the CPU and kept there. Throws DataError, UsageError, Interrupted.
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads);
 
-/// What `n_query` digits are searched on: the CPU if they are few and the user has no wish. Throws UsageError, DeviceError.
+/// What `n_query` digits are searched on: the CPU if they are few and the user has no request. Throws UsageError, DeviceError.
 Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query);
 
 /// Says how sure answers are, and which are rejected.
-class Judge {
+class AnswerScorer {
   public:
     /// loss: the share of digits that may be rejected; none: nothing is. `index` outlives this.
-    Judge(const Index& index, const LeaveOneOut& sample, std::optional<double> loss);
+    AnswerScorer(const Index& index, const LeaveOneOut& sample, std::optional<double> loss);
 
     /// `query`: of the search.
-    void judge(Answer& digit, const Results& found, std::int64_t query) const;
+    void score(Answer& digit, const Results& found, std::int64_t query) const;
 
   private:
     ComparedRows compared_;
@@ -49,7 +49,7 @@ class Judge {
 std::vector<DigitImage*> images_of(std::span<Answer* const> digits);
 
 /// Searches for all digits at once and writes the answers into them. Throws as Index::search.
-Results answer_digits(std::span<Answer* const> digits, const Index& index, const Judge& judge,
-                      const Watch& watch);
+Results answer_digits(std::span<Answer* const> digits, const Index& index, const AnswerScorer& scorer,
+                      const ProgressToken& token);
 
 }  // namespace knn

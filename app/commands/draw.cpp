@@ -13,15 +13,15 @@ int draw(const Options& options, Clock::time_point) {
     check_window("; classify reads pictures without one");
     const DataLocation location = locate_training(options.data);
     note(data_notice_of_pictures(location));
-    const int threads = threads_or_all(options.wish.threads);
+    const int threads = threads_or_all(options.request.threads);
     const LoadedTraining training = load_for_digits(location, options, threads);
     stop_if_asked();
     constexpr int sizes = 2;  // of a digit
     const Resolved resolved = resolve_for_digits(training, options, sizes);
     note(resolved.notice);
     const Index index(training.set, options.method, resolved);
-    const Judge judge(index, training.sample, options.classify.reject);
-    const Watch watch = stoppable();
+    const AnswerScorer scorer(index, training.sample, options.classify.reject);
+    const ProgressToken token = stoppable();
 
     PictureAnswers answers;
     answers.train = training.set.images();
@@ -32,7 +32,7 @@ int draw(const Options& options, Clock::time_point) {
         answer.image = extract_digit(picture);
         if (options.classify.reject) answer.reason = answer.image.refused;
         Answer* const digits[] = {&answer};
-        if (answer.reason.empty()) answer_digits(digits, index, judge, watch);
+        if (answer.reason.empty()) answer_digits(digits, index, scorer, token);
         return answer;
     });
     return 0;

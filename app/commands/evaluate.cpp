@@ -12,8 +12,8 @@ int evaluate(const Options& options, Clock::time_point start) {
     // Under mpirun, where main.cpp joined the ranks, all have the same data.
     agree_on({set.training().images(), set.queries()}, set.training().labels());
     const auto index = open_index(set.training(), options.method, resolved, options.output);
-    Evaluation evaluation = watched(options.output, "searching", [&](const Watch& watch) {
-        return classify_and_score(*index, set.data(), set.queries().count, watch);
+    Evaluation evaluation = with_progress(options.output, "searching", [&](const ProgressToken& token) {
+        return classify_and_score(*index, set.data(), set.queries().count, token);
     });
     evaluation.load_ms = set.load_ms();
     evaluation.wall_ms = ms_since(start);

@@ -46,8 +46,8 @@ std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const Outp
 void adopt(Options& options, const SavedReport& report) {
     options.method = report.evaluation.method;
     options.first = {report.evaluation.n_train, report.evaluation.n_test};
-    const bool free = !options.wish.engine && options.wish.device.kind == DeviceKind::automatic;
-    if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.wish.engine = "cpu";
+    const bool free = !options.request.engine && options.request.device.kind == DeviceKind::automatic;
+    if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.request.engine = "cpu";
 }
 
 }  // namespace
@@ -123,9 +123,10 @@ Source::Source(const Options& options, const std::optional<SavedReport>& report,
         return;
     }
     open({}, {});
-    evaluation_ = watched(options_.output, "searching", [index = &index(), this](const Watch& watch) {
-        return classify_and_score(*index, set_->data(), set_->queries().count, watch);
-    });
+    evaluation_ =
+        with_progress(options_.output, "searching", [index = &index(), this](const ProgressToken& token) {
+            return classify_and_score(*index, set_->data(), set_->queries().count, token);
+        });
     evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms = ms_since(start);
 }
@@ -142,8 +143,8 @@ const Index& Source::index() {
 
 Results Source::search(const Rows& images) {
     const Index& opened = index();
-    return watched(options_.output, "searching",
-                   [&](const Watch& watch) { return opened.search(images, {.watch = watch}); });
+    return with_progress(options_.output, "searching",
+                         [&](const ProgressToken& token) { return opened.search(images, {.token = token}); });
 }
 
 void Source::from_report(const SavedReport& report) {
@@ -209,9 +210,9 @@ void Source::search_again(const SavedReport& report) {
                         " gives; expected the data set that it was made from (--data DIR)");
     evaluation_.found.votes = std::move(found.votes);
     evaluation_.found.neighbors = std::move(found.neighbors);
-    evaluation_.found.evidence = std::move(found.evidence);
-    watched(options_.output, "searching",
-            [&](const Watch& watch) { add_confidence(evaluation_, *index_, watch); });
+    evaluation_.found.confidence_features = std::move(found.confidence_features);
+    with_progress(options_.output, "searching",
+                  [&](const ProgressToken& token) { add_confidence(evaluation_, *index_, token); });
     neighbors_known_ = true;
 }
 

@@ -360,8 +360,8 @@ int graph(const Options& options, Clock::time_point start) {
     RowSink sink(files, result, training);
     const Index index(points.training(), result.method, resolved, stoppable());
     result.timeline = index.opening();
-    const GraphSearch search = watched(options.output, "searching", [&](const Watch& watch) {
-        return search_graph(index, result.timeline, watch,
+    const GraphSearch search = with_progress(options.output, "searching", [&](const ProgressToken& token) {
+        return search_graph(index, result.timeline, token,
                             [&](std::int64_t first, const Neighbors& part) { sink.take(first, part); });
     });
     result.search_ms = index.open_ms() + search.ms;

@@ -43,13 +43,13 @@ std::string read_row(const std::string& file, const Picture& first, std::uint8_t
 
 /// The gray values of all pictures, which have one size. Throws DataError for the first that does not fit.
 LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::memory_resource* memory,
-                            const Watch& watch) {
+                            const ProgressToken& token) {
     limit_codecs();
     const Picture first = read_picture(files.front());
     const std::size_t dim = first.gray.size();
     LabeledImages images{std::ssize(files), first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
     std::vector<std::string> wrong(files.size());
-    Team team(available_threads(), watch, images.count, 1);
+    Team team(available_threads(), token, images.count, 1);
     team.run_pieces(images.count, 1, [&](int thread, std::int64_t i, std::int64_t) {
         const auto at = static_cast<std::size_t>(i);
         wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim);
@@ -76,7 +76,7 @@ std::vector<std::string> pictures_in(const std::string& folder) {
 
 LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location,
                      const std::vector<fs::path>& also_read)
-    : needed_(needed), outputs_(options), planner_(options.wish) {
+    : needed_(needed), outputs_(options), planner_(options.request) {
     if (location)
         location_ = std::move(*location);
     else
@@ -115,8 +115,9 @@ Dataset LoadedSet::read_images(const OutputOptions& output) const {
     data.source = location_.source;
     data.synthetic = location_.synthetic;
     if (!pictures_.empty()) {
-        data.train = watched(output, "reading  ",
-                             [&](const Watch& watch) { return read_pictures(pictures_, memory, watch); });
+        data.train = with_progress(output, "reading  ", [&](const ProgressToken& token) {
+            return read_pictures(pictures_, memory, token);
+        });
     } else if (!images_.empty()) {
         IdxImages read = read_idx_images(images_, memory);
         data.train = {read.count, read.rows, read.cols, std::move(read.pixels), {}};
@@ -134,7 +135,7 @@ void LoadedSet::read(const Options& options) {
     const auto start = Clock::now();
     // Ranks search together: none may find in the cache what another has to fit. Only who evaluates comes back to the
     // same method.
-    const bool use_cache = !options.no_cache && options.wish.ranks == nullptr && needed_ == Needed::both;
+    const bool use_cache = !options.no_cache && options.request.ranks == nullptr && needed_ == Needed::both;
     TrainingIdentity identity = use_cache ? identity_of(location_) : TrainingIdentity();
     data_ = read_images(options.output);
     // What changed while it was read belongs to no key.
@@ -162,8 +163,8 @@ Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
 std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& method, const Resolved& resolved,
                                   const OutputOptions& output) {
     if (is_fitted(training, method)) return std::make_unique<Index>(training, method, resolved, stoppable());
-    return watched(output, "fitting  ", [&](const Watch& watch) {
-        return std::make_unique<Index>(training, method, resolved, watch);
+    return with_progress(output, "fitting  ", [&](const ProgressToken& token) {
+        return std::make_unique<Index>(training, method, resolved, token);
     });
 }
 

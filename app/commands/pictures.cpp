@@ -148,14 +148,14 @@ PictureSources find_pictures(const std::vector<std::string>& names, bool recursi
 }
 
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
-                                            const ExtractOptions& options, const Watch& watch) {
+                                            const ExtractOptions& options, const ProgressToken& token) {
     std::vector<PictureAnswer> answers(sources.size());
     const auto count = static_cast<std::int64_t>(sources.size());
     // Each thread may hold a picture of 100 megapixels and what is made of it.
     constexpr std::int64_t max_threads = 4;
     const auto threads = static_cast<int>(
         std::clamp<std::int64_t>(std::min<std::int64_t>(options.threads, count), 1, max_threads));
-    Team team(threads, watch, count, 1);
+    Team team(threads, token, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const auto at = static_cast<std::size_t>(i);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/report/answers.h"
-#include "data/core/watch.h"
+#include "data/core/progress_token.h"
 
 namespace knn {
 
@@ -35,6 +35,6 @@ struct ExtractOptions {
 /// Reads the pictures and extracts their digits, several at a time. Returns one element per source, in order,
 /// without labels yet; a picture that fails has its `error`. Throws Interrupted.
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
-                                            const ExtractOptions& options, const Watch& watch);
+                                            const ExtractOptions& options, const ProgressToken& token);
 
 }  // namespace knn

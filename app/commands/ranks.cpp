@@ -146,9 +146,9 @@ bool share_among_ranks(const Command& command, Options& options) {
                          ": runs in one process; expected it without mpirun, or " + one_of(sharing) +
                          " with it");
     }
-    options.wish.ranks = ranks;
-    if (options.wish.threads == 0)
-        options.wish.threads = std::max(available_threads() / ranks->local_size(), 1);
+    options.request.ranks = ranks;
+    if (options.request.threads == 0)
+        options.request.threads = std::max(available_threads() / ranks->local_size(), 1);
     if (ranks->rank() == 0) {
         // Open MPI gives each rank a terminal of its own, whatever its output goes to.
         if (options.output.color == When::automatic) options.output.color = When::never;

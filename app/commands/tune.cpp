@@ -130,12 +130,13 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, std
 }
 
 /// A plan for each search. What several of them would note is printed once.
-std::vector<Resolved> resolve_all(LoadedSet& set, std::span<const TunedSearch> searches, const Wish& wish) {
+std::vector<Resolved> resolve_all(LoadedSet& set, std::span<const TunedSearch> searches,
+                                  const PlanRequest& request) {
     const Training& training = set.training().view();
     std::vector<Resolved> all = {set.resolve(searches.front().searched(), training.rows.count)};
     std::set<std::string> notices = {all.front().notice};
     for (const TunedSearch& search : searches.subspan(1)) {
-        Planner another(wish);
+        Planner another(request);
         all.push_back(another.resolve(search.searched().problem(training, training.rows.count)));
         if (notices.insert(all.back().notice).second) note(all.back().notice);
     }
@@ -160,12 +161,12 @@ TuneResult searched(const TrainingSet& training, std::vector<TunedSearch>& searc
     const std::int64_t n = training.size();
     TuneResult result;
     const auto start = Clock::now();
-    watched(output, "searching", [&](const Watch& watch) {
+    with_progress(output, "searching", [&](const ProgressToken& token) {
         for (std::size_t i = 0; i < searches.size(); ++i) {
-            const Index index(training, searches[i].searched(), resolved[i], watch.quiet());
+            const Index index(training, searches[i].searched(), resolved[i], token.quiet());
             result.timeline.add(index.opening());
             const std::int64_t before = static_cast<std::int64_t>(i) * n, all = std::ssize(searches) * n;
-            result.plan = searches[i].run(index, result.timeline, watch.part(before, all));
+            result.plan = searches[i].run(index, result.timeline, token.part(before, all));
             result.searches.push_back(searches[i].searched());
         }
     });
@@ -362,7 +363,7 @@ int tune(const Options& options, Clock::time_point start) {
     std::vector<TunedSearch> searches;
     for (const Method& method : methods)
         searches.emplace_back(method, range, training.rows.count);
-    const std::vector<Resolved> resolved = resolve_all(set, searches, options.wish);
+    const std::vector<Resolved> resolved = resolve_all(set, searches, options.request);
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 

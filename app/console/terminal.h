@@ -9,7 +9,7 @@
 #include "app/cli/options.h"
 #include "app/console/interrupt.h"
 #include "data/core/clock.h"
-#include "data/core/watch.h"
+#include "data/core/progress_token.h"
 #include "data/set/locate.h"
 
 namespace knn {
@@ -59,20 +59,20 @@ inline When progress_when(const OutputOptions& output) {
 }
 
 /// For work that shows no progress: it ends early where the user asks to stop.
-inline Watch stoppable() {
+inline ProgressToken stoppable() {
     return {.progress = nullptr, .stop = &stop_flag()};
 }
 
-/// Runs `work` with a watch that draws a bar on the terminal if it takes long enough, and handles Ctrl-C.
+/// Runs `work` with a token that draws a bar on the terminal if it takes long enough, and handles Ctrl-C.
 /// `what`: "searching".
 template <class Work>
-auto watched(const OutputOptions& output, const char* what, const Work& work) {
+auto with_progress(const OutputOptions& output, const char* what, const Work& work) {
     constexpr int delay_ms = 300;
     const When wanted = progress_when(output);
     Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms, what);
-    Watch watch = stoppable();
-    watch.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
-    return work(watch);
+    ProgressToken token = stoppable();
+    token.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
+    return work(token);
 }
 
 /// A note for the user if the data is synthetic, or if incomplete data sets were skipped; else empty.

@@ -109,7 +109,7 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
     if (answer.guess) json["guess"] = *answer.guess;
     json["confidence"] = answer.confidence;
     json["vote_share"] = answer.vote_share;
-    json["usual"] = answer.usual;
+    json["usual"] = answer.p_value;
     json["votes"] = Json::object();
     for (const auto& [label, count] : answer.votes)
         json["votes"][std::to_string(label)] = count;

@@ -43,7 +43,7 @@ void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
     lines.row(predictions_heading);
     for (std::size_t i = 0; i < evaluation.found.votes.size(); ++i) {
         const Vote& vote = evaluation.found.votes[i];
-        if (!lines.row(i, int{truth[i]}, int{vote.label}, evaluation.confidence[i], vote.confidence)) return;
+        if (!lines.row(i, int{truth[i]}, int{vote.label}, evaluation.confidence[i], vote.vote_share)) return;
     }
 }
 
@@ -84,8 +84,8 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
         double confidence = 0;
         Cells cells(line);
         if (!cells.take(index) || index != i || !cells.take(truth) || !cells.take(vote.label) ||
-            !cells.take(confidence) || !is_share(confidence) || !cells.take(vote.confidence, true) ||
-            !is_share(vote.confidence))
+            !cells.take(confidence) || !is_share(confidence) || !cells.take(vote.vote_share, true) ||
+            !is_share(vote.vote_share))
             wrong(i + 2, "is damaged");
         read.truth.push_back(truth);
         read.votes.push_back(vote);

@@ -181,7 +181,8 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     std::vector<const Step*> steps;  // the result is shown below them
     for (const Step& step : picture.steps)
         if (&step != &picture.steps.back() || step.picture.rows != DigitImage::side) steps.push_back(&step);
-    const double top = page_margin + title_size + 28 + (answer.reason.empty() ? 0 : detail_pitch) + words.more_lines(),
+    const double top = page_margin + title_size + 28 + (answer.reason.empty() ? 0 : detail_pitch) +
+                       words.more_lines(),
                  middle = top + double(divide_up(std::ssize(steps), steps_in_row)) * step_pitch + 6;
     const bool reranked = !answer.candidates.empty();
     const double low = std::max(digit_side + 36, neighbors_height(neighbors.size())) +
@@ -191,11 +192,11 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     words.draw(canvas, answer.label.has_value());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const int row = int(i) / steps_in_row, col = int(i) % steps_in_row;
-        framed(canvas, gray_mat(steps[i]->picture), page_margin + col * (step_side + gap), top + row * step_pitch,
-               step_side, std::to_string(i + 1) + ". " + steps[i]->name);
+        framed(canvas, gray_mat(steps[i]->picture), page_margin + col * (step_side + gap),
+               top + row * step_pitch, step_side, std::to_string(i + 1) + ". " + steps[i]->name);
     }
-    framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answer.image.pixels.data()), page_margin, middle,
-           digit_side, std::to_string(steps.size() + 1) + ". 28x28, searched for");
+    framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answer.image.pixels.data()), page_margin,
+           middle, digit_side, std::to_string(steps.size() + 1) + ". 28x28, searched for");
     double y = middle;
     if (reranked)
         y = draw_neighbors(canvas, answer, nearest_of(answer.candidates, neighbors_in_row), answers,

@@ -134,7 +134,7 @@ Json settings_json(const Method& method, const Plan& plan) {
         json["devices"] = std::move(devices);
     }
     if (plan.ranks > 1) json["ranks"] = plan.ranks;
-    if (plan.spread != SpreadBy::automatic) json["spread"] = name(plan.spread);
+    if (plan.spread != Placement::automatic) json["spread"] = name(plan.spread);
     if (plan.memory > 0) json["memory"] = plan.memory;
     return json;
 }

@@ -29,7 +29,8 @@ constexpr std::int64_t max_page_digits = 1'000;
 /// As many as fit in a page, from all pairs of labels in turn, highest confidence of each pair first.
 std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
     const std::int64_t neighbors = std::min<std::int64_t>(evaluation.found.neighbors.k, max_page_neighbors);
-    const std::int64_t capacity = std::min(page_capacity(evaluation.data->test.dim(), neighbors), max_page_digits);
+    const std::int64_t capacity =
+        std::min(page_capacity(evaluation.data->test.dim(), neighbors), max_page_digits);
     if (std::ssize(images) <= capacity) return images;
 
     const auto& votes = evaluation.found.votes;

@@ -111,7 +111,7 @@ std::string engine_text(const Plan& plan) {
 
 std::string spread_text(const Plan& plan) {
     std::string text;
-    if (plan.spread != SpreadBy::automatic) text = std::string(name(plan.spread)) + " over ";
+    if (plan.spread != Placement::automatic) text = std::string(name(plan.spread)) + " over ";
     if (plan.ranks > 1) text += std::to_string(plan.ranks) + " ranks";
     for (const Device& device : plan.devices)
         text += (&device == plan.devices.data() ? "" : ", ") + device_id(device);

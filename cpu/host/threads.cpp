@@ -15,9 +15,9 @@ namespace {
 constexpr std::chrono::milliseconds report_every{50};
 }
 
-Team::Team(int threads, const Watch& watch, std::int64_t queries, std::int64_t units)
+Team::Team(int threads, const ProgressToken& token, std::int64_t queries, std::int64_t units)
     : threads_(threads),
-      watch_(watch),
+      token_(token),
       queries_(queries),
       units_(units),
       reported_(std::chrono::steady_clock::now()) {}
@@ -45,7 +45,7 @@ void Team::run(const std::function<void(int)>& work) {
         guarded(work, 0);
     }
     if (failure_) std::rethrow_exception(failure_);
-    if (watch_.stopped()) throw Interrupted();
+    if (token_.stopped()) throw Interrupted();
 }
 
 void Team::run_pieces(std::int64_t count, std::int64_t piece,
@@ -62,11 +62,11 @@ void Team::run_pieces(std::int64_t count, std::int64_t piece,
 
 void Team::advance(int thread, std::int64_t units) {
     const std::int64_t done = done_.fetch_add(units, std::memory_order_relaxed) + units;
-    if (thread != 0 || !watch_.progress) return;
+    if (thread != 0 || !token_.progress) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - reported_ < report_every) return;
     reported_ = now;
-    watch_.progress(done / units_, queries_);
+    token_.progress(done / units_, queries_);
 }
 
 int team_size(int wanted, std::int64_t count, std::int64_t piece) {
@@ -88,8 +88,8 @@ void for_lists(std::int64_t count, int k, int threads,
 
 void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
               const std::function<void(std::int64_t, std::int64_t)>& work) {
-    const Watch watch{.progress = nullptr, .stop = stop};
-    Team team(team_size(threads, count, piece), watch, count, 1);
+    const ProgressToken token{.progress = nullptr, .stop = stop};
+    Team team(team_size(threads, count, piece), token, count, 1);
     team.run_pieces(count, piece, [&](int, std::int64_t first, std::int64_t last) { work(first, last); });
 }
 

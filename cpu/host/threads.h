@@ -8,7 +8,7 @@
 #include <functional>
 #include <mutex>
 
-#include "data/core/watch.h"
+#include "data/core/progress_token.h"
 
 namespace knn::cpu {
 
@@ -16,12 +16,12 @@ namespace knn::cpu {
 class Team {
   public:
     /// The job has `queries` queries of `units` units of work each; see `advance`.
-    Team(int threads, const Watch& watch, std::int64_t queries, std::int64_t units);
+    Team(int threads, const ProgressToken& token, std::int64_t queries, std::int64_t units);
 
     int threads() const { return threads_; }
 
     /// Calls work(0 .. threads-1), each on its own thread, and waits for all of them. Rethrows the first
-    /// exception of any; throws Interrupted if the watch requested a stop. `work` returns early when
+    /// exception of any; throws Interrupted if the token requested a stop. `work` returns early when
     /// `halted()`. If the system provides fewer threads, there are fewer calls, so work must be taken from a
     /// shared counter and not divided in advance.
     void run(const std::function<void(int thread)>& work);
@@ -31,16 +31,16 @@ class Team {
                     const std::function<void(int, std::int64_t, std::int64_t)>& work);
 
     /// Whether to stop: cancellation was requested, or another thread failed.
-    bool halted() const { return failed_.load(std::memory_order_relaxed) || watch_.stopped(); }
+    bool halted() const { return failed_.load(std::memory_order_relaxed) || token_.stopped(); }
 
-    /// Counts `units` as done; thread 0 occasionally reports to the watch, in queries.
+    /// Counts `units` as done; thread 0 occasionally reports to the token, in queries.
     void advance(int thread, std::int64_t units);
 
   private:
     void guarded(const std::function<void(int)>& work, int thread);
 
     int threads_;
-    const Watch& watch_;
+    const ProgressToken& token_;
     std::int64_t queries_, units_;
     std::atomic<std::int64_t> done_{0};
     std::atomic<bool> failed_{false};

@@ -79,7 +79,7 @@ class DescribeMemory {
 
 /// The k nearest by new distances: rescore(thread, query, row) replaces those of one query's candidates.
 template <class Rescore>
-Neighbors ordered_again(const Neighbors& candidates, int k, int threads, const Watch& watch,
+Neighbors ordered_again(const Neighbors& candidates, int k, int threads, const ProgressToken& token,
                         const Rescore& rescore) {
     if (k < 1 || k > candidates.k)
         throw std::invalid_argument("k = " + std::to_string(k) + " of " + std::to_string(candidates.k) +
@@ -87,7 +87,7 @@ Neighbors ordered_again(const Neighbors& candidates, int k, int threads, const W
     const std::int64_t n = candidates.n_query;
     try {
         Neighbors nearest(n, k);
-        Team team(team_size(threads, n, queries_at_once), watch, n, 1);
+        Team team(team_size(threads, n, queries_at_once), token, n, 1);
         team.run_pieces(n, queries_at_once, [&](int thread, std::int64_t first, std::int64_t last) {
             std::vector<Neighbor> row;
             for (std::int64_t q = first; q < last; ++q) {
@@ -245,9 +245,9 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
 }
 
 Neighbors rerank(const Neighbors& candidates, const Descriptors& queries, const Descriptors& train,
-                 std::span<const std::uint32_t> density, int k, int threads, const Watch& watch) {
+                 std::span<const std::uint32_t> density, int k, int threads, const ProgressToken& token) {
     std::vector<std::optional<Worker>> workers(static_cast<std::size_t>(threads_or_all(threads)));
-    return ordered_again(candidates, k, threads, watch,
+    return ordered_again(candidates, k, threads, token,
                          [&](int thread, std::int64_t query, std::span<Neighbor> row) {
                              std::optional<Worker>& worker = workers[static_cast<std::size_t>(thread)];
                              if (!worker) worker.emplace(queries, train, density);

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "data/core/neighbors.h"
-#include "data/core/watch.h"
+#include "data/core/progress_token.h"
 #include "data/rerank/descriptor.h"
 
 namespace knn::cpu {
@@ -21,7 +21,8 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
 /// and of the training images, of one layout. `density`: density_factors of the training images, or none: distances are
 /// not divided. Throws like describe.
 Neighbors rerank(const Neighbors& candidates, const Descriptors& queries, const Descriptors& train,
-                 std::span<const std::uint32_t> density, int k, int threads = 0, const Watch& watch = {});
+                 std::span<const std::uint32_t> density, int k, int threads = 0,
+                 const ProgressToken& token = {});
 
 /// The same by the re-ranker `spread` (data/rerank/spread.h). `terms`: spread_terms of the training images.
 Neighbors scaled(const Rerank& rerank, const Neighbors& candidates, std::span<const std::int64_t> terms,

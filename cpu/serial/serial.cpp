@@ -77,11 +77,11 @@ class Serial {
   public:
     using Fill = std::function<void(std::int64_t, std::span<std::uint32_t>)>;
 
-    Serial(const Problem& problem, Fill fill, const SerialSelector& selector, const Watch& watch)
+    Serial(const Problem& problem, Fill fill, const SerialSelector& selector, const ProgressToken& token)
         : neighbors(problem.n_query, problem.k),
           fill_(std::move(fill)),
           selector_(selector),
-          watch_(watch),
+          token_(token),
           row_(static_cast<std::size_t>(problem.n_train)) {}
 
     double fill_ms = 0, select_ms = 0;  ///< of the last run
@@ -91,7 +91,7 @@ class Serial {
     void run(std::int64_t n) {
         fill_ms = select_ms = 0;
         for (std::int64_t q = 0; q < n; ++q) {
-            if (watch_.stopped()) throw Interrupted();
+            if (token_.stopped()) throw Interrupted();
             const auto begin = Clock::now();
             fill_(q, row_);
             const auto filled = Clock::now();
@@ -104,7 +104,7 @@ class Serial {
   private:
     Fill fill_;
     const SerialSelector& selector_;
-    const Watch& watch_;
+    const ProgressToken& token_;
     std::vector<std::uint32_t> row_;
     Scratch scratch_;
 };
@@ -159,22 +159,22 @@ class SerialIndex final : public DeviceIndex {
     explicit SerialIndex(const Rows& train) : train_(train) {}
 
     std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                       const Watch& watch) override {
+                       const ProgressToken& token) override {
         require_top_k(wanted, result, train_.count);
         const Queries& queries = wanted.queries;
         const std::int64_t n = queries.count();
         Serial serial(
             {train_.count, n, train_.dim, wanted.k},
             [&](std::int64_t q, std::span<std::uint32_t> row) {
-                watch.step(q, n);
+                token.step(q, n);
                 serial_distances(train_, queries.rows.row(q), row);
                 const std::uint32_t itself =
                     queries.leaves_out() ? queries.images[static_cast<std::size_t>(q)] : no_neighbor.index;
                 if (itself < row.size()) row[itself] = excluded_distance;
             },
-            table.front(), watch);
+            table.front(), token);
         serial.run(n);
-        watch.step(n, n);
+        token.step(n, n);
         std::copy(serial.neighbors.rows.begin(), serial.neighbors.rows.end(), result.neighbors.begin());
         const double pairs = static_cast<double>(n) * static_cast<double>(train_.count);
         const double pixels = pairs * static_cast<double>(train_.dim);
@@ -194,8 +194,8 @@ class SerialIndex final : public DeviceIndex {
 
 }  // namespace
 
-Refusal settle_serial(const Problem& problem, Plan& plan) {
-    if (Refusal refusal = refuse_all_but_l2("nth_element", problem)) return refusal;
+UnsupportedReason configure_serial(const Problem& problem, Plan& plan) {
+    if (UnsupportedReason refusal = refuse_all_but_l2("nth_element", problem)) return refusal;
     plan.distance = serial_distance;
     plan.select = table.front().name;
     plan.batch = plan.threads = 1;
@@ -207,21 +207,22 @@ std::unique_ptr<DeviceIndex> open_serial(const Rows& train) {
 }
 
 SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
-                        const SerialSelector& selector, const TrialOptions& options, const Watch& watch) {
+                        const SerialSelector& selector, const TrialOptions& options,
+                        const ProgressToken& token) {
     return time_serial_select(
         problem,
         [&](std::int64_t q, std::span<std::uint32_t> row) { serial_distances(train, query.row(q), row); },
-        selector, options, watch);
+        selector, options, token);
 }
 
 SerialTrial time_serial_select(const Problem& problem, const Serial::Fill& row_of,
                                const SerialSelector& selector, const TrialOptions& options,
-                               const Watch& watch) {
+                               const ProgressToken& token) {
     SerialTrial trial;
     Plan plan;
-    trial.distance.refusal = trial.select.refusal = settle_serial(problem, plan);
+    trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
     if (trial.select.refusal) return trial;
-    Serial serial(problem, row_of, selector, watch);
+    Serial serial(problem, row_of, selector, token);
     serial.run(1);  // warms up
     serial.run(1);
     const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);

@@ -39,7 +39,7 @@ void unpadded_bitonic(std::span<const std::uint32_t> row, std::span<Neighbor> ou
 inline constexpr const char* serial_distance = "serial";
 
 /// Why the serial search cannot answer the problem; else sets the plan's kernel, selector, threads and batch.
-Refusal settle_serial(const Problem& problem, Plan& plan);
+UnsupportedReason configure_serial(const Problem& problem, Plan& plan);
 
 /// The whole search by `nth_element`. Stages: `distance`, `select`.
 std::unique_ptr<DeviceIndex> open_serial(const Rows& train);
@@ -50,13 +50,14 @@ struct SerialTrial {
     Neighbors neighbors;  ///< of the queries that were run
 };
 SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
-                        const SerialSelector& selector, const TrialOptions& options, const Watch& watch);
+                        const SerialSelector& selector, const TrialOptions& options,
+                        const ProgressToken& token);
 
 /// Selection alone; `row_of` fills a row before its selection is timed.
 SerialTrial time_serial_select(const Problem& problem,
                                const std::function<void(std::int64_t, std::span<std::uint32_t>)>& row_of,
                                const SerialSelector& selector, const TrialOptions& options,
-                               const Watch& watch);
+                               const ProgressToken& token);
 
 /// GB/s read and written by one thread that copies more memory than a cache holds.
 double copy_gb_per_s();

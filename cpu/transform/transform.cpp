@@ -178,7 +178,7 @@ Projection projection_of(std::vector<std::uint8_t> rows, std::int64_t dim, std::
 
 FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape image, int threads,
                     const std::atomic<bool>* stop) {
-    if (const Refusal why = refuse_transform(spec, image, images.count)) throw UsageError(*why);
+    if (const UnsupportedReason why = refuse_transform(spec, image, images.count)) throw UsageError(*why);
     FittedTransform fitted{.spec = {}, .image = image, .steps = {}};
     for (const TransformStep& step : spec.steps) {
         Projection projection;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "data/core/progress_token.h"
 #include "data/core/rows.h"
-#include "data/core/watch.h"
 #include "data/transform/fitted.h"
 
 namespace knn::cpu {

@@ -45,11 +45,11 @@ struct TrialOptions {
 
 /// The result of a trial.
 struct Trial {
-    std::vector<double> ms;    ///< of each run, without warm-up runs
-    std::int64_t n_query = 0;  ///< queries per run
-    double operations = 3;     ///< of a distance kernel, per pair and pixel: subtract, multiply, add
-    double pixel_bytes = 4;    ///< that a distance kernel reads: floats, or bytes
-    Refusal refusal;           ///< why there was no run
+    std::vector<double> ms;     ///< of each run, without warm-up runs
+    std::int64_t n_query = 0;   ///< queries per run
+    double operations = 3;      ///< of a distance kernel, per pair and pixel: subtract, multiply, add
+    double pixel_bytes = 4;     ///< that a distance kernel reads: floats, or bytes
+    UnsupportedReason refusal;  ///< why there was no run
 };
 
 /// A trial on as many of `all` queries as there is time for: `run(n)` returns its milliseconds, and has run the trial's
@@ -74,7 +74,7 @@ struct Limits {
 };
 
 /// The arrays of one problem on a GPU, and the strategies that work on them. Every call throws DeviceError, and
-/// Interrupted if its watch says so.
+/// Interrupted if its token says so.
 class BenchArrays {
   public:
     virtual ~BenchArrays() = default;
@@ -83,7 +83,7 @@ class BenchArrays {
     virtual std::int64_t n_query() const = 0;
 
     /// Fills the matrix with this kernel, for every query, without timing it. Returns why it cannot.
-    virtual Refusal fill(const std::string& distance) = 0;
+    virtual UnsupportedReason fill(const std::string& distance) = 0;
 
     /// Times a kernel of the table, or one that only `bench` has. It overwrites the first rows of a poisoned
     /// matrix, one per query of the trial.

@@ -9,10 +9,10 @@
 #include "data/core/neighbors.h"
 #include "data/core/plan.h"
 #include "data/core/problem.h"
+#include "data/core/progress_token.h"
 #include "data/core/rows.h"
 #include "data/core/timeline.h"
 #include "data/core/voting.h"
-#include "data/core/watch.h"
 
 namespace knn {
 
@@ -40,8 +40,8 @@ struct Known {
 struct ResultBatch {
     std::int64_t first = 0;  ///< query
     std::span<const Neighbor> neighbors;
-    std::span<const Vote> votes = {};         ///< empty if there was no vote
-    std::span<const Evidence> evidence = {};  ///< of the votes; none comes from a device
+    std::span<const Vote> votes = {};                              ///< empty if there was no vote
+    std::span<const ConfidenceFeatures> confidence_features = {};  ///< of the votes; none comes from a device
 };
 /// Called from any thread, but not from two at once. Must not search the same index.
 using BatchCallback = std::function<void(const ResultBatch& batch)>;
@@ -71,7 +71,7 @@ class DeviceIndex {
     /// Adds its stages to `timeline`. Returns how many queries were searched at once. Thread-safe. Throws DeviceError,
     /// DataError (not enough memory), Interrupted, std::invalid_argument (k).
     virtual std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                               const Watch& watch) = 0;
+                               const ProgressToken& token) = 0;
 };
 
 /// Every search calls this first. Throws std::invalid_argument if there are fewer than k images to find, or the memory

@@ -5,7 +5,7 @@
 
 namespace knn {
 
-Refusal refuse_problem(const Problem& problem) {
+UnsupportedReason refuse_problem(const Problem& problem) {
     constexpr std::int64_t max_count = std::numeric_limits<std::uint32_t>::max();
     if (problem.n_train < 1) return "there are no training images";
     if (problem.n_train >= max_count)
@@ -24,7 +24,7 @@ Refusal refuse_problem(const Problem& problem) {
     return std::nullopt;
 }
 
-Refusal refuse_all_but_l2(const char* name, const Problem& problem) {
+UnsupportedReason refuse_all_but_l2(const char* name, const Problem& problem) {
     if (problem.measure.metric == Metric::l2) return std::nullopt;
     return std::string(name) + " computes l2 distances only";
 }

@@ -26,13 +26,13 @@ struct Problem {
 };
 
 /// Why something cannot be done, as a sentence for the user; empty if it can.
-using Refusal = std::optional<std::string>;
+using UnsupportedReason = std::optional<std::string>;
 
 /// The limits that hold for every engine: 1 <= k <= min(max_k, n_train), 1 <= dim <= max_dim, indices in 32
 /// bits, min_p <= p <= max_p.
-Refusal refuse_problem(const Problem& problem);
+UnsupportedReason refuse_problem(const Problem& problem);
 
 /// Says that `name` (a kernel or an engine) computes only l2, if the problem has another metric.
-Refusal refuse_all_but_l2(const char* name, const Problem& problem);
+UnsupportedReason refuse_all_but_l2(const char* name, const Problem& problem);
 
 }  // namespace knn

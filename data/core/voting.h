@@ -50,18 +50,18 @@ constexpr bool device_can_vote(Metric metric, const VotingRule& rule) {
 /// The result of the vote for one query.
 struct Vote {
     std::uint8_t label;
-    double confidence;  ///< the winner's share of all votes, 0 < confidence <= 1
+    double vote_share;  ///< the winner's share of all votes, 0 < vote_share <= 1
 
     // Written out: nvcc 13.0 loses defaulted comparisons on the host side of .cu files.
     friend bool operator==(const Vote& a, const Vote& b) {
-        return a.label == b.label && a.confidence == b.confidence;
+        return a.label == b.label && a.vote_share == b.vote_share;
     }
 };
 
 /// Features of the neighbors that vote, from which classifier/confidence.h computes the probability that the answer is
 /// right. Distances are those that users see (distance_of), at least 1 where they are integers and 1e-9 elsewhere, so that
 /// logarithms are finite. j is 1 for `majority`, k for `class-mean`.
-struct Evidence {
+struct ConfidenceFeatures {
     double share = 0;     ///< of the winner, as the vote says it
     double distance = 0;  ///< log of the mean distance of the nearest k
     double margin =

@@ -106,16 +106,16 @@ DigitImage made(const Picture& picture, const digit::Ink& ink, const digit::Stro
     return result;
 }
 
-/// A group of a page with its other readings.
+/// A group of a page with its other hypotheses.
 DigitImage made(const Picture& picture, const digit::Page& page, const digit::Group& group) {
     const digit::Strokes strokes = digit::strokes_of(page.ink, page.parts, group);
     DigitImage result = made(picture, page.ink, strokes);
     result.row = group.row;
     for (const std::vector<digit::Strokes>& pieces : digit::cuts_of(strokes, page.size)) {
-        std::vector<DigitImage>& reading = result.readings.emplace_back();
+        std::vector<DigitImage>& hypothesis = result.hypotheses.emplace_back();
         for (const digit::Strokes& piece : pieces) {
-            reading.push_back(made(picture, page.ink, piece));
-            reading.back().row = group.row;
+            hypothesis.push_back(made(picture, page.ink, piece));
+            hypothesis.back().row = group.row;
         }
     }
     return result;
@@ -174,7 +174,7 @@ std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>
         DigitImage& result = results.emplace_back(made(picture, page, both));
         const std::vector<DigitImage> apart = {made(picture, page, groups[i]),
                                                made(picture, page, groups[i + 1])};
-        result.readings.insert(result.readings.begin(), apart);
+        result.hypotheses.insert(result.hypotheses.begin(), apart);
         result.joined = true;
         ++i;
     }

@@ -23,8 +23,8 @@ struct DigitImage {
     int row = 0;  ///< of a page, from the top
     /// Segmentation hypotheses for the same ink on a page, each as digits from the left, for digits that touch. The
     /// classifier chooses.
-    std::vector<std::vector<DigitImage>> readings;
-    bool joined = false;  ///< the ink is in two parts, which are the first of `readings`
+    std::vector<std::vector<DigitImage>> hypotheses;
+    bool joined = false;  ///< the ink is in two parts, which are the first of `hypotheses`
     std::string refused;  ///< empty, or why there is no digit-like ink ("the picture is blank"); the pixels
                           ///< are then best effort
 };
@@ -41,7 +41,7 @@ void make_opencv_throw_bad_alloc();
 /// The one digit of a picture. `steps` (may be null) receives the input and the result of each step.
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps = nullptr);
 
-/// The digits of a page in reading order (rows from the top, each from the left); empty if there is no ink. Rows
+/// The digits of a page in hypothesis order (rows from the top, each from the left); empty if there is no ink. Rows
 /// may slope by up to 11 degrees.
 std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps = nullptr);
 

@@ -11,7 +11,7 @@ namespace knn::digit {
 namespace {
 
 // In units of the usual height of a page's digits.
-constexpr double part_gap = 0.22;     // gap between the parts of a digit
+constexpr double part_gap = 0.22;    // gap between the parts of a digit
 constexpr double smallest = 0.35;    // of a digit; punctuation is smaller
 constexpr double largest = 2.2;      // of a digit's height; lines and frames are larger
 constexpr double narrow_gap = 0.12;  // in a stroke

@@ -40,7 +40,7 @@ void read_reranker(std::string_view option, std::string_view text, Rerank& reran
                          "; expected " + reranker_names() + (kind ? "" : suggestion<Reranker>(given)));
     }
     rerank.kind = *kind;
-    rerank.spread = has_parameters ? parse_spread(option, text.substr(given.size() + 1)) : ClassSpread{};
+    rerank.spread = has_parameters ? parse_spread(option, text.substr(given.size() + 1)) : LocalScaling{};
 }
 
 }  // namespace knn

@@ -25,9 +25,9 @@ struct Names<Reranker> {
 /// Defaults were chosen by leave-one-out on MNIST's training set (docs/rerank.md).
 struct Rerank {
     Reranker kind = Reranker::none;
-    int candidates = 96;      ///< how many the search finds, min_candidates..max_k
-    bool density = true;      ///< distances are divided by the fourth root of the candidate's own (density.h)
-    ClassSpread spread = {};  ///< of `spread`
+    int candidates = 96;  ///< how many the search finds, min_candidates..max_k
+    bool density = true;  ///< distances are divided by the fourth root of the candidate's own (density.h)
+    LocalScaling spread = {};  ///< of `spread`
 
     bool has_gradients() const { return kind == Reranker::distortion || kind == Reranker::both; }
     bool has_cells() const { return kind == Reranker::cells || kind == Reranker::both; }

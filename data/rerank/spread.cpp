@@ -43,19 +43,19 @@ Number read_number(std::string_view text, Number low, Number high, const auto& r
 
 }  // namespace
 
-std::string spread_parameters(const ClassSpread& spread) {
-    if (spread == ClassSpread{}) return {};
+std::string spread_parameters(const LocalScaling& spread) {
+    if (spread == LocalScaling{}) return {};
     return ':' + std::to_string(spread.neighbors) + ':' + name(spread.of) + ':' + name(spread.by) + ':' +
            shortest(static_cast<double>(spread.weight) / spread_weight_parts);
 }
 
-ClassSpread parse_spread(std::string_view option, std::string_view parameters) {
+LocalScaling parse_spread(std::string_view option, std::string_view parameters) {
     const auto refuse = [&](std::string_view part, const std::string& expected) {
         throw UsageError(std::string(option) + " spread:" + std::string(parameters) + ": '" +
                          std::string(part) + "' is not allowed; expected " + expected +
                          ", as in spread:7:mean:times:-0.375");
     };
-    ClassSpread spread;
+    LocalScaling spread;
     int place = 0;
     for (std::size_t begin = 0; begin <= parameters.size(); ++place) {
         const std::size_t end = std::min(parameters.find(':', begin), parameters.size());
@@ -92,7 +92,7 @@ std::optional<ClassDistances> class_distances(SpreadOf of, std::span<const Neigh
     return ClassDistances{unit * mean, unit * (of == SpreadOf::mean ? mean : whole_root(squares))};
 }
 
-std::vector<std::int64_t> spread_terms(const ClassSpread& spread,
+std::vector<std::int64_t> spread_terms(const LocalScaling& spread,
                                        std::span<const std::optional<ClassDistances>> images) {
     ClassDistances usual;
     std::uint64_t known = 0;

@@ -41,19 +41,19 @@ inline constexpr int max_spread_neighbors = 1023;  ///< max_k with the image its
 inline constexpr int spread_weight_parts = 8;      ///< weights are eighths, -1 to 1
 
 /// Defaults were chosen by leave-one-out on MNIST's training set (docs/accuracy.md).
-struct ClassSpread {
+struct LocalScaling {
     int neighbors = 7;
     SpreadOf of = SpreadOf::mean;
     Scaling by = Scaling::times;
     int weight = -3;  ///< in eighths
 
-    friend bool operator==(const ClassSpread&, const ClassSpread&) = default;
+    friend bool operator==(const LocalScaling&, const LocalScaling&) = default;
 };
 
 /// ":7:mean:times:-0.5", or empty for the defaults.
-std::string spread_parameters(const ClassSpread& spread);
+std::string spread_parameters(const LocalScaling& spread);
 /// Reads "NEIGHBORS[:OF[:BY[:WEIGHT]]]". Throws UsageError, which begins with `option`.
-ClassSpread parse_spread(std::string_view option, std::string_view parameters);
+LocalScaling parse_spread(std::string_view option, std::string_view parameters);
 
 /// Of one training image.
 struct ClassDistances {
@@ -63,7 +63,7 @@ struct ClassDistances {
 std::optional<ClassDistances> class_distances(SpreadOf of, std::span<const Neighbor> nearest);
 
 /// The factor of each training image with 24 bits behind the point, or what is added to its distances.
-std::vector<std::int64_t> spread_terms(const ClassSpread& spread,
+std::vector<std::int64_t> spread_terms(const LocalScaling& spread,
                                        std::span<const std::optional<ClassDistances>> images);
 
 std::uint32_t scaled_by_spread(Scaling by, std::uint32_t distance, std::int64_t term);

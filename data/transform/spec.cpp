@@ -124,7 +124,7 @@ std::int64_t output_dim(const TransformSpec& spec, ImageShape image) {
     return dim;
 }
 
-Refusal refuse_transform(const TransformSpec& spec, ImageShape image, std::int64_t n_train) {
+UnsupportedReason refuse_transform(const TransformSpec& spec, ImageShape image, std::int64_t n_train) {
     std::int64_t dim = image.dim();
     for (const TransformStep& step : spec.steps) {
         const std::int64_t before = dim;

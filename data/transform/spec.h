@@ -64,6 +64,6 @@ std::int64_t output_dim(const TransformSpec& spec, ImageShape image);
 
 /// Why the transform cannot be fitted on `n_train` such images: more components than pixels or images, more than
 /// max_dim features.
-Refusal refuse_transform(const TransformSpec& spec, ImageShape image, std::int64_t n_train);
+UnsupportedReason refuse_transform(const TransformSpec& spec, ImageShape image, std::int64_t n_train);
 
 }  // namespace knn

@@ -43,7 +43,7 @@ __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
 
 class GpuBenchArrays : public BenchArrays {
   public:
-    GpuBenchArrays(const Problem& problem, const Watch& watch) : problem_(problem), runs_(watch) {}
+    GpuBenchArrays(const Problem& problem, const ProgressToken& token) : problem_(problem), runs_(token) {}
     ~GpuBenchArrays() override { cudaDeviceSynchronize(); }  // before memory that queued work uses is freed
 
     void take_images(const Rows& train, const Rows& query) {
@@ -65,9 +65,9 @@ class GpuBenchArrays : public BenchArrays {
 
     std::int64_t n_query() const override { return matrix_.rows().n; }
 
-    Refusal fill(const std::string& name) override {
+    UnsupportedReason fill(const std::string& name) override {
         const DistanceKernel* kernel = find_distance(name);
-        if (Refusal refusal = refuse(kernel)) return refusal;
+        if (UnsupportedReason refusal = refuse(kernel)) return refusal;
         prepare(*kernel);
         const std::int64_t n = fitting(n_query(), kernel->workspace_bytes);
         for (std::int64_t begin = 0; begin < n_query(); begin += n)
@@ -137,7 +137,7 @@ class GpuBenchArrays : public BenchArrays {
   private:
     /// Why a kernel or a selector cannot; null: there is none.
     template <class Entry>
-    Refusal refuse(const Entry* entry) const {
+    UnsupportedReason refuse(const Entry* entry) const {
         if (entry == nullptr) return "this build has nothing of this name";
         return entry->supports(sized(n_query()));
     }
@@ -232,17 +232,17 @@ class GpuBenchArrays : public BenchArrays {
 }  // namespace
 
 std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
-                                          const Rows& query, const Watch& watch) {
+                                          const Rows& query, const ProgressToken& token) {
     check(cudaSetDevice(device), "choosing the device");
-    auto made = std::make_unique<GpuBenchArrays>(problem, watch);
+    auto made = std::make_unique<GpuBenchArrays>(problem, token);
     made->take_images(train, query);
     return made;
 }
 
 std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
-                                                 const Watch& watch) {
+                                                 const ProgressToken& token) {
     check(cudaSetDevice(device), "choosing the device");
-    auto made = std::make_unique<GpuBenchArrays>(problem, watch);
+    auto made = std::make_unique<GpuBenchArrays>(problem, token);
     made->take_random(seed);
     return made;
 }

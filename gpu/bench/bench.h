@@ -13,35 +13,35 @@ namespace knn::gpu {
 Limits measure_limits(int device);
 
 /// Images on a device, and memory for a matrix of as many queries as fit; distances are by problem.measure.
-/// problem.k is the largest that will be selected; strategies are named later. The watch and the images
+/// problem.k is the largest that will be selected; strategies are named later. The token and the images
 /// outlive the arrays.
 std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
-                                          const Rows& query, const Watch& watch);
+                                          const Rows& query, const ProgressToken& token);
 
 /// A matrix of uniformly random values and nothing else: only selection can be timed. The same seed gives the
 /// same values.
 std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
-                                                 const Watch& watch);
+                                                 const ProgressToken& token);
 
 /// Times the kernels of a whole search by the engine `tensor` (l2), vote included, with training set and
-/// queries on the device: a CUDA graph, launched repeatedly. The plan is settled; `found` gets the neighbors.
+/// queries on the device: a CUDA graph, launched repeatedly. The plan is configured; `found` gets the neighbors.
 Trial time_kernels(const Plan& plan, const Training& training, const Rows& query, int k,
-                   const TrialOptions& options, const Watch& watch, Neighbors& found);
+                   const TrialOptions& options, const ProgressToken& token, Neighbors& found);
 
 /// Times seed 003's version before its improvements as a whole, one query after another, by the host's clock: uploads from
 /// pageable memory, scalar distances, the bitonic sort, downloads. For l2; `found` gets the neighbors of the trial's queries.
 Trial time_before(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
-                  const Watch& watch, Neighbors& found);
+                  const ProgressToken& token, Neighbors& found);
 
 /// Times a transform of images that are on the device, all in one launch per kernel. `features` (may be null) gets
 /// them, count × dim_out.
 Trial time_transform(int device, const FittedTransform& transform, const Rows& images,
-                     const TrialOptions& options, const Watch& watch,
+                     const TrialOptions& options, const ProgressToken& token,
                      std::vector<std::uint8_t>* features = nullptr);
 
 /// Times re-ranking of all candidates, with descriptors and candidates on the device. `plain`: by the loops for any
 /// shape. `found` gets all candidates in their new order.
 Trial time_rerank(int device, const RerankWork& work, bool plain, const TrialOptions& options,
-                  const Watch& watch, Neighbors& found);
+                  const ProgressToken& token, Neighbors& found);
 
 }  // namespace knn::gpu

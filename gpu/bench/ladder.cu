@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <bool shared, int dim>
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     if (dim > 0 && problem.dim != dim)
         return "the unrolled rung is compiled for images of " + std::to_string(dim) + " pixels";
     if (shared && problem.dim > max_shared_dim)

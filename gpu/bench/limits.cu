@@ -45,8 +45,8 @@ double rate(Runs& runs, double amount, Work&& work) {
 
 Limits measure_limits(int device) {
     check(cudaSetDevice(device), "choosing the device");
-    const Watch watch;
-    Runs runs(watch);
+    const ProgressToken token;
+    Runs runs(token);
     const Stream& stream = runs.stream();
     Limits limits;
     const std::size_t size = std::min<std::size_t>(std::size_t{1} << 30, free_memory() / 4);

@@ -98,13 +98,13 @@ __global__ void __launch_bounds__(side* side)
 }
 
 template <int side>
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     if (problem.n_query <= max_grid_y * side) return std::nullopt;
     return "the grid has 65,535 rows of blocks: expected at most " + std::to_string(max_grid_y * side) +
            " queries";
 }
 
-Refusal refuse_contest(const Problem& problem) {
+UnsupportedReason refuse_contest(const Problem& problem) {
     if (problem.dim != contest_dim || problem.n_train % contest_side != 0 ||
         problem.n_query % contest_side != 0)
         return "the contest program has no tests of borders: expected 128 pixels, and numbers of points that "

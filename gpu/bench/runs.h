@@ -26,8 +26,8 @@ inline Neighbors downloaded(const DeviceBuffer<Neighbor>& from, std::int64_t n, 
 
 class Runs {
   public:
-    /// On the current device. The watch must outlive this.
-    explicit Runs(const Watch& watch, Cache cache = Cache::cold) : watch_(watch) {
+    /// On the current device. The token must outlive this.
+    explicit Runs(const ProgressToken& token, Cache cache = Cache::cold) : token_(token) {
         if (cache == Cache::cold)
             flush_.reserve(2 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize)));
     }
@@ -67,7 +67,7 @@ class Runs {
   private:
     template <class Work>
     double once(Work&& work) {
-        if (watch_.stopped()) throw Interrupted();
+        if (token_.stopped()) throw Interrupted();
         if (flush_.size() > 0)
             check(cudaMemsetAsync(flush_.d_data(), 0, flush_.size(), stream_), "emptying the cache");
         begin_.record(stream_);
@@ -77,7 +77,7 @@ class Runs {
         return elapsed_ms(begin_, end_);
     }
 
-    const Watch& watch_;
+    const ProgressToken& token_;
     DeviceBuffer<char> flush_;
     Event begin_, end_;
     Stream stream_;  // destroyed first

@@ -55,9 +55,9 @@ std::vector<float> floats_of(const Rows& images, std::int64_t stride) {
 
 /// As in docs/performance.md: all launches are in one CUDA graph, so that the host's speed has no effect.
 Trial time_kernels(const Plan& plan, const Training& training, const Rows& query, int k,
-                   const TrialOptions& options, const Watch& watch, Neighbors& found) {
+                   const TrialOptions& options, const ProgressToken& token, Neighbors& found) {
     check(cudaSetDevice(plan.device.number), "choosing the device");
-    Runs runs(watch, Cache::warm);
+    Runs runs(token, Cache::warm);
     const Stream& stream = runs.stream();
     ImageBuffer train_bytes, query_bytes;
     query_bytes.upload(query, stream);
@@ -89,7 +89,7 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
 /// one test image after another, an upload, the scalar distance kernel, the padded bitonic sort, and a download of the k
 /// nearest. The host waits for each. Votes are the caller's.
 Trial time_before(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
-                  const Watch& watch, Neighbors& found) {
+                  const ProgressToken& token, Neighbors& found) {
     check(cudaSetDevice(device), "choosing the device");
     const Selector& sort = named_in(selector_table(), "bitonic");
     const Problem problem{train.count, 1, train.dim, k};
@@ -118,7 +118,7 @@ Trial time_before(int device, const Rows& train, const Rows& query, int k, const
         const auto begin = Clock::now();
         copy(d_train.d_data(), all_train.data(), all_train.size() * sizeof(float), cudaMemcpyHostToDevice);
         for (std::int64_t q = 0; q < n; ++q) {
-            if (watch.stopped()) throw Interrupted();
+            if (token.stopped()) throw Interrupted();
             copy(d_query.d_data(), all_query.data() + q * stride, pitch, cudaMemcpyHostToDevice);
             ladder_scalar.enqueue(problem, {{train_rows, {}}, {query_row, {}}}, row, nullptr, stream);
             sort.enqueue(problem, row, {d_neighbors.d_data(), 1, k}, d_workspace.d_data(), stream);
@@ -133,9 +133,10 @@ Trial time_before(int device, const Rows& train, const Rows& query, int k, const
 }
 
 Trial time_transform(int device, const FittedTransform& transform, const Rows& images,
-                     const TrialOptions& options, const Watch& watch, std::vector<std::uint8_t>* features) {
+                     const TrialOptions& options, const ProgressToken& token,
+                     std::vector<std::uint8_t>* features) {
     check(cudaSetDevice(device), "choosing the device");
-    Runs runs(watch);
+    Runs runs(token);
     const Stream& stream = runs.stream();
     DeviceTransform on_device(transform);
     on_device.reserve(images.count);
@@ -153,10 +154,10 @@ Trial time_transform(int device, const FittedTransform& transform, const Rows& i
 }
 
 Trial time_rerank(int device, const RerankWork& work, bool plain, const TrialOptions& options,
-                  const Watch& watch, Neighbors& found) {
+                  const ProgressToken& token, Neighbors& found) {
     check(cudaSetDevice(device), "choosing the device");
     const Neighbors& candidates = work.candidates;
-    Runs runs(watch);
+    Runs runs(token);
     const Stream& stream = runs.stream();
     DeviceReranker reranker(work.rerank, work.shape, plain);
     ImageBuffer images;

@@ -44,7 +44,7 @@ struct DistanceKernel {
     const char* name;
     const char* summary;
     /// Why it cannot on the current device, beside the limits of all engines and its metrics; empty if it can.
-    Refusal (*refuse)(const Problem& problem) = [](const Problem&) { return Refusal(); };
+    UnsupportedReason (*refuse)(const Problem& problem) = [](const Problem&) { return UnsupportedReason(); };
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
     /// training set itself), and what queues the launches that make it. The training set is not needed
     /// afterwards.
@@ -63,7 +63,7 @@ struct DistanceKernel {
     void (*load)(const Problem& problem) = [](const Problem&) {};
 
     /// Why it cannot on the current device; empty if it can. `problem.n_query` is the batch size.
-    Refusal supports(const Problem& problem) const;
+    UnsupportedReason supports(const Problem& problem) const;
     /// Launches; asserts that it supports the problem. Throws DeviceError if an array does not have the problem's shape or
     /// the row alignment of views.h. What is prepared replaces the training set.
     void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,

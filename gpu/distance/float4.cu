@@ -180,7 +180,7 @@ __global__ void __launch_bounds__(threads, 1)
     }
 }
 
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds per row, at most
     if (problem.n_train * (4 * problem.dim + max_pitch_gap) > std::int64_t{64} << 30)
         return "float4 reads at most 64 GiB of training images as floats";

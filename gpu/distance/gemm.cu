@@ -183,8 +183,8 @@ void enqueue_shift(const ByteRows& in, const Shifted& out, cudaStream_t stream) 
     check_launch("launching the bytes of gemm");
 }
 
-Refusal refuse(const Problem&) {
-    if (const Refusal refusal = cublas::refuse()) return "gemm cannot run: " + *refusal;
+UnsupportedReason refuse(const Problem&) {
+    if (const UnsupportedReason refusal = cublas::refuse()) return "gemm cannot run: " + *refusal;
     return std::nullopt;
 }
 

@@ -60,10 +60,10 @@ std::string names_of(MetricSet metrics) {
 
 }  // namespace
 
-Refusal DistanceKernel::supports(const Problem& problem) const {
+UnsupportedReason DistanceKernel::supports(const Problem& problem) const {
     if ((metrics & metric_set(problem.measure.metric)) == 0)
         return std::string(name) + " computes " + names_of(metrics) + " distances only";
-    if (Refusal refusal = refuse_problem(problem)) return refusal;
+    if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
     return refuse(problem);
 }
 

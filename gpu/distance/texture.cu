@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(threads)
         if (q + j < out.n) out.row(q + j)[t] = sum[j].score();
 }
 
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     const std::int64_t width = limit_or(cudaDevAttrMaxTexture2DLinearWidth, 131'072),
                        height = limit_or(cudaDevAttrMaxTexture2DLinearHeight, 65'000),
                        pitch_bytes = limit_or(cudaDevAttrMaxTexture2DLinearPitch, 2'097'120);

@@ -133,7 +133,7 @@ std::int64_t BatchedIndex::query_dim() const {
 }
 
 std::int64_t BatchedIndex::top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                                 const Watch& watch) {
+                                 const ProgressToken& token) {
     const std::lock_guard lock(searching_);
     check(cudaSetDevice(device_), "choosing the device");
     require_top_k(wanted, result, training_.n);
@@ -141,18 +141,18 @@ std::int64_t BatchedIndex::top_k(const TopK& wanted, const TopKResult& result, T
     require(n == 0 || wanted.queries.rows.dim == query_dim(),
             "queries of as many pixels as the training images");
     require(wanted.vote == nullptr || training_.labels.size() > 0, "labels to vote with");
-    watch.step(0, n);
+    token.step(0, n);
     if (n == 0) return 0;
     const int others = static_cast<int>(training_.n) - (wanted.queries.leaves_out() ? 1 : 0);
     const DeviceReranker* reranker = training_.reranker.get();
     const int candidates =
         reranker != nullptr ? std::max(wanted.k, std::min(reranker->candidates(), others)) : wanted.k;
     reserve({n, candidates, wanted.queries.leaves_out(), !wanted.known.neighbors.empty()});
-    run({wanted, result, candidates, batch_ >= n}, timeline, watch);
+    run({wanted, result, candidates, batch_ >= n}, timeline, token);
     return batch_;
 }
 
-void BatchedIndex::run(const Run& run, Timeline& timeline, const Watch& watch) {
+void BatchedIndex::run(const Run& run, Timeline& timeline, const ProgressToken& token) {
     const std::int64_t n = run.wanted.queries.count();
     std::int64_t done = 0;
     int turn = 0;
@@ -163,12 +163,12 @@ void BatchedIndex::run(const Run& run, Timeline& timeline, const Watch& watch) {
     try {
         for (std::int64_t begin = 0; begin < n; begin += batch_, turn ^= 1) {
             collect_next();
-            if (begin > 0) watch.step(done, n);
+            if (begin > 0) token.step(done, n);
             enqueue(run, *slots_[turn], begin);
         }
         for (int left = 0; left < 2; ++left, turn ^= 1)
             collect_next();
-        watch.step(done, n);
+        token.step(done, n);
     } catch (...) {
         abandon();
         throw;

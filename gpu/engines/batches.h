@@ -68,13 +68,13 @@ class BatchedIndex final : public DeviceIndex {
 
     /// One search at a time: other threads wait.
     std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                       const Watch& watch) override;
+                       const ProgressToken& token) override;
 
   private:
     struct Slot;
     struct Run;
     void prepare(const Plan::Expected& search);
-    void run(const Run& run, Timeline& timeline, const Watch& watch);
+    void run(const Run& run, Timeline& timeline, const ProgressToken& token);
     void reserve(const SearchShape& shape);
     void reserve_slot(Slot& slot, std::int64_t n, std::size_t known, std::size_t result_bytes);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);

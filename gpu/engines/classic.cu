@@ -72,7 +72,7 @@ class Classic final : public BatchEngine {
         const int k = shape.k;
         require(!shape.has_known, "an engine that takes known neighbors");
         // k may differ from that of the plan.
-        if (const Refusal refusal = selector_.supports(problem_of(shape.n_query, k)))
+        if (const UnsupportedReason refusal = selector_.supports(problem_of(shape.n_query, k)))
             throw DeviceError("GPU: " + *refusal);
         const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, shape.n_query, max_queries});
         std::int64_t batch = most;
@@ -161,9 +161,9 @@ std::vector<Strategy> selectors() {
     return strategies_of(selector_table());
 }
 
-Refusal settle_classic(const Problem& problem, Plan& plan) {
+UnsupportedReason configure_classic(const Problem& problem, Plan& plan) {
     const OnDevice on_device(plan.device.number);
-    Refusal refusal;
+    UnsupportedReason refusal;
     const MetricSet metric = metric_set(problem.measure.metric);
     const auto* distance = choose(distance_table(), plan.distance, "distance kernel", refusal,
                                   [&](const DistanceKernel& kernel) { return kernel.supports(problem); });

@@ -26,18 +26,18 @@ std::vector<DeviceLink> links();
 std::string nccl_version(std::string& why_none);
 
 /// The engine `classic`: a matrix of distances, then a selection (upload → expand → distance → sort → vote →
-/// download). `settle` says why it does not support the problem on plan.device with the strategies that the
+/// download). `configure` says why it does not support the problem on plan.device with the strategies that the
 /// plan names (empty: any); if it does, it sets plan.distance, plan.select and plan.threads. `open` takes a
-/// settled plan, uploads the training set and keeps it on the device. Both throw DeviceError (no such device;
+/// configured plan, uploads the training set and keeps it on the device. Both throw DeviceError (no such device;
 /// `open`: out of memory, a CUDA error).
-Refusal settle_classic(const Problem& problem, Plan& plan);
+UnsupportedReason configure_classic(const Problem& problem, Plan& plan);
 std::unique_ptr<DeviceIndex> open_classic(const Training& training, const Measure& measure, const Plan& plan,
                                           Timeline& timeline);
 
 /// The engine `tensor`: exact 8-bit products on tensor cores, with the selection in the same kernel (upload →
 /// arrange → prepare → sample → search → fold → fallback → vote → download). plan.distance may name one of
 /// tensor_kernels(); plan.select becomes "fused".
-Refusal settle_tensor(const Problem& problem, Plan& plan);
+UnsupportedReason configure_tensor(const Problem& problem, Plan& plan);
 std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
                                          Timeline& timeline);
 

@@ -41,13 +41,13 @@ std::vector<Strategy> strategies_of(std::span<const Entry* const> table) {
 /// `refusal` has the reason. `kind` is for the message.
 template <class Entry, class Refuse>
 const Entry* choose(std::span<const Entry* const> table, const std::string& name, const char* kind,
-                    Refusal& refusal, Refuse&& refuse) {
+                    UnsupportedReason& refusal, Refuse&& refuse) {
     std::string names;
     refusal.reset();
     for (const Entry* entry : table) {
         names += (names.empty() ? "" : ", ") + std::string(entry->name);
         if (!name.empty() && name != entry->name) continue;
-        Refusal why = refuse(*entry);
+        UnsupportedReason why = refuse(*entry);
         if (!why) {
             refusal.reset();
             return entry;
@@ -66,7 +66,7 @@ const Entry* find_in(std::span<const Entry* const> table, const std::string& nam
     return nullptr;
 }
 
-/// The strategy that a settled plan names.
+/// The strategy that a configured plan names.
 template <class Entry>
 const Entry& named_in(std::span<const Entry* const> table, const std::string& name) {
     if (const Entry* found = find_in(table, name)) return *found;

@@ -16,7 +16,8 @@ namespace knn::gpu {
 namespace {
 
 /// For the current device.
-const TensorKernel* choose_kernel(const Problem& problem, const std::string& name, Refusal& refusal) {
+const TensorKernel* choose_kernel(const Problem& problem, const std::string& name,
+                                  UnsupportedReason& refusal) {
     const int capability = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
                            device_attribute(cudaDevAttrComputeCapabilityMinor);
     return choose(tensor_table(), name, "tensor kernel", refusal,
@@ -49,7 +50,7 @@ std::vector<Strategy> tensor_kernels() {
 
 void load_tensor_kernels(int device) {
     const OnDevice on_device(device);
-    Refusal refusal;
+    UnsupportedReason refusal;
     if (choose_kernel({1, 1, 1, 1}, "", refusal) == nullptr) return;
     load_prepare();
     load_fold();
@@ -57,16 +58,16 @@ void load_tensor_kernels(int device) {
     load_vote();
 }
 
-Refusal settle_tensor(const Problem& problem, Plan& plan) {
+UnsupportedReason configure_tensor(const Problem& problem, Plan& plan) {
     const OnDevice on_device(plan.device.number);
-    if (Refusal refusal = refuse_problem(problem)) return refusal;
-    if (Refusal refusal = refuse_all_but_l2("tensor", problem)) return refusal;
+    if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
+    if (UnsupportedReason refusal = refuse_all_but_l2("tensor", problem)) return refusal;
     if (!plan.select.empty() && plan.select != "fused")
         return "tensor selects while it multiplies, and takes no other selector";
     constexpr std::int64_t max_images = 0x7fffffff - tile_train;
     if (problem.n_train > max_images || problem.n_query > max_images)
         return "tensor takes at most " + std::to_string(max_images) + " images";
-    Refusal refusal;
+    UnsupportedReason refusal;
     const TensorKernel* kernel = choose_kernel(problem, plan.distance, refusal);
     if (kernel == nullptr) return refusal;
     plan.distance = kernel->name;

@@ -90,7 +90,7 @@ __device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) 
 __device__ void store(const Vote& vote, Vote* d_vote) {
     static_assert(sizeof(Vote) == sizeof(ulonglong2) && offsetof(Vote, confidence) == 8);
     *reinterpret_cast<ulonglong2*>(d_vote) =
-        make_ulonglong2(vote.label, static_cast<unsigned long long>(__double_as_longlong(vote.confidence)));
+        make_ulonglong2(vote.label, static_cast<unsigned long long>(__double_as_longlong(vote.vote_share)));
 }
 
 __global__ void __launch_bounds__(warp* warps)

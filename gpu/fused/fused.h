@@ -21,7 +21,7 @@ struct TensorKernel {
     const char* name;
     const char* summary;
     /// Why it cannot, on a card of this compute capability (10 · major + minor); empty if it can.
-    Refusal (*supports)(const Problem& problem, int compute_capability);
+    UnsupportedReason (*supports)(const Problem& problem, int compute_capability);
     void (*sample)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*load)(int dim);  ///< load_kernels; dim: pixels that are multiplied

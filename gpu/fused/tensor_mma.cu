@@ -177,7 +177,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
     check_launch("launching tensor_mma");
 }
 
-Refusal supports(const Problem& problem, int compute_capability) {
+UnsupportedReason supports(const Problem& problem, int compute_capability) {
     if (compute_capability < 80) return "tensor_mma needs compute capability 8.0 or newer";
     if (problem.dim > max_tensor_dim)
         return "the tensor kernels take images of at most 4,096 pixels, whose sums fit in 32 bits";

@@ -373,7 +373,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
     check_launch("launching tensor_sm90");
 }
 
-Refusal supports(const Problem& problem, int compute_capability) {
+UnsupportedReason supports(const Problem& problem, int compute_capability) {
     if (compute_capability / 10 != 9) return "tensor_sm90 needs compute capability 9.0";
     if (problem.dim > max_stages * stage_dim)
         return "tensor_sm90 takes images of at most 1,024 pixels, which stay in shared memory";

@@ -50,14 +50,14 @@ const Library* loaded() {
 
 }  // namespace
 
-Refusal refuse() {
+UnsupportedReason refuse() {
     if (loaded() != nullptr) return std::nullopt;
     return "cuBLAS is missing; expected libcublasLt.so.13 or libcublasLt.so.12 where the loader finds it "
            "(LD_LIBRARY_PATH)";
 }
 
 const Library& library() {
-    if (const Refusal refusal = refuse()) throw DeviceError(*refusal);
+    if (const UnsupportedReason refusal = refuse()) throw DeviceError(*refusal);
     return *loaded();
 }
 

@@ -58,7 +58,7 @@ struct Library {
 };
 
 /// What is missing; empty if the library is there.
-Refusal refuse();
+UnsupportedReason refuse();
 
 /// The library, and its handle for the current device. Throws DeviceError if it is missing.
 const Library& library();

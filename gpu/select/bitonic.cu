@@ -186,7 +186,7 @@ bool fits_cluster(int log_row) {
            device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= shared_bytes<cluster_log_keys>;
 }
 
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     if (problem.n_train <= std::int64_t{1} << max_log_row) return std::nullopt;
     return "bitonic sorts rows of at most 67,108,864 distances";
 }

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(threads) insertion_kernel(DistanceRows in, Nei
     }
 }
 
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     if (problem.k * problem.n_train <= std::int64_t{1} << 32) return std::nullopt;
     return "insertion would take minutes: expected k times the training images to be at most 4,294,967,296";
 }

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(warps* warp_size) k_pass_kernel(DistanceRows i
     }
 }
 
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     if (problem.k * problem.n_train <= std::int64_t{1} << 33) return std::nullopt;
     return "k_pass would take minutes: expected k times the training images to be at most 8,589,934,592";
 }

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(threads)
     if (rank < out.k) out.d_data[q * out.k + rank] = {mine, static_cast<std::uint32_t>(t)};
 }
 
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     if (problem.n_train <= std::int64_t{1} << 18) return std::nullopt;
     return "rank would take minutes: expected at most 262,144 training images";
 }

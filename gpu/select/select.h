@@ -20,7 +20,7 @@ struct Selector {
     const char* name;
     const char* summary;
     /// Why it cannot, beside the limits of all engines; empty if it can.
-    Refusal (*refuse)(const Problem& problem) = [](const Problem&) { return Refusal(); };
+    UnsupportedReason (*refuse)(const Problem& problem) = [](const Problem&) { return UnsupportedReason(); };
     std::size_t (*workspace_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k. `enqueue` has checked the arrays.
@@ -32,7 +32,7 @@ struct Selector {
     bool limits_rows = false;
 
     /// Why it cannot; empty if it can. `problem.n_query` is the batch size.
-    Refusal supports(const Problem& problem) const;
+    UnsupportedReason supports(const Problem& problem) const;
     /// Launches; asserts that it supports the problem. Throws DeviceError if an array does not have the problem's shape.
     void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
                  cudaStream_t stream) const;

@@ -32,8 +32,8 @@ const Selector* const table[] = {SELECTORS(ROW)};
 #undef ROW
 }  // namespace
 
-Refusal Selector::supports(const Problem& problem) const {
-    if (Refusal refusal = refuse_problem(problem)) return refusal;
+UnsupportedReason Selector::supports(const Problem& problem) const {
+    if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
     if (limits_rows && problem.n_train > std::int64_t{1} << 30)
         return std::string(name) + " takes rows of at most 1,073,741,824 distances";
     return refuse(problem);

@@ -1,7 +1,7 @@
 /// Editing and condensing against plain loops that know nothing of blocks, lists or engines; and what the results
 /// promise, with the program's own classifier.
 
-#include "classifier/reduce.h"
+#include "classifier/prototypes.h"
 
 #include <doctest/doctest.h>
 
@@ -256,7 +256,7 @@ TEST_CASE("condense: a stop request ends it") {
     const Method method;
     const SubsetSearch set(points.training(), method, on_cpu(points.training(), method));
     const std::atomic<bool> stop = true;
-    const Watch watch{.progress = {}, .stop = &stop};
-    CHECK_THROWS_AS(edit(set, watch), Interrupted);
-    CHECK_THROWS_AS(condense(set, watch), Interrupted);
+    const ProgressToken token{.progress = {}, .stop = &stop};
+    CHECK_THROWS_AS(edit(set, token), Interrupted);
+    CHECK_THROWS_AS(condense(set, token), Interrupted);
 }

@@ -11,7 +11,7 @@ using namespace knn;
 
 namespace {
 
-const std::vector<std::uint8_t> labels = {3, 3, 3, 8, 8, 5};
+const std::vector<std::uint8_t> class_labels = {3, 3, 3, 8, 8, 5};
 
 /// Answers that are right the more often the larger share and margin are.
 LeaveOneOut sample_answers(int count, std::uint64_t seed) {
@@ -20,11 +20,11 @@ LeaveOneOut sample_answers(int count, std::uint64_t seed) {
     LeaveOneOut answers;
     for (int i = 0; i < count; ++i) {
         SampledAnswer one;
-        one.evidence = {.share = uniform(),
-                        .distance = 10 + 3 * uniform(),
-                        .margin = 2 * uniform() - 0.5,
-                        .alone = uniform() < 0.3 ? 1.0 : 0.0};
-        const double z = 4 * one.evidence.share + 2 * one.evidence.margin - 2;
+        one.confidence_features = {.share = uniform(),
+                                   .distance = 10 + 3 * uniform(),
+                                   .margin = 2 * uniform() - 0.5,
+                                   .alone = uniform() < 0.3 ? 1.0 : 0.0};
+        const double z = 4 * one.confidence_features.share + 2 * one.confidence_features.margin - 2;
         one.right = uniform() < 1 / (1 + std::exp(-z)) ? 1 : 0;
         answers.push_back(one);
     }
@@ -37,7 +37,7 @@ class Climbed {
     explicit Climbed(const LeaveOneOut& answers) {
         std::vector<std::vector<double>> rows;
         for (const SampledAnswer& one : answers)
-            rows.push_back(raw(one.evidence));
+            rows.push_back(raw(one.confidence_features));
         for (std::size_t f = 0; f < 5; ++f) {
             double sum = 0, squares = 0;
             for (const auto& row : rows)
@@ -52,16 +52,16 @@ class Climbed {
             for (std::size_t f = 0; f < 5; ++f)
                 slope[f + 1] = -w[f + 1];
             for (const SampledAnswer& one : answers) {
-                const double pull = one.right - probability(one.evidence);
+                const double pull = one.right - probability(one.confidence_features);
                 slope[0] += pull;
                 for (std::size_t f = 0; f < 5; ++f)
-                    slope[f + 1] += pull * scaled(one.evidence, f);
+                    slope[f + 1] += pull * scaled(one.confidence_features, f);
             }
             for (std::size_t i = 0; i < 6; ++i)
                 w[i] += 4 * slope[i] / double(answers.size());
         }
     }
-    double probability(const Evidence& e) const {
+    double probability(const ConfidenceFeatures& e) const {
         double z = w[0];
         for (std::size_t f = 0; f < 5; ++f)
             z += w[f + 1] * scaled(e, f);
@@ -69,10 +69,12 @@ class Climbed {
     }
 
   private:
-    static std::vector<double> raw(const Evidence& e) {
+    static std::vector<double> raw(const ConfidenceFeatures& e) {
         return {e.share, e.distance, e.alone > 0 ? 0 : e.margin, e.alone > 0 ? e.margin : 0, e.alone};
     }
-    double scaled(const Evidence& e, std::size_t f) const { return (raw(e)[f] - mean[f]) / deviation[f]; }
+    double scaled(const ConfidenceFeatures& e, std::size_t f) const {
+        return (raw(e)[f] - mean[f]) / deviation[f];
+    }
 
     double w[6] = {}, mean[5] = {}, deviation[5] = {};
 };
@@ -104,7 +106,8 @@ TEST_CASE(
              // The mean of another class is at least the last distance.
              {{{10, 0}, {30, 1}, {60, 2}}, means, 1, 0, 2.0 * 60 / (10 + 30), 1},
          }) {
-        const Evidence found = evidence(row.neighbors, labels, {3, row.share}, row.rule, {});
+        const ConfidenceFeatures found =
+            confidence_features(row.neighbors, class_labels, {3, row.share}, row.rule, {});
         CHECK(found.share == row.share);
         if (row.distance > 0) CHECK(found.distance == doctest::Approx(std::log(row.distance)));
         CHECK(found.margin == doctest::Approx(std::log(row.margin)));
@@ -121,7 +124,7 @@ TEST_CASE("confidence without a sample is the share of the votes") {
 TEST_CASE("confidence is the fit that climbing the gradient finds") {
     LeaveOneOut answers = sample_answers(300, 1);
     for (const bool repeated : {false, true}) {
-        if (repeated)  // the same evidence, of which some answers are right and some wrong
+        if (repeated)  // the same confidence_features, of which some answers are right and some wrong
             for (std::size_t i = 0; i < 600; ++i) {
                 answers.push_back(answers[i % 300]);
                 answers.back().right = i % 3 == 0;
@@ -130,8 +133,8 @@ TEST_CASE("confidence is the fit that climbing the gradient finds") {
         const Climbed oracle(answers);
         CHECK(confidence.fitted());
         for (const SampledAnswer& one : sample_answers(200, 2))
-            REQUIRE(confidence.probability(one.evidence) ==
-                    doctest::Approx(oracle.probability(one.evidence)).epsilon(2e-4));
+            REQUIRE(confidence.probability(one.confidence_features) ==
+                    doctest::Approx(oracle.probability(one.confidence_features)).epsilon(2e-4));
     }
 }
 
@@ -140,7 +143,7 @@ TEST_CASE("mean confidence on the sample is its accuracy") {
     const Confidence confidence(answers);
     double sum = 0, right = 0;
     for (const SampledAnswer& one : answers)
-        sum += confidence.probability(one.evidence), right += one.right;
+        sum += confidence.probability(one.confidence_features), right += one.right;
     CHECK(sum / 5000 == doctest::Approx(right / 5000).epsilon(1e-3));
 }
 
@@ -151,7 +154,7 @@ TEST_CASE("confidences are finite where all answers are right, all are wrong, or
             one.right = right;
         const Confidence confidence(answers);
         for (const SampledAnswer& one : answers) {
-            const double p = confidence.probability(one.evidence);
+            const double p = confidence.probability(one.confidence_features);
             REQUIRE(p >= 1e-6);
             REQUIRE(p <= 1 - 1e-6);
             REQUIRE(std::abs(p - right) < 0.05);
@@ -160,7 +163,7 @@ TEST_CASE("confidences are finite where all answers are right, all are wrong, or
     LeaveOneOut alike(400);
     for (std::size_t i = 0; i < alike.size(); ++i)
         alike[i].right = i % 4 != 0;
-    CHECK(Confidence(alike).probability(alike[0].evidence) == doctest::Approx(0.75).epsilon(2e-3));
+    CHECK(Confidence(alike).probability(alike[0].confidence_features) == doctest::Approx(0.75).epsilon(2e-3));
     CHECK(Confidence(alike).probability({.share = 1, .distance = 9}) ==
           doctest::Approx(0.75).epsilon(2e-3));  // what never varied says nothing
 }

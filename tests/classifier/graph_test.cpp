@@ -155,13 +155,13 @@ TEST_CASE("graph: the search goes part by part through all points, none its own 
     Timeline timeline;
     std::vector<std::int64_t> firsts;
     std::int64_t last_done = 0;
-    Watch watch;
-    watch.progress = [&](std::int64_t done, std::int64_t total) {
+    ProgressToken token;
+    token.progress = [&](std::int64_t done, std::int64_t total) {
         CHECK(total == n);
         last_done = done;
     };
     std::int64_t wrong = 0;
-    search_graph(classifier, timeline, watch, [&](std::int64_t first, const Neighbors& part) {
+    search_graph(classifier, timeline, token, [&](std::int64_t first, const Neighbors& part) {
         firsts.push_back(first);
         CHECK(part.n_query <= points_of_part(rows, k));
         for (std::int64_t i = 0; i < part.n_query; ++i)

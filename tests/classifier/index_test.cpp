@@ -79,7 +79,7 @@ TEST_CASE("index: a batch callback gets each query once, with the results' votes
             const Results found = index.search(
                 digits.queries(), {.vote = vote, .on_batch = [&](const ResultBatch& batch) {
                                        CHECK(batch.votes.size() == (vote ? batch.neighbors.size() / 3 : 0));
-                                       CHECK(batch.evidence.size() == batch.votes.size());
+                                       CHECK(batch.confidence_features.size() == batch.votes.size());
                                        std::copy(batch.neighbors.begin(), batch.neighbors.end(),
                                                  heard.row(batch.first).begin());
                                        for (std::size_t i = 0; i < batch.neighbors.size() / 3; ++i)

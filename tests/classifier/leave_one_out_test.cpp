@@ -64,22 +64,23 @@ TEST_CASE("leave one out: each image is classified by all the others") {
         const auto all = nearest.row(i);
         const Vote expected = vote(all, line.labels, method.vote);
         const SampledAnswer& got = answers[std::size_t(i)];
-        REQUIRE(got.evidence.share == expected.confidence);
-        REQUIRE(got.evidence.margin == evidence(all, line.labels, expected, method.vote, {}).margin);
+        REQUIRE(got.confidence_features.share == expected.confidence);
+        REQUIRE(got.confidence_features.margin ==
+                confidence_features(all, line.labels, expected, method.vote, {}).margin);
         REQUIRE(got.right == (expected.label == line.labels[std::size_t(i)] ? 1 : 0));
         REQUIRE(got.distance == mean_distance(all, {}));
         REQUIRE(got.nearest_label == line.labels[all[0].index]);
-        REQUIRE(got.unlikeness == 0);
+        REQUIRE(got.novelty == 0);
     }
 }
 
-TEST_CASE("leave one out with unlikeness") {
+TEST_CASE("leave one out with novelty") {
     const Line line(250);
     const LeaveOneOut answers = line.sample({.vote = {.k = 1}}, true);
     const Neighbors nearest = line.nearest(1);
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const double distance = nearest.rows[i].distance;
-        REQUIRE(answers[i].unlikeness == doctest::Approx(2 * std::log(std::max(distance, 1e-3))));
+        REQUIRE(answers[i].novelty == doctest::Approx(2 * std::log(std::max(distance, 1e-3))));
     }
 }
 

@@ -47,16 +47,16 @@ struct Reader {
         std::vector<Answer> digits;
         for (DigitImage& image : knn::extract_digits(picture_of(page)))
             digits.emplace_back().image = std::move(image);
-        knn::expand_readings(digits);
+        knn::expand_hypotheses(digits);
         std::vector<Answer*> all;
         for (Answer& digit : digits) {
             all.push_back(&digit);
-            for (std::vector<Answer>& reading : digit.readings)
+            for (std::vector<Answer>& reading : digit.hypotheses)
                 for (Answer& part : reading)
                     all.push_back(&part);
         }
         answer(all);
-        knn::choose_readings(digits, training.labels, {}, knn::usual_distances(knn::LeaveOneOut{}));
+        knn::choose_hypotheses(digits, training.labels, {}, knn::typical_distances(knn::LeaveOneOut{}));
         std::string text;
         for (std::size_t i = 0; i < digits.size(); ++i) {
             if (i > 0 && digits[i].image.row != digits[i - 1].image.row) text += '/';

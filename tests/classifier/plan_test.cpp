@@ -8,23 +8,23 @@ using namespace knn;
 
 namespace {
 
-Refusal settle_anything(const Problem&, Plan& plan) {
+UnsupportedReason configure_anything(const Problem&, Plan& plan) {
     plan.threads = 3;
     return std::nullopt;
 }
-Refusal settle_no_angles(const Problem& problem, Plan& plan) {
+UnsupportedReason configure_no_angles(const Problem& problem, Plan& plan) {
     const bool angle = problem.measure.metric == Metric::cosine || problem.measure.metric == Metric::pearson;
-    return angle ? Refusal("the second knows no angles") : settle_anything(problem, plan);
+    return angle ? UnsupportedReason("the second knows no angles") : configure_anything(problem, plan);
 }
-Refusal settle_squares(const Problem& problem, Plan& plan) {
+UnsupportedReason configure_squares(const Problem& problem, Plan& plan) {
     if (plan.device.number == 8) return "the first needs a better card";
-    if (Refusal refusal = refuse_all_but_l2("the first", problem)) return refusal;
-    return settle_anything(problem, plan);
+    if (UnsupportedReason refusal = refuse_all_but_l2("the first", problem)) return refusal;
+    return configure_anything(problem, plan);
 }
 
-const std::vector<Engine> table = {{"tensor", "", true, settle_squares, nullptr},
-                                   {"classic", "", true, settle_no_angles, nullptr},
-                                   {"cpu", "", false, settle_anything, nullptr}};
+const std::vector<Engine> table = {{"tensor", "", true, configure_squares, nullptr},
+                                   {"classic", "", true, configure_no_angles, nullptr},
+                                   {"cpu", "", false, configure_anything, nullptr}};
 
 const Machine with_gpus = {{{.name = "a", .kind = Device::Kind::gpu, .number = 7},
                             {.name = "b", .kind = Device::Kind::gpu, .number = 8}},
@@ -32,14 +32,15 @@ const Machine with_gpus = {{{.name = "a", .kind = Device::Kind::gpu, .number = 7
                            {.name = "c"}};
 const Machine without_gpu = {{}, "no driver", {.name = "c"}};
 
-Resolved resolved(const Wish& wish, Metric metric = Metric::l2, const Machine& machine = with_gpus) {
-    return resolve(wish, {100, 10, 5, 3, {metric, 3}}, machine, table);
+Resolved resolved(const PlanRequest& request, Metric metric = Metric::l2,
+                  const Machine& machine = with_gpus) {
+    return resolve(request, {100, 10, 5, 3, {metric, 3}}, machine, table);
 }
 
-Wish device(DeviceKind kind, std::optional<int> number = {}) {
-    Wish wish;
-    wish.device = {kind, number};
-    return wish;
+PlanRequest device(DeviceKind kind, std::optional<int> number = {}) {
+    PlanRequest request;
+    request.device = {kind, number};
+    return request;
 }
 
 }  // namespace
@@ -49,7 +50,7 @@ TEST_CASE("plan: without a wish the default engine runs, and another where it ca
     CHECK(plain.plan.engine == "classic");
     CHECK(plain.engine == &table[1]);
     CHECK(plain.plan.device.number == 7);
-    CHECK(plain.plan.threads == 3);  // settled by the engine
+    CHECK(plain.plan.threads == 3);  // configured by the engine
     CHECK(plain.notice.empty());
     const Resolved angles = resolved({}, Metric::cosine);
     CHECK(angles.plan.engine == "cpu");
@@ -58,42 +59,42 @@ TEST_CASE("plan: without a wish the default engine runs, and another where it ca
 }
 
 TEST_CASE("plan: auto takes the first that answers the problem on the device that was chosen") {
-    Wish wish;
-    wish.engine = "auto";
-    CHECK(resolved(wish).plan.engine == "tensor");
-    CHECK(resolved(wish, Metric::l1).plan.engine == "classic");
-    CHECK(resolved(wish, Metric::pearson).plan.engine == "cpu");
-    Wish kernels = wish;  // which the CPU does not have: its selector is the serial search
+    PlanRequest request;
+    request.engine = "auto";
+    CHECK(resolved(request).plan.engine == "tensor");
+    CHECK(resolved(request, Metric::l1).plan.engine == "classic");
+    CHECK(resolved(request, Metric::pearson).plan.engine == "cpu");
+    PlanRequest kernels = request;  // which the CPU does not have: its selector is the serial search
     kernels.select = "replace_max";
     CHECK(resolved(kernels).plan.engine == "tensor");
     CHECK_THROWS_AS(resolved(kernels, Metric::pearson), UsageError);
-    wish.device = {DeviceKind::gpu, 8};
-    CHECK(resolved(wish).plan.engine == "classic");  // the other card has no use for the first
-    CHECK(resolved(wish).plan.device.name == "b");
+    request.device = {DeviceKind::gpu, 8};
+    CHECK(resolved(request).plan.engine == "classic");  // the other card has no use for the first
+    CHECK(resolved(request).plan.device.name == "b");
 }
 
 TEST_CASE("plan: what the user named is not replaced") {
-    Wish wish;
-    wish.engine = "tensor";
-    CHECK_THROWS_WITH_AS(resolved(wish, Metric::cosine),
+    PlanRequest request;
+    request.engine = "tensor";
+    CHECK_THROWS_WITH_AS(resolved(request, Metric::cosine),
                          "the first computes l2 distances only; expected another metric or kernel, or "
                          "§device cpu",
                          UsageError);
-    Wish kernel;
+    PlanRequest kernel;
     kernel.distance = "float4";
     CHECK(resolved(kernel).plan.distance == "float4");
     CHECK_THROWS_AS(resolved(kernel, Metric::cosine), UsageError);
-    for (const Wish& gpu : {device(DeviceKind::gpu), device(DeviceKind::gpu, 7)}) {
+    for (const PlanRequest& gpu : {device(DeviceKind::gpu), device(DeviceKind::gpu, 7)}) {
         CHECK(resolved(gpu, Metric::l1).plan.engine == "classic");
         CHECK_THROWS_AS(resolved(gpu, Metric::cosine), UsageError);
     }
 }
 
 TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was asked for") {
-    Wish wish;
-    wish.select = "bitonic";
-    wish.batch = 12;
-    const Resolved cpu = resolved(wish, Metric::l2, without_gpu);
+    PlanRequest request;
+    request.select = "bitonic";
+    request.batch = 12;
+    const Resolved cpu = resolved(request, Metric::l2, without_gpu);
     CHECK(cpu.plan.engine == "cpu");
     CHECK(cpu.plan.select.empty());
     CHECK(cpu.plan.batch == 12);
@@ -107,16 +108,16 @@ TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was as
 TEST_CASE("plan: the CPU runs where it is asked for, and nothing that needs a GPU with it") {
     CHECK(resolved(device(DeviceKind::cpu)).plan.engine == "cpu");
     CHECK(resolved(device(DeviceKind::cpu)).notice.empty());
-    Wish wish = device(DeviceKind::cpu);
-    wish.engine = "tensor";
-    CHECK_THROWS_AS(resolved(wish), UsageError);
-    wish.engine = "cpu";
-    CHECK(resolved(wish).plan.engine == "cpu");
-    wish.device.kind = DeviceKind::gpu;
-    CHECK_THROWS_AS(resolved(wish), UsageError);
-    wish = device(DeviceKind::cpu);
-    wish.distance = "float4";
-    CHECK_THROWS_AS(resolved(wish), UsageError);
+    PlanRequest request = device(DeviceKind::cpu);
+    request.engine = "tensor";
+    CHECK_THROWS_AS(resolved(request), UsageError);
+    request.engine = "cpu";
+    CHECK(resolved(request).plan.engine == "cpu");
+    request.device.kind = DeviceKind::gpu;
+    CHECK_THROWS_AS(resolved(request), UsageError);
+    request = device(DeviceKind::cpu);
+    request.distance = "float4";
+    CHECK_THROWS_AS(resolved(request), UsageError);
 }
 
 TEST_CASE("plan: a problem that no engine answers is refused before any is asked") {
@@ -127,32 +128,32 @@ TEST_CASE("plan: a problem that no engine answers is refused before any is asked
 }
 
 TEST_CASE("plan: names of devices") {
-    CHECK(DeviceWish{}.text() == "auto");
-    CHECK(DeviceWish{DeviceKind::gpu, {}}.text() == "gpu");
-    CHECK(DeviceWish{DeviceKind::gpu, 2}.text() == "gpu:2");
-    CHECK(DeviceWish{DeviceKind::gpu, 0, {2, 3}}.text() == "gpu:0,2,3");
-    CHECK(DeviceWish{DeviceKind::gpu, {}, {}, true}.text() == "gpu:all");
+    CHECK(DeviceRequest{}.text() == "auto");
+    CHECK(DeviceRequest{DeviceKind::gpu, {}}.text() == "gpu");
+    CHECK(DeviceRequest{DeviceKind::gpu, 2}.text() == "gpu:2");
+    CHECK(DeviceRequest{DeviceKind::gpu, 0, {2, 3}}.text() == "gpu:0,2,3");
+    CHECK(DeviceRequest{DeviceKind::gpu, {}, {}, true}.text() == "gpu:all");
 }
 
 TEST_CASE("plan: several GPUs, the first of which is the device") {
-    const auto several = [](std::vector<int> numbers, SpreadBy spread = SpreadBy::automatic,
+    const auto several = [](std::vector<int> numbers, Placement spread = Placement::automatic,
                             std::int64_t n_query = 1'000) {
-        Wish wish = device(DeviceKind::gpu, numbers.front());
-        wish.device.others.assign(numbers.begin() + 1, numbers.end());
-        wish.spread = spread;
-        return resolve(wish, {100, n_query, 5, 3, {Metric::l1, 2}}, with_gpus, table).plan;
+        PlanRequest request = device(DeviceKind::gpu, numbers.front());
+        request.device.others.assign(numbers.begin() + 1, numbers.end());
+        request.spread = spread;
+        return resolve(request, {100, n_query, 5, 3, {Metric::l1, 2}}, with_gpus, table).plan;
     };
     const Plan two = several({8, 7});
     CHECK(two.device.number == 8);
     REQUIRE(two.devices.size() == 2);
     CHECK(two.devices[1].number == 7);
-    CHECK(two.spread == SpreadBy::queries);
-    CHECK(several({7, 8}, SpreadBy::automatic, 10).spread == SpreadBy::training);  // few queries
-    CHECK(several({7, 8}, SpreadBy::training).spread == SpreadBy::training);
+    CHECK(two.spread == Placement::replicate);
+    CHECK(several({7, 8}, Placement::automatic, 10).spread == Placement::shard);  // few queries
+    CHECK(several({7, 8}, Placement::shard).spread == Placement::shard);
     CHECK(several({7}).devices.empty());
-    CHECK(several({7}).spread == SpreadBy::automatic);
+    CHECK(several({7}).spread == Placement::automatic);
     CHECK_THROWS_AS(several({7, 9}), DeviceError);
-    Wish all = device(DeviceKind::gpu);
+    PlanRequest all = device(DeviceKind::gpu);
     all.device.all = true;
     CHECK(resolved(all).plan.devices.size() == 2);
     all.engine = "tensor";  // which the second card lacks
@@ -161,7 +162,7 @@ TEST_CASE("plan: several GPUs, the first of which is the device") {
     CHECK_THROWS_AS(resolved(all, Metric::l2, without_gpu), DeviceError);
     Plan limited = two;
     limited.memory = 499;  // one byte less than the images
-    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == SpreadBy::training);
+    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == Placement::shard);
     limited.memory = 500;
-    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == SpreadBy::queries);
+    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == Placement::replicate);
 }

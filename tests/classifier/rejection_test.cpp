@@ -8,13 +8,13 @@ using namespace knn;
 
 namespace {
 
-/// 1,000 answers: unlikeness 1 to 1,000; margins 1 to 1,000 in another order.
+/// 1,000 answers: novelty 1 to 1,000; margins 1 to 1,000 in another order.
 LeaveOneOut sample_answers() {
     LeaveOneOut answers;
     for (int i = 1; i <= 1000; ++i) {
         SampledAnswer one;
-        one.unlikeness = i;
-        one.evidence.margin = (i * 7) % 1000 + 1;
+        one.novelty = i;
+        one.confidence_features.margin = (i * 7) % 1000 + 1;
         answers.push_back(one);
     }
     return answers;
@@ -29,27 +29,29 @@ double share_by_definition(const LeaveOneOut& answers, double margin, double unl
         return std::log((count + 0.5) / 1001);
     };
     const auto unusual = [&](double m, double u) {
-        return std::pow(log_share([&](const SampledAnswer& one) { return one.evidence.margin <= m; }), 2) +
-               std::pow(log_share([&](const SampledAnswer& one) { return one.unlikeness >= u; }), 2);
+        return std::pow(
+                   log_share([&](const SampledAnswer& one) { return one.confidence_features.margin <= m; }),
+                   2) +
+               std::pow(log_share([&](const SampledAnswer& one) { return one.novelty >= u; }), 2);
     };
     const double limit = unusual(margin, unlike);
     int count = 0;
     for (const SampledAnswer& one : answers)
-        count += unusual(one.evidence.margin, one.unlikeness) >= limit ? 1 : 0;
+        count += unusual(one.confidence_features.margin, one.novelty) >= limit ? 1 : 0;
     return count / 1000.0;
 }
 
-Evidence with_margin(double margin) {
-    Evidence evidence;
-    evidence.margin = margin;
-    return evidence;
+ConfidenceFeatures with_margin(double margin) {
+    ConfidenceFeatures confidence_features;
+    confidence_features.margin = margin;
+    return confidence_features;
 }
 
 }  // namespace
 
 TEST_CASE("nothing is rejected without a sample") {
     const Rejection rejection(LeaveOneOut{});
-    CHECK(rejection.usual(with_margin(-9), 1e9) == 1);
+    CHECK(rejection.p_value(with_margin(-9), 1e9) == 1);
     CHECK(rejection.reason(with_margin(-9), 1e9, 0.5).empty());
 }
 
@@ -58,13 +60,13 @@ TEST_CASE("how usual a digit is, by the definition") {
     const Rejection rejection(answers);
     for (const double margin : {-5.0, 1.0, 3.5, 500.0, 2000.0})
         for (const double unlike : {-5.0, 2.0, 700.5, 998.0, 1000.0, 1e9})
-            REQUIRE(rejection.usual(with_margin(margin), unlike) ==
+            REQUIRE(rejection.p_value(with_margin(margin), unlike) ==
                     doctest::Approx(share_by_definition(answers, margin, unlike)));
     for (double unlike = 0.5; unlike < 1000; unlike += 24.5)  // a margin below all: its share is not 0
-        REQUIRE(rejection.usual(with_margin(-5), unlike) ==
+        REQUIRE(rejection.p_value(with_margin(-5), unlike) ==
                 doctest::Approx(share_by_definition(answers, -5, unlike)));
-    CHECK(rejection.usual(with_margin(-5), 1e9) == 0);
-    CHECK(rejection.usual(with_margin(2000), -5) == 1);
+    CHECK(rejection.p_value(with_margin(-5), 1e9) == 0);
+    CHECK(rejection.p_value(with_margin(2000), -5) == 1);
 }
 
 TEST_CASE("as many of the sample are rejected as may be lost") {
@@ -73,12 +75,14 @@ TEST_CASE("as many of the sample are rejected as may be lost") {
     for (const double loss : {0.0, 0.001, 0.01, 0.1}) {
         int rejected = 0;
         for (const SampledAnswer& one : answers)
-            rejected += rejection.reason(one.evidence, one.unlikeness, loss).empty() ? 0 : 1;
+            rejected += rejection.reason(one.confidence_features, one.novelty, loss).empty() ? 0 : 1;
         CHECK(rejected <= 1000 * loss);
         CHECK(rejected >= 1000 * loss - 1);
     }
     const SampledAnswer& one = answers[300];
-    CHECK(rejection.reason(one.evidence, one.unlikeness, rejection.usual(one.evidence, one.unlikeness))
+    CHECK(rejection
+              .reason(one.confidence_features, one.novelty,
+                      rejection.p_value(one.confidence_features, one.novelty))
               .empty());
 }
 

@@ -16,11 +16,11 @@ namespace knn {
 
 namespace {
 
-/// A settled plan of `devices` times the CPU.
-Plan plan_for(int devices, SpreadBy spread, std::int64_t memory = 0, const Measure& measure = {}) {
+/// A configured plan of `devices` times the CPU.
+Plan plan_for(int devices, Placement spread, std::int64_t memory = 0, const Measure& measure = {}) {
     Plan plan{.engine = "cpu", .device = cpu_device()};
     plan.threads = 2;
-    REQUIRE(!cpu::settle({1, 1, 1, 1, measure}, plan));
+    REQUIRE(!cpu::configure({1, 1, 1, 1, measure}, plan));
     plan.devices.assign(devices > 1 ? static_cast<std::size_t>(devices) : 0, plan.device);
     plan.spread = spread;
     plan.memory = memory;
@@ -28,9 +28,9 @@ Plan plan_for(int devices, SpreadBy spread, std::int64_t memory = 0, const Measu
 }
 
 Uninitialized<Neighbor> nearest_in(Sharded& sharded, const Queries& queries, int k, Timeline& timeline,
-                                   const Watch& watch = {}) {
+                                   const ProgressToken& token = {}) {
     Neighbors found(queries.count(), k);
-    sharded.top_k({.queries = queries, .k = k}, {found.rows}, queries.count(), timeline, watch);
+    sharded.top_k({.queries = queries, .k = k}, {found.rows}, queries.count(), timeline, token);
     return found.rows;
 }
 
@@ -49,7 +49,8 @@ class PlainIndex final : public DeviceIndex {
           labels_(training.labels),
           measure_(measure) {}
 
-    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline&, const Watch&) override {
+    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline&,
+                       const ProgressToken&) override {
         require_top_k(wanted, result, points_.n);
         if (!wanted.known.neighbors.empty()) ++searches_of_known;
         const Rows& rows_in = wanted.queries.rows;
@@ -139,7 +140,7 @@ std::vector<test::Searched> searches() {
 }
 
 /// What all ranks find, which must be the same.
-Uninitialized<Neighbor> found_by_ranks(const test::Searched& searched, int k, int size, SpreadBy spread) {
+Uninitialized<Neighbor> found_by_ranks(const test::Searched& searched, int k, int size, Placement spread) {
     std::vector<Uninitialized<Neighbor>> found(static_cast<std::size_t>(size));
     test::run_ranks(size, [&](Ranks& ranks) {
         Resolved resolved{find_engine("cpu"), plan_for(1, spread), "", &ranks};
@@ -162,7 +163,7 @@ TEST_CASE("spread: shares differ by one at most and have no gap") {
         for (const std::int64_t shares : {1, 2, 3, 8, 1'000}) {
             std::int64_t end = 0;
             for (std::int64_t i = 0; i < shares; ++i) {
-                const Share share = share_of(n, shares, i);
+                const Range share = range_of(n, shares, i);
                 CHECK(share.begin == end);
                 CHECK(share.count >= n / shares);
                 CHECK(share.count <= n / shares + 1);
@@ -171,7 +172,7 @@ TEST_CASE("spread: shares differ by one at most and have no gap") {
             CHECK(end == n);
         }
     const std::int64_t many = std::int64_t{1} << 62;
-    CHECK(share_of(many + 3, 7, 6).end() == many + 3);
+    CHECK(range_of(many + 3, 7, 6).end() == many + 3);
 }
 
 TEST_CASE(
@@ -183,7 +184,7 @@ TEST_CASE(
             const auto expected = all.first(k).rows;
             for (const Way& way : {Way{find_engine("cpu")}, {&plain, 7}, {&with_known, 1}, {&with_known, 64}})
                 for (const int devices : {1, 2, 5})
-                    for (const SpreadBy spread : test::both_spreads)
+                    for (const Placement spread : test::both_spreads)
                         for (const std::int64_t memory :
                              {std::int64_t{0}, 20 * searched.points.dim}) {  // parts of 10
                             CAPTURE(searched.exclude.first);
@@ -207,7 +208,7 @@ TEST_CASE(
 TEST_CASE("spread: more devices than images, and parts of one image") {
     const test::Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {}};
     for (const Way& way : {Way{find_engine("cpu")}, {&plain, 2}})
-        for (const SpreadBy spread : test::both_spreads)
+        for (const Placement spread : test::both_spreads)
             for (const int k : {1, 6, 13}) {
                 const auto expected = test::right(searched.points, searched.queries, k).rows;
                 PlainIndex::batch_size = way.batch;
@@ -219,8 +220,8 @@ TEST_CASE("spread: more devices than images, and parts of one image") {
 TEST_CASE("spread: no queries, too large a k, and a search after a search") {
     const test::Rows points = test::random_rows(10, 4, 1), queries = test::random_rows(3, 4, 2);
     Timeline timeline;
-    Sharded sharded(*find_engine("cpu"), {test::view(points), {}}, {}, plan_for(3, SpreadBy::training),
-                    nullptr, timeline);
+    Sharded sharded(*find_engine("cpu"), {test::view(points), {}}, {}, plan_for(3, Placement::shard), nullptr,
+                    timeline);
     CHECK(nearest_in(sharded, {}, 3, timeline).empty());
     CHECK_THROWS_AS(nearest_in(sharded, test::view(queries), 11, timeline), std::invalid_argument);
     CHECK_THROWS_AS(nearest_in(sharded, Queries::all_of(test::view(points)), 10, timeline),
@@ -235,11 +236,11 @@ TEST_CASE("spread: no queries, too large a k, and a search after a search") {
 TEST_CASE("spread: a stop ends all devices, and an error is that of the device that failed") {
     const test::Rows points = test::random_rows(10, 4, 1), queries = test::random_rows(3, 4, 2);
     const std::atomic<bool> stop = true;
-    const Watch watch{.progress = {}, .stop = &stop};
+    const ProgressToken token{.progress = {}, .stop = &stop};
     Timeline timeline;
-    Sharded sharded(*find_engine("cpu"), {test::view(points), {}}, {}, plan_for(3, SpreadBy::queries),
+    Sharded sharded(*find_engine("cpu"), {test::view(points), {}}, {}, plan_for(3, Placement::replicate),
                     nullptr, timeline);
-    CHECK_THROWS_AS(nearest_in(sharded, test::view(queries), 3, timeline, watch), Interrupted);
+    CHECK_THROWS_AS(nearest_in(sharded, test::view(queries), 3, timeline, token), Interrupted);
 
     const Engine fails{
         "fails", "", false, nullptr,
@@ -248,7 +249,7 @@ TEST_CASE("spread: a stop ends all devices, and an error is that of the device t
             return nullptr;
         }};
     CHECK_THROWS_WITH_AS(
-        Sharded(fails, {test::view(points), {}}, {}, plan_for(3, SpreadBy::training), nullptr, timeline),
+        Sharded(fails, {test::view(points), {}}, {}, plan_for(3, Placement::shard), nullptr, timeline),
         "cpu: no memory", DeviceError);
 }
 
@@ -258,7 +259,7 @@ TEST_CASE("spread: a search that fails after it called back for some queries") {
     PlainIndex::batch_size = 10;
     for (const int batch : {0, 1, 20}) {
         PlainIndex::fails_at = batch;
-        for (const SpreadBy spread : test::both_spreads)
+        for (const Placement spread : test::both_spreads)
             for (const int devices : {1, 3}) {
                 Index classifier(Training{test::view(points), labels}, {.vote = {.k = 3}},
                                  {&plain, plan_for(devices, spread), ""});
@@ -275,7 +276,7 @@ TEST_CASE("spread: 1, 2, 3 and 5 ranks find what plain loops find, all of them")
          {test::Searched{points, test::random_rows(17, 4, 22, 3), {}},
           test::Searched{points, test::taken(points, exclude, 19), {}, exclude}})
         for (const int size : {1, 2, 3, 5})
-            for (const SpreadBy spread : test::both_spreads)
+            for (const Placement spread : test::both_spreads)
                 for (const int k : {1, 8, 38}) {
                     CAPTURE(size);
                     CAPTURE(spread);
@@ -299,12 +300,12 @@ TEST_CASE("spread: features, votes, evidence and re-ranking are those of one dev
             return Index(training, method, resolved).search(test::view(queries));
         };
         const Engine& cpu = *find_engine("cpu");
-        const Results one = classified(cpu, plan_for(1, SpreadBy::automatic));
+        const Results one = classified(cpu, plan_for(1, Placement::automatic));
         const auto check = [&](const Results& found, bool is_rank = false) {
             test::check_same(found, one);
             if (!is_rank) CHECK(found.all_voters.rows == one.all_voters.rows);
         };
-        for (const SpreadBy spread : test::both_spreads) {
+        for (const Placement spread : test::both_spreads) {
             check(classified(cpu, plan_for(3, spread)));
             check(classified(cpu, plan_for(2, spread, method.transform.is_raw() ? 2'000 : 300)));
             test::run_ranks(3,

@@ -36,7 +36,7 @@ struct Oracle {
 
     /// What each image makes of 1,000,000 · distance, or of distance.
     std::vector<std::int64_t> terms() const {
-        const ClassSpread& spread = method.rerank.spread;
+        const LocalScaling& spread = method.rerank.spread;
         std::vector<std::int64_t> sizes;
         std::int64_t size_sum = 0, mean_sum = 0, known = 0;
         for (std::size_t t = 0; t < sorted.size(); ++t) {
@@ -191,7 +191,7 @@ TEST_CASE("class spread: ranks, and a part of a training set, answer as one clas
                             .vote = {.k = 5}};
         const Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
         const Results alone = Index(training, method, resolved).search(training.rows);
-        for (const SpreadBy by : {SpreadBy::queries, SpreadBy::training})
+        for (const Placement by : {Placement::replicate, Placement::shard})
             test::run_ranks(2, [&](Ranks& ranks) {
                 Resolved own = resolved;
                 own.ranks = &ranks;

@@ -115,9 +115,9 @@ bool is_cached(const TrainingSet& set, const std::string& text) {
 std::vector<double> numbers(const LeaveOneOut& sample) {
     std::vector<double> all;
     for (const SampledAnswer& one : sample)
-        for (const double number :
-             {one.evidence.share, one.evidence.distance, one.evidence.margin, one.evidence.alone,
-              one.unlikeness, one.distance, double(one.nearest_label), double(one.right)})
+        for (const double number : {one.confidence_features.share, one.confidence_features.distance,
+                                    one.confidence_features.margin, one.confidence_features.alone,
+                                    one.novelty, one.distance, double(one.nearest_label), double(one.right)})
             all.push_back(number);
     return all;
 }
@@ -215,8 +215,8 @@ TEST_CASE("training set: what needs a search comes back as it was kept") {
         const ComparedRows compared = compared_rows(other);
         CHECK(numbers(leave_one_out(other, &compared, {})) == numbers(sample));
         for (const SampledAnswer& one : sample)
-            CHECK(fitted_confidence(other, {}).probability(one.evidence) ==
-                  Confidence(sample).probability(one.evidence));
+            CHECK(fitted_confidence(other, {}).probability(one.confidence_features) ==
+                  Confidence(sample).probability(one.confidence_features));
         for (const bool cut : {false, true}) {
             kept.damage(cut);
             CHECK(there(kept.set(), kept.method) == std::vector<bool>{false, false, false});
@@ -276,14 +276,14 @@ TEST_CASE("training set: what is fitted belongs to its files, settings and numbe
     }
     kept.method.rerank = {.kind = Reranker::spread, .candidates = 20, .spread = {.neighbors = 7}};
     kept.fill();
-    for (const ClassSpread& spread : {ClassSpread{.neighbors = 7},
-                                      {.neighbors = 8},
-                                      {.neighbors = 7, .of = SpreadOf::deviation},
-                                      {.neighbors = 7, .by = Scaling::plus},
-                                      {.neighbors = 7, .weight = 1}}) {
+    for (const LocalScaling& spread : {LocalScaling{.neighbors = 7},
+                                       {.neighbors = 8},
+                                       {.neighbors = 7, .of = SpreadOf::deviation},
+                                       {.neighbors = 7, .by = Scaling::plus},
+                                       {.neighbors = 7, .weight = 1}}) {
         Method method = kept.method;
         method.rerank.spread = spread;
-        CHECK(is_fitted(kept.set(), method) == (spread == ClassSpread{.neighbors = 7}));
+        CHECK(is_fitted(kept.set(), method) == (spread == LocalScaling{.neighbors = 7}));
     }
 }
 

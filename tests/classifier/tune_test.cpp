@@ -9,7 +9,6 @@
 #include <atomic>
 #include <map>
 
-#include "tests/support/class_mean_oracle.h"
 #include "tests/support/oracle.h"
 
 using namespace knn;
@@ -51,16 +50,17 @@ bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
     }
     others.resize(std::min<std::size_t>(others.size(),
                                         static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
-    return test::class_mean(others, points.labels, points.sizes, k, method.vote.tie) != truth;
+    return test::class_mean_vote(others, points.labels, k, method.vote.tie, points.sizes).first != truth;
 }
 
-TunedSearch tuned(const Points& points, const Method& method, const VoteRange& range, Watch watch = {}) {
+TunedSearch tuned(const Points& points, const Method& method, const VoteRange& range,
+                  ProgressToken token = {}) {
     const Training training = points.training();
     TunedSearch search(method, range, points.images.n);
     const Index classifier(training, search.searched(),
                            resolve_on_cpu(search.searched().problem(training, points.images.n), 0));
     Timeline timeline;
-    search.run(classifier, timeline, watch);
+    search.run(classifier, timeline, token);
     return search;
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "classifier/class_mean.h"
-#include "tests/support/class_mean_oracle.h"
 #include "tests/support/oracle.h"
 
 namespace knn {
@@ -35,22 +34,24 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pairs_of(std::span<const Neig
 struct Query {
     std::vector<Neighbor> neighbors;
     std::vector<std::uint8_t> labels;
-    FirstRanks first;
 
     Query(std::mt19937& random, int most, unsigned classes, unsigned distances) {
-        first.fill(UINT32_MAX);
         const auto count = 1 + static_cast<std::uint32_t>(random() % static_cast<unsigned>(most));
         for (std::uint32_t i = 0; i < count; ++i) {
             neighbors.push_back({static_cast<std::uint32_t>(random() % distances), i});
             labels.push_back(static_cast<std::uint8_t>(255 - 3 * (random() % classes)));
         }
         std::sort(neighbors.begin(), neighbors.end());
-        for (std::uint32_t rank = 0; rank < neighbors.size(); ++rank) {
-            std::uint32_t& known = first[labels[neighbors[rank].index]];
-            known = std::min(known, rank);
-        }
     }
 };
+
+Vote class_mean(std::span<const Neighbor> nearest, std::span<const std::uint8_t> labels,
+                const ClassSizes& sizes, int j, Tie tie) {
+    ClassMeans means(sizes);
+    for (const Neighbor& neighbor : nearest)
+        means.add(labels[neighbor.index], neighbor.distance);
+    return means.vote(j, tie);
+}
 
 constexpr Tie ties[] = {Tie::smallest, Tie::nearest};
 
@@ -184,7 +185,8 @@ TEST_CASE("class-mean: random votes are those of a naive one") {
         const ClassSizes sizes = round % 4 < 2 ? class_sizes(query.labels) : large();
         for (const Tie tie : ties) {
             const Vote found = class_mean(nearest, query.labels, sizes, j, tie);
-            REQUIRE(found.label == test::class_mean(pairs_of(nearest), query.labels, sizes, j, tie));
+            REQUIRE(found.label ==
+                    test::class_mean_vote(pairs_of(nearest), query.labels, j, tie, sizes).first);
             REQUIRE((found.confidence > 0 && found.confidence <= 1));
         }
     }
@@ -217,46 +219,35 @@ TEST_CASE("evidence of many queries is that of each") {
         neighbors.row(q)[2] = {d + 9, (d + 4) % 6};
         votes.push_back({labels[d % 6], 0.5});
     }
-    std::vector<Evidence> all(n);
-    evidence_of_rows(neighbors.rows, 3, labels, votes, {.k = 3}, {}, 3, all);
+    std::vector<ConfidenceFeatures> all(n);
+    confidence_features_of(neighbors.rows, 3, labels, votes, {.k = 3}, {}, 3, all);
     for (std::int64_t q = 0; q < n; ++q) {
         const auto at = static_cast<std::size_t>(q);
-        const Evidence one = evidence(neighbors.row(q), labels, votes[at], {.k = 3}, {});
+        const ConfidenceFeatures one = confidence_features(neighbors.row(q), labels, votes[at], {.k = 3}, {});
         REQUIRE(all[at].distance == one.distance);
         REQUIRE(all[at].margin == one.margin);
         REQUIRE(all[at].alone == one.alone);
     }
 }
 
-TEST_CASE("running votes: a majority and the nearest class on average for every k and j") {
+TEST_CASE("class-mean: one pass over the neighbors has the vote of each k and j") {
     std::mt19937 random(3);
-    for (int round = 0; round < 500; ++round) {
+    for (int round = 0; round < 150; ++round) {
         const Query query(random, 25, 1 + static_cast<unsigned>(random() % 5),
                           1 + static_cast<unsigned>(random() % 9));
         ClassSizes sizes = class_sizes(query.labels);
         if (round % 2 == 0)
             for (std::int64_t& size : sizes)
                 size *= 1 + static_cast<std::int64_t>(random() % 9);
-        const bool zeros = query.neighbors[0].distance == 0;
-        RunningMajority uniform, by_distance;
-        RunningMean mean(27, sizes);
-        mean.clear();
+        ClassMeans means(sizes);
+        means.add(9, 5);
+        means.clear();
         for (std::size_t k = 1; k <= query.neighbors.size(); ++k) {
             const auto nearest = std::span(query.neighbors).first(k);
-            const Neighbor& last = nearest.back();
-            const std::uint8_t label = query.labels[last.index];
-            uniform.add(label, 1, query.first);
-            by_distance.add(label, zeros ? (last.distance == 0 ? 1 : 0) : 1.0 / last.distance, query.first);
-            mean.add(label, last.distance, query.first);
-            for (const Tie tie : ties) {
-                const auto n = static_cast<int>(k);
-                CHECK(uniform.winner(tie) == vote(nearest, query.labels, {n, Weights::uniform, tie}).label);
-                CHECK(by_distance.winner(tie) ==
-                      vote(nearest, query.labels, {n, Weights::distance, tie}).label);
-                for (int j = 1; j <= 27 && round < 150; ++j)
-                    CHECK(mean.winner(j, tie, query.first) ==
-                          class_mean(nearest, query.labels, sizes, j, tie).label);
-            }
+            means.add(query.labels[nearest.back().index], nearest.back().distance);
+            for (const Tie tie : ties)
+                for (int j = 1; j <= 27; ++j)
+                    CHECK(means.label(j, tie) == class_mean(nearest, query.labels, sizes, j, tie).label);
         }
     }
 }

@@ -53,7 +53,7 @@ TEST_CASE("cpu::BestLists: both sides of a hit, and lists of several threads joi
     cpu::BestLists all(16, 2), some(2, 2), others(2, 2);
     all.clear(16, 16);
     const cpu::Hit hit{.query = 1, .first = 8, .lanes = 0b110, .distance = {0, 7, 8}};
-    all.take_back({&hit, 1}, 0, 10, 3);  // image 4 is a neighbor of image 9; 10 is beyond the training set
+    all.add_reverse({&hit, 1}, 0, 10, 3);  // image 4 is a neighbor of image 9; 10 is beyond the training set
     std::vector<Neighbor> got(2);
     all.finish(9, got);
     CHECK(got[0] == Neighbor{7, 4});

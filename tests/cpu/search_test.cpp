@@ -10,10 +10,10 @@
 #include "cpu/kernels/kernels.h"
 #include "data/core/problem.h"
 #include "tests/support/battery.h"
-#include "tests/support/surroundings.h"
 #include "tests/support/mnist.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
+#include "tests/support/surroundings.h"
 
 namespace knn {
 namespace {
@@ -113,7 +113,7 @@ TEST_CASE("cpu::search: many threads for little work") {
 TEST_CASE("cpu: one searcher answers searches of any size and k in turn, and no query is no work") {
     const Owned problem(3'000, 400, 40, 5);
     Plan plan;
-    REQUIRE_FALSE(cpu::settle(problem.request.problem(), plan));
+    REQUIRE_FALSE(cpu::configure(problem.request.problem(), plan));
     Timeline timeline;
     const auto index = cpu::open({problem.request.train, {}}, {}, plan, timeline);
     CHECK(nearest_of(*index, problem.request.query.first(0), 3, timeline, {}).rows.empty());
@@ -126,7 +126,7 @@ TEST_CASE("cpu: one searcher answers searches of any size and k in turn, and no 
     }
     for (const Stage& stage : timeline.stages())
         if (stage.name == "pack") CHECK(stage.launches == 1);
-    CHECK(cpu::settle({10, 0, 5, 3}, plan).has_value());
+    CHECK(cpu::configure({10, 0, 5, 3}, plan).has_value());
 }
 
 TEST_CASE("cpu::search: says what it did") {
@@ -243,18 +243,18 @@ TEST_CASE("cpu::search: progress rises to the number of queries, and what its ca
         request.threads = 2;
         request.batch = 100;
         std::int64_t last = 0;
-        Watch watch;
-        watch.progress = [&](std::int64_t done, std::int64_t total) {
+        ProgressToken token;
+        token.progress = [&](std::int64_t done, std::int64_t total) {
             CHECK(total == request.query.count);
             CHECK(done >= last);
             last = done;
         };
-        test::search_on_cpu(request, watch);
+        test::search_on_cpu(request, token);
         CHECK(last == request.query.count);
-        watch.progress = [](std::int64_t done, std::int64_t) {
+        token.progress = [](std::int64_t done, std::int64_t) {
             if (done > 0) throw DataError("the terminal is gone");
         };
-        CHECK_THROWS_AS(test::search_on_cpu(both_ends ? problem.itself() : problem.request, watch),
+        CHECK_THROWS_AS(test::search_on_cpu(both_ends ? problem.itself() : problem.request, token),
                         DataError);
     }
 }

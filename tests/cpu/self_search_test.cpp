@@ -9,7 +9,6 @@
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
-#include "tests/support/surroundings.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
 #include "tests/support/surroundings.h"
@@ -31,7 +30,7 @@ test::Request request_for(const test::Rows& points, int k, bool excludes) {
 /// The neighbors; checks whether each distance was computed once, or for each of both images.
 Neighbors search(const test::Request& request, bool once = true) {
     Plan plan{.batch = request.batch, .threads = request.threads};
-    REQUIRE_FALSE(cpu::settle(request.problem(), plan));
+    REQUIRE_FALSE(cpu::configure(request.problem(), plan));
     Timeline timeline;
     const auto index = cpu::open(request.training(), request.measure, plan, timeline);
     Neighbors found(request.query.count, request.k);

@@ -153,7 +153,7 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
 std::optional<Found> found(const RandomProblem& problem, Plan plan) {
     const Engine& engine = *find_engine(plan.engine);
     const Training training = problem.training();
-    if (engine.settle(problem.method.problem(training, problem.query_rows().count), plan))
+    if (engine.configure(problem.method.problem(training, problem.query_rows().count), plan))
         return std::nullopt;
     const Index index(training, problem.method, {.engine = &engine, .plan = plan, .notice = ""});
     Results answer = index.search(queries_of(problem.query_rows(), problem.exclude, training.rows));

@@ -1,5 +1,5 @@
 #pragma once
-/// Whole searches with a GPU engine, for tests: settle, open, search.
+/// Whole searches with a GPU engine, for tests: configure, open, search.
 
 #include <memory>
 #include <utility>
@@ -12,11 +12,11 @@
 namespace knn::test {
 
 struct GpuEngine {
-    Refusal (*settle)(const Problem&, Plan&);
+    UnsupportedReason (*configure)(const Problem&, Plan&);
     std::unique_ptr<DeviceIndex> (*open)(const Training&, const Measure&, const Plan&, Timeline&);
 };
-inline constexpr GpuEngine classic{gpu::settle_classic, gpu::open_classic};
-inline constexpr GpuEngine tensor{gpu::settle_tensor, gpu::open_tensor};
+inline constexpr GpuEngine classic{gpu::configure_classic, gpu::open_classic};
+inline constexpr GpuEngine tensor{gpu::configure_tensor, gpu::open_tensor};
 
 /// Those that the first GPU supports.
 inline std::vector<GpuEngine> engines_here() {
@@ -55,23 +55,25 @@ struct Searched {
     Plan plan;
 };
 
-inline Refusal refuse(const GpuEngine& engine, const GpuProblem& problem) {
+inline UnsupportedReason refuse(const GpuEngine& engine, const GpuProblem& problem) {
     Plan plan = problem.plan();
-    return engine.settle(problem.problem(), plan);
+    return engine.configure(problem.problem(), plan);
 }
 
 /// The problems that the engine supports.
 inline std::unique_ptr<DeviceIndex> opened(const GpuEngine& engine, const GpuProblem& problem,
                                            Timeline& timeline) {
     Plan plan = problem.plan();
-    if (const Refusal why = engine.settle(problem.problem(), plan)) throw UsageError(*why);
+    if (const UnsupportedReason why = engine.configure(problem.problem(), plan)) throw UsageError(*why);
     return engine.open({problem.train_rows(), problem.labels}, problem.measure, plan, timeline);
 }
 
-inline Searched searched(const GpuEngine& engine, const GpuProblem& problem, const Watch& watch = {}) {
+inline Searched searched(const GpuEngine& engine, const GpuProblem& problem,
+                         const ProgressToken& token = {}) {
     Searched result;
     result.plan = problem.plan();
-    if (const Refusal why = engine.settle(problem.problem(), result.plan)) throw UsageError(*why);
+    if (const UnsupportedReason why = engine.configure(problem.problem(), result.plan))
+        throw UsageError(*why);
     const auto index = opened(engine, problem, result.timeline);
     const Queries queries = problem.queries();
     Voted& answers = result.answers;
@@ -79,7 +81,7 @@ inline Searched searched(const GpuEngine& engine, const GpuProblem& problem, con
     if (problem.votes()) answers.votes.resize(static_cast<std::size_t>(queries.count()));
     result.plan.batch = index->top_k(
         {.queries = queries, .k = problem.rule.k, .vote = problem.votes() ? &problem.rule : nullptr},
-        {answers.neighbors.rows, answers.votes}, result.timeline, watch);
+        {answers.neighbors.rows, answers.votes}, result.timeline, token);
     return result;
 }
 

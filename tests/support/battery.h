@@ -34,13 +34,13 @@ const std::vector<Measure>& other_measures();
 /// case that `refuse` (may be empty) refuses is not run, and a message says why; not all may be refused. Then
 /// the same with the metric battery for each of `measures`: those that the engine must have.
 void check_engine(const std::string& name, const std::function<Results(const Request&)>& search,
-                  const std::function<Refusal(const Request&)>& refuse = {},
+                  const std::function<UnsupportedReason(const Request&)>& refuse = {},
                   const std::vector<Measure>& measures = other_measures());
 
 /// CHECKs that a search with a transform finds what the oracle finds among the oracle's features: several lists of
 /// transforms, every metric, k from 1 to 1024, with and without Exclude, and with features that are there already.
 /// `search` and `refuse` as above; returns the number of searches that were not refused.
 int check_transforms(const std::function<Results(const Request&)>& search,
-                     const std::function<Refusal(const Request&)>& refuse = {});
+                     const std::function<UnsupportedReason(const Request&)>& refuse = {});
 
 }  // namespace knn::test

@@ -47,7 +47,7 @@ void check_answers(const Results& found, const Answers& expected, const Request&
             });
         const auto [label, confidence] =
             vote(expected[q], request.train_labels, request.weights, request.tie, request.measure);
-        wrong_votes += found.votes[q].label != label || found.votes[q].confidence != confidence;
+        wrong_votes += found.votes[q].label != label || found.votes[q].vote_share != confidence;
     }
     CHECK(wrong_neighbors == 0);
     CHECK(wrong_votes == 0);
@@ -55,7 +55,7 @@ void check_answers(const Results& found, const Answers& expected, const Request&
 
 /// Returns how many cases ran.
 int check_measure(const std::string& name, const std::function<Results(const Request&)>& search,
-                  const std::function<Refusal(const Request&)>& refuse, const Measure& measure) {
+                  const std::function<UnsupportedReason(const Request&)>& refuse, const Measure& measure) {
     std::mt19937 random(12345);
     int ran = 0, refused = 0;
     for (std::size_t i = 0; i < cases_for(measure.metric).size(); ++i) {
@@ -71,7 +71,7 @@ int check_measure(const std::string& name, const std::function<Results(const Req
         request.measure = measure;
         request.weights = i % 2 == 0 ? Weights::uniform : Weights::distance;
         request.tie = i / 2 % 2 == 0 ? Tie::smallest : Tie::nearest;
-        if (const Refusal why = refuse ? refuse(request) : Refusal{}) {
+        if (const UnsupportedReason why = refuse ? refuse(request) : UnsupportedReason{}) {
             if (measure.metric == Metric::l2 || refused++ == 0)
                 MESSAGE(name << ": not run: " << c.name << ": " << *why);
             continue;
@@ -98,7 +98,7 @@ const std::vector<Measure>& other_measures() {
 }
 
 void check_engine(const std::string& name, const std::function<Results(const Request&)>& search,
-                  const std::function<Refusal(const Request&)>& refuse,
+                  const std::function<UnsupportedReason(const Request&)>& refuse,
                   const std::vector<Measure>& measures) {
     CAPTURE(name);
     CHECK(check_measure(name, search, refuse, Measure{}) > 0);
@@ -110,7 +110,7 @@ void check_engine(const std::string& name, const std::function<Results(const Req
 }
 
 int check_transforms(const std::function<Results(const Request&)>& search,
-                     const std::function<Refusal(const Request&)>& refuse) {
+                     const std::function<UnsupportedReason(const Request&)>& refuse) {
     const Dataset digits = synthetic_digits({.seed = 5, .n_train = 1100, .n_test = 20});
     const knn::Rows train = digits.train.images(), test = digits.test.images();
     const knn::Rows middle{train.row(700), 20, train.dim};  // queries of the training set

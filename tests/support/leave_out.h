@@ -59,11 +59,11 @@ struct Voted {
 
 /// A search with a vote by the rule.
 inline Voted voted(DeviceIndex& index, const Queries& queries, const VotingRule& rule, Timeline& timeline,
-                   const Watch& watch = {}) {
+                   const ProgressToken& token = {}) {
     Voted answers{Neighbors(queries.count(), rule.k), {}};
     answers.votes.resize(static_cast<std::size_t>(queries.count()));
     index.top_k({.queries = queries, .k = rule.k, .vote = &rule}, {answers.neighbors.rows, answers.votes},
-                timeline, watch);
+                timeline, token);
     return answers;
 }
 

@@ -16,12 +16,13 @@ Plan plan_of(const Engine& engine, const Request& request) {
 
 }  // namespace
 
-Results search(const Engine& engine, const Request& request, const Watch& watch) {
+Results search(const Engine& engine, const Request& request, const ProgressToken& token) {
     Resolved resolved{&engine, plan_of(engine, request), ""};
-    if (const Refusal why = engine.settle(request.problem(), resolved.plan)) throw UsageError(*why);
+    if (const UnsupportedReason why = engine.configure(request.problem(), resolved.plan))
+        throw UsageError(*why);
     const Index index(request.set != nullptr ? *request.set : TrainingSet(request.training()),
                       request.method(), resolved);
-    Results found = index.search(queries_of(request.query, request.exclude, request.train), {.watch = watch});
+    Results found = index.search(queries_of(request.query, request.exclude, request.train), {.token = token});
     Timeline whole = index.opening();
     whole.add(found.timeline);
     found.timeline = std::move(whole);
@@ -29,13 +30,13 @@ Results search(const Engine& engine, const Request& request, const Watch& watch)
     return found;
 }
 
-Results search_on_cpu(const Request& request, const Watch& watch) {
-    return search(*find_engine("cpu"), request, watch);
+Results search_on_cpu(const Request& request, const ProgressToken& token) {
+    return search(*find_engine("cpu"), request, token);
 }
 
-Refusal refuse(const Engine& engine, const Request& request) {
+UnsupportedReason refuse(const Engine& engine, const Request& request) {
     Plan plan = plan_of(engine, request);
-    return engine.settle(request.problem(), plan);
+    return engine.configure(request.problem(), plan);
 }
 
 }  // namespace knn::test

@@ -1,5 +1,5 @@
 #pragma once
-/// A whole search in one call, for tests: settle, open, search, vote.
+/// A whole search in one call, for tests: configure, open, search, vote.
 
 #include "classifier/index.h"
 #include "data/core/device_index.h"
@@ -28,12 +28,12 @@ struct Request {
 };
 
 /// The result; `timeline` begins with the stages of opening. Throws UsageError if the engine refuses.
-Results search(const Engine& engine, const Request& request, const Watch& watch = {});
+Results search(const Engine& engine, const Request& request, const ProgressToken& token = {});
 
 /// With the engine `cpu`.
-Results search_on_cpu(const Request& request, const Watch& watch = {});
+Results search_on_cpu(const Request& request, const ProgressToken& token = {});
 
 /// Why the engine refuses.
-Refusal refuse(const Engine& engine, const Request& request);
+UnsupportedReason refuse(const Engine& engine, const Request& request);
 
 }  // namespace knn::test

@@ -9,7 +9,7 @@
 
 namespace knn::test {
 
-inline constexpr SpreadBy both_spreads[] = {SpreadBy::queries, SpreadBy::training};
+inline constexpr Placement both_spreads[] = {Placement::replicate, Placement::shard};
 
 /// What is searched for.
 struct Searched {
@@ -49,15 +49,15 @@ inline Uninitialized<Neighbor> found_by(const Engine& engine, const Searched& se
     return found.rows;
 }
 
-/// CHECKs neighbors, votes and evidence.
+/// CHECKs neighbors, votes and confidence_features.
 inline void check_same(const Results& found, const Results& expected) {
     CHECK(found.neighbors.rows == expected.neighbors.rows);
     CHECK(found.votes == expected.votes);
-    REQUIRE(found.evidence.size() == expected.evidence.size());
-    for (std::size_t q = 0; q < expected.evidence.size(); ++q) {
-        CHECK(found.evidence[q].share == expected.evidence[q].share);
-        CHECK(found.evidence[q].distance == expected.evidence[q].distance);
-        CHECK(found.evidence[q].margin == expected.evidence[q].margin);
+    REQUIRE(found.confidence_features.size() == expected.confidence_features.size());
+    for (std::size_t q = 0; q < expected.confidence_features.size(); ++q) {
+        CHECK(found.confidence_features[q].share == expected.confidence_features[q].share);
+        CHECK(found.confidence_features[q].distance == expected.confidence_features[q].distance);
+        CHECK(found.confidence_features[q].margin == expected.confidence_features[q].margin);
     }
 }
 

@@ -128,10 +128,10 @@ TEST_CASE("options that contradict each other or have no effect") {
     for (const auto& one : cases) {
         if (one.names_gpu_kernels && distance_kernels().empty()) continue;
         Options options;
-        options.wish.distance = one.distance;
-        options.wish.select = one.select;
-        if (*one.engine != '\0') options.wish.engine = one.engine;
-        options.wish.device.kind = one.device;
+        options.request.distance = one.distance;
+        options.request.select = one.select;
+        if (*one.engine != '\0') options.request.engine = one.engine;
+        options.request.device.kind = one.device;
         if (*one.only != '\0') options.bench.only = parse_only("--only", one.only);
         const std::string message = message_of(options);
         CAPTURE(message);

@@ -167,14 +167,14 @@ TEST_CASE("every option sets its value") {
     CHECK(got.data.test_images == "c");
     CHECK(got.data.test_labels == "e");
     CHECK(got.method.vote.k == 7);
-    CHECK(got.wish.engine == "auto");
+    CHECK(got.request.engine == "auto");
     CHECK(got.method.vote.weights == Weights::distance);
     CHECK(got.method.vote.tie == Tie::nearest);
-    CHECK(got.wish.device.text() == "gpu:2");
+    CHECK(got.request.device.text() == "gpu:2");
     CHECK(got.first.train == 11);
     CHECK(got.first.test == 12);
-    CHECK(got.wish.batch == 13);
-    CHECK(got.wish.threads == 14);
+    CHECK(got.request.batch == 13);
+    CHECK(got.request.threads == 14);
     CHECK(got.output.json == "j");
     CHECK(got.output.predictions == "p");
     CHECK(got.output.neighbors_csv == "n");

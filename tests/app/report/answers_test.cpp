@@ -8,7 +8,7 @@ using namespace knn;
 
 namespace {
 
-const std::vector<std::uint8_t> labels = {4, 9, 4};
+const std::vector<std::uint8_t> class_labels = {4, 9, 4};
 
 Answer answer(int label, Box box) {
     Answer made;
@@ -29,7 +29,7 @@ PictureAnswer picture(const std::string& file, std::vector<Answer> digits) {
 
 PictureAnswers sample() {
     PictureAnswers answers;
-    answers.labels = labels;
+    answers.labels = class_labels;
     answers.pictures.push_back(picture("a.png", {answer(4, {1, 2, 3, 4})}));
     PictureAnswer failed;
     failed.file = "b.png";

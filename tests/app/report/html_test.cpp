@@ -16,7 +16,6 @@
 #include "tests/support/skip.h"
 
 using namespace knn;
-using nlohmann::json;
 
 namespace {
 
@@ -32,8 +31,9 @@ std::string between(const std::string& text, const std::string& before, const st
     return text.substr(begin + before.size(), end - begin - before.size());
 }
 
-json data_of(const std::string& page) {
-    return json::parse(between(page, "<script type=\"application/json\" id=\"data\">", "</script>"));
+nlohmann::json data_of(const std::string& page) {
+    return nlohmann::json::parse(
+        between(page, "<script type=\"application/json\" id=\"data\">", "</script>"));
 }
 
 /// Empty in a build without OpenCV.
@@ -50,7 +50,7 @@ test::Png sprite_of(const std::string& page) {
     return test::has_opencv ? test::read_png(bytes) : test::Png();
 }
 
-bool tile_shows(const test::Png& sprite, const json& page, int tile, const std::uint8_t* image) {
+bool tile_shows(const test::Png& sprite, const nlohmann::json& page, int tile, const std::uint8_t* image) {
     const int rows = page["dataset"]["rows"], cols = page["dataset"]["cols"],
               columns = page["sprite"]["columns"];
     for (int row = 0; row < rows; ++row)
@@ -106,7 +106,7 @@ TEST_CASE("the page holds every misclassified digit and the numbers of the evalu
     const test::Sample sample = test::sample_evaluation();
     const Evaluation& evaluation = sample.evaluation;
     const std::string page = html_page(evaluation);
-    const json data = data_of(page);
+    const nlohmann::json data = data_of(page);
     const test::Png sprite = sprite_of(page);
 
     std::set<std::int64_t> wrong, shown;
@@ -114,7 +114,7 @@ TEST_CASE("the page holds every misclassified digit and the numbers of the evalu
         if (evaluation.found.votes[static_cast<std::size_t>(i)].label != sample.data->test.labels.data()[i])
             wrong.insert(i);
     REQUIRE(wrong.size() > 20);
-    for (const json& digit : data["gallery"]["digits"]) {
+    for (const nlohmann::json& digit : data["gallery"]["digits"]) {
         const std::int64_t index = digit["index"];
         shown.insert(index);
         CHECK(digit["label"] == sample.data->test.labels.data()[index]);
@@ -122,7 +122,7 @@ TEST_CASE("the page holds every misclassified digit and the numbers of the evalu
         const auto row = evaluation.found.neighbors.row(index);
         REQUIRE(digit["neighbors"].size() == row.size());
         for (std::size_t rank = 0; rank < row.size(); ++rank) {
-            const json& neighbor = digit["neighbors"][rank];
+            const nlohmann::json& neighbor = digit["neighbors"][rank];
             CHECK(neighbor["index"] == row[rank].index);
             CHECK(neighbor["distance"] == row[rank].distance);
             CHECK(neighbor["label"] == sample.data->train.labels.data()[row[rank].index]);
@@ -132,13 +132,13 @@ TEST_CASE("the page holds every misclassified digit and the numbers of the evalu
         CHECK(digit["votes"][0]["label"] == digit["predicted"]);
         const auto at = static_cast<std::size_t>(index);
         CHECK(digit["votes"][0]["share"].get<double>() ==
-              doctest::Approx(evaluation.found.votes[at].confidence));
+              doctest::Approx(evaluation.found.votes[at].vote_share));
         CHECK(digit["confidence"] == evaluation.confidence[at]);
     }
     CHECK(shown == wrong);
 
     std::int64_t all = 0, right = 0;
-    const json& confusion = data["result"]["confusion"];
+    const nlohmann::json& confusion = data["result"]["confusion"];
     for (std::size_t row = 0; row < confusion.size(); ++row)
         for (std::size_t column = 0; column < confusion.size(); ++column) {
             all += confusion[row][column].get<std::int64_t>();
@@ -171,12 +171,12 @@ TEST_CASE("a page with very many digits stays bounded and keeps every pair of la
     options.error_rate = 1;
     options.k = 20;
     const test::Sample sample = test::sample_evaluation(options);
-    const json data = data_of(html_page(sample.evaluation));
-    const json& gallery = data["gallery"];
+    const nlohmann::json data = data_of(html_page(sample.evaluation));
+    const nlohmann::json& gallery = data["gallery"];
     CHECK(gallery["total"] == 3000);
     CHECK(gallery["digits"].size() == 1000);
     std::map<std::pair<int, int>, int> pairs;
-    for (const json& digit : gallery["digits"]) {
+    for (const nlohmann::json& digit : gallery["digits"]) {
         ++pairs[{digit["label"], digit["predicted"]}];
         CHECK(digit["neighbors"].size() == 10);
     }
@@ -200,7 +200,7 @@ TEST_CASE("a page without mistakes, and one with the digits that a caller wants"
     CHECK(data_of(page)["gallery"]["digits"].empty());
     if (test::has_opencv) CHECK(sprite_of(page).height == options.rows);
 
-    const json data = data_of(html_page(sample.evaluation, {{7, 3}, "Two digits", "index"}));
+    const nlohmann::json data = data_of(html_page(sample.evaluation, {{7, 3}, "Two digits", "index"}));
     REQUIRE(data["gallery"]["digits"].size() == 2);
     CHECK(data["gallery"]["digits"][0]["index"] == 7);
     CHECK(data["gallery"]["title"] == "Two digits");
@@ -225,5 +225,5 @@ TEST_CASE("votes by distance are shown as such") {
     CHECK(votes()[0]["label"] == 2);
     CHECK(votes()[0]["share"].get<double>() == doctest::Approx(0.75));
     row[0].distance = 0;
-    CHECK(votes() == json::array({{{"label", 1}, {"share", 1.0}}}));
+    CHECK(votes() == nlohmann::json::array({{{"label", 1}, {"share", 1.0}}}));
 }

@@ -10,9 +10,9 @@
 #include "cpu/search.h"
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
-#include "tests/support/surroundings.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/reranked.h"
+#include "tests/support/surroundings.h"
 
 namespace knn {
 namespace {
@@ -111,9 +111,9 @@ TEST_CASE("cpu::rerank: no queries, k out of range, a stop") {
     CHECK_THROWS_AS(cpu::rerank(Neighbors(1, 10), train, train, {}, 11), std::invalid_argument);
     CHECK_THROWS_AS(cpu::rerank(Neighbors(1, 10), train, train, {}, 0), std::invalid_argument);
     std::atomic<bool> stop{true};
-    Watch watch;
-    watch.stop = &stop;
-    CHECK_THROWS_AS(cpu::rerank(Neighbors(1, 10), train, train, {}, 1, 1, watch), Interrupted);
+    ProgressToken token;
+    token.stop = &stop;
+    CHECK_THROWS_AS(cpu::rerank(Neighbors(1, 10), train, train, {}, 1, 1, token), Interrupted);
     CHECK_THROWS_AS(cpu::describe(rerank, rows_of(images, shape), shape, 1, &stop), Interrupted);
 }
 

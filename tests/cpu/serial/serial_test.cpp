@@ -65,9 +65,9 @@ TEST_CASE("too little time means fewer queries, and the trial says how many, and
     const test::Rows train = test::random_rows(20'000, 64, 1), query = test::random_rows(500, 64, 2);
     TrialOptions options;
     options.budget_ms = 0.01;
-    const auto timed = [&](const Watch& watch) {
+    const auto timed = [&](const ProgressToken& token) {
         return cpu::time_serial({train.n, query.n, train.dim, 3}, test::view(train), test::view(query),
-                                cpu::serial_selectors().front(), options, watch);
+                                cpu::serial_selectors().front(), options, token);
     };
     const cpu::SerialTrial trial = timed({});
     CHECK(trial.select.n_query == 1);

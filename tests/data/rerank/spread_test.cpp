@@ -69,9 +69,9 @@ TEST_CASE("class spread: its parameters are read as they are written") {
     }
     Rerank rerank;
     read_reranker("--rerank", "spread:7", rerank);
-    CHECK(rerank.spread == ClassSpread{.neighbors = 7});
+    CHECK(rerank.spread == LocalScaling{.neighbors = 7});
     read_reranker("--rerank", "spread:7:deviation", rerank);
-    CHECK(rerank.spread == ClassSpread{.neighbors = 7, .of = SpreadOf::deviation});
+    CHECK(rerank.spread == LocalScaling{.neighbors = 7, .of = SpreadOf::deviation});
     read_reranker("--rerank", "none", rerank);
     CHECK(rerank == Rerank{});
     for (const auto& one : std::vector<std::pair<std::string, std::string>>{

@@ -63,8 +63,8 @@ TEST_CASE("load: images and labels of different counts, training and test images
     for (const std::uint32_t n : {4U, 6U}) {
         folder.write("t10k-labels-idx1-ubyte", idx_labels(n));
         CHECK(load_error(location) == location.test_labels.string() + ": has " + std::to_string(n) +
-                                        " labels for the 5 images of " + location.test_images.string() +
-                                        "; expected one label for each image");
+                                          " labels for the 5 images of " + location.test_images.string() +
+                                          "; expected one label for each image");
     }
     folder.write("t10k-labels-idx1-ubyte", idx_labels(5));
     for (const auto& [rows, cols] : {std::pair(3u, 4u), {4u, 4u}, {3u, 3u}}) {
@@ -85,9 +85,10 @@ TEST_CASE("load: images whose distances would not fit 32 bits") {
         folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
     };
     make(300, 300);
-    CHECK(load_error(location) == location.train_images.string() +
-                                    ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
-                                    "which keep squared distances within 32 bits");
+    CHECK(load_error(location) ==
+          location.train_images.string() +
+              ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
+              "which keep squared distances within 32 bits");
     make(22017, 3);
     CHECK(knn::load(location).train.dim() == 66051);
     make(337, 196);  // one pixel more

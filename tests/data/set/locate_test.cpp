@@ -202,11 +202,11 @@ TEST_CASE("locate: some single files take the rest from the usual places, or nam
     const Nowhere nowhere;
     const DataOptions options = {"", "a", "b", "", ""};
     CHECK(locate_error(options).find("§test-images, §test-labels: not given, and no data set was found in "
-                                 "data/mnist, ") == 0);
+                                     "data/mnist, ") == 0);
     CHECK(locate_error(options).find("; expected all four files, or §data") != std::string::npos);
     nowhere.folder.write("data/mnist/t10k-images-idx3-ubyte", "");
-    CHECK(locate_error(options).find(" (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") !=
-          std::string::npos);
+    CHECK(locate_error(options).find(
+              " (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") != std::string::npos);
     nowhere.folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
     const DataLocation found = knn::locate(options);
     CHECK(found.train_labels == "b");

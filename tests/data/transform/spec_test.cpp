@@ -12,7 +12,7 @@ namespace {
 
 using enum TransformKind;
 
-Refusal refused(const std::string& text, ImageShape image, std::int64_t n_train) {
+UnsupportedReason refused(const std::string& text, ImageShape image, std::int64_t n_train) {
     return refuse_transform(parse_transform("--transform", text), image, n_train);
 }
 

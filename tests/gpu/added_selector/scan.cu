@@ -31,7 +31,7 @@ __global__ void scan_kernel(DistanceRows in, NeighborRows out) {
     }
 }
 
-Refusal refuse(const Problem& problem) {
+UnsupportedReason refuse(const Problem& problem) {
     if (problem.k * problem.n_train <= std::int64_t{1} << 22) return std::nullopt;
     return "scan expects k times the training images to be at most 4,194,304";
 }

@@ -18,11 +18,11 @@ namespace {
 
 using test::view;
 
-const Watch watch;
+const ProgressToken token;
 
 std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows& query, int k,
                                        const Measure& measure = {}) {
-    return gpu::bench_arrays(0, {train.n, query.n, train.dim, k, measure}, view(train), view(query), watch);
+    return gpu::bench_arrays(0, {train.n, query.n, train.dim, k, measure}, view(train), view(query), token);
 }
 
 /// Number of wrong distances of the first queries.
@@ -192,7 +192,7 @@ TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors"
     const std::vector<std::uint8_t> labels(3'000, 4);
     Neighbors found;
     Plan plan;
-    REQUIRE(!gpu::settle_tensor({3'000, 300, 50, 6}, plan));
+    REQUIRE(!gpu::configure_tensor({3'000, 300, 50, 6}, plan));
     const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), {}, found);
     CHECK(trial.ms.size() == 5);
     CHECK(trial.n_query == 300);

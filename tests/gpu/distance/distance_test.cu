@@ -115,7 +115,7 @@ TEST_CASE("distance kernels say what they do not compute or hold, and classic ha
         for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
             const bool has = (kernel->metrics & gpu::metric_set(metric)) != 0;
             with_metric += has;
-            const Refusal refusal = kernel->supports(problem);
+            const UnsupportedReason refusal = kernel->supports(problem);
             if (has) continue;
             REQUIRE(refusal);
             CHECK(refusal->find(std::string(kernel->name) + " computes ") != std::string::npos);

@@ -71,7 +71,7 @@ TEST_CASE("gpu: every tensor kernel passes the battery") {
         test::GpuProblem problem{one, one};
         problem.rule.k = 1;
         problem.distance = kernel.name;
-        if (const Refusal why = test::refuse(test::tensor, problem)) {
+        if (const UnsupportedReason why = test::refuse(test::tensor, problem)) {
             MESSAGE(*why);
             continue;
         }
@@ -212,7 +212,7 @@ bool check_small_problem(const std::string& distance, const std::string& select)
     problem.select = select;
     CAPTURE(distance);
     CAPTURE(select);
-    if (const Refusal why = test::refuse(test::classic, problem)) {
+    if (const UnsupportedReason why = test::refuse(test::classic, problem)) {
         MESSAGE("not run: " << *why);
         return false;
     }
@@ -281,12 +281,12 @@ TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used
         const auto searcher = test::opened(engine, problem, timeline);
         std::atomic<bool> stop = false;
         std::int64_t seen = 0;
-        const Watch watch{[&](std::int64_t done, std::int64_t) {
-                              seen = done;
-                              stop = done >= 200;
-                          },
-                          &stop};
-        CHECK_THROWS_AS(nearest_of(*searcher, problem.queries(), 5, timeline, watch), Interrupted);
+        const ProgressToken token{[&](std::int64_t done, std::int64_t) {
+                                      seen = done;
+                                      stop = done >= 200;
+                                  },
+                                  &stop};
+        CHECK_THROWS_AS(nearest_of(*searcher, problem.queries(), 5, timeline, token), Interrupted);
         CHECK(seen >= 200);
         CHECK(seen < 300);
         CHECK(test::wrong_queries(nearest_of(*searcher, problem.queries(), 5, timeline, {}), problem, 50) ==
@@ -334,7 +334,7 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
     Plan plan;
     plan.device.number = 99;
     for (const test::GpuEngine& engine : test::engines_here())
-        CHECK_THROWS_WITH_AS(engine.settle({10, 10, 4, 5}, plan), doctest::Contains("99"), DeviceError);
+        CHECK_THROWS_WITH_AS(engine.configure({10, 10, 4, 5}, plan), doctest::Contains("99"), DeviceError);
 }
 
 TEST_CASE("gpu: host memory can be filled before it is pinned, from several threads") {

@@ -31,7 +31,7 @@ Found found(const char* name, Device device, const Images& train, const Method& 
     const Engine& engine = *find_engine(name);
     Plan plan{.engine = engine.name, .device = std::move(device), .batch = batch, .threads = 2};
     const Training training = train.training();
-    const Refusal refusal = engine.settle(method.problem(training, queries.count), plan);
+    const UnsupportedReason refusal = engine.configure(method.problem(training, queries.count), plan);
     REQUIRE_MESSAGE(!refusal, name);
     Index classifier(training, method, {.engine = &engine, .plan = plan, .notice = ""});
     // Twice: memory of the first search is used again.
@@ -54,7 +54,7 @@ void check_engines(const Images& train, const Method& method, const Rows& querie
         REQUIRE(here.votes.size() == expected.votes.size());
         for (std::size_t i = 0; i < here.votes.size(); ++i) {
             CHECK(here.votes[i].label == expected.votes[i].label);
-            CHECK(here.votes[i].confidence == expected.votes[i].confidence);
+            CHECK(here.votes[i].vote_share == expected.votes[i].vote_share);
         }
         // Both on the device; spreads are applied on the host.
         CHECK(here.stages.find(method.rerank.has_descriptors() ? "describe rerank" : "download rerank") !=

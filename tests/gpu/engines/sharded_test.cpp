@@ -27,14 +27,14 @@ std::vector<const Engine*> engines_here() {
 
 struct Spread {
     std::size_t devices = 2;
-    SpreadBy by = SpreadBy::training;
+    Placement by = Placement::shard;
     std::int64_t memory = 0, batch = 0;
 };
 
 Plan plan_for(const Engine& engine, const Problem& problem, const Spread& spread) {
     Plan plan{.engine = engine.name, .device = devices(1).front()};
     plan.batch = spread.batch;
-    REQUIRE(!engine.settle(problem, plan));
+    REQUIRE(!engine.configure(problem, plan));
     if (spread.devices > 1) plan.devices = devices(spread.devices);
     plan.spread = spread.by;
     plan.memory = spread.memory;
@@ -63,7 +63,7 @@ TEST_CASE("gpu: several devices and parts find what plain loops find") {
         for (const int k : searched.ks)
             for (const Engine* engine : engines_here())
                 for (const std::size_t count : {1, 2, 5, 8})
-                    for (const SpreadBy by : test::both_spreads)
+                    for (const Placement by : test::both_spreads)
                         for (const std::int64_t memory : {std::int64_t{0}, bytes > 1'000 ? bytes / 3 : 0})
                             for (const std::int64_t batch : {0, 50}) {
                                 CAPTURE(engine->name);
@@ -94,8 +94,8 @@ TEST_CASE("gpu: votes and evidence of several devices are those of one") {
             Index classifier(Training{test::view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
             return classifier.search(test::view(queries));
         };
-        const Results one = classified({1, SpreadBy::automatic});
-        for (const SpreadBy by : test::both_spreads)
+        const Results one = classified({1, Placement::automatic});
+        for (const Placement by : test::both_spreads)
             for (const std::int64_t batch : {0, 100})
                 test::check_same(classified({3, by, 0, batch}), one);
     }
@@ -119,7 +119,7 @@ TEST_CASE("gpu: parts are transformed by the tables of their own transform, many
             plan.batch = 129;
             plan.memory = std::ssize(points.pixels) / 3;
         }
-        REQUIRE(!engine.settle(method.problem(training, queries.n), plan));
+        REQUIRE(!engine.configure(method.problem(training, queries.n), plan));
         Index classifier(training, method, {&engine, plan, ""});
         return classifier.search(test::view(queries)).neighbors.rows;
     };

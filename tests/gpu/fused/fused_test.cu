@@ -25,7 +25,7 @@ template <class Run>
 void for_kernels(const Problem& problem, Run&& run) {
     int ran = 0;
     for (const TensorKernel* kernel : gpu::tensor_table()) {
-        if (const Refusal why = kernel->supports(problem, test::capability())) {
+        if (const UnsupportedReason why = kernel->supports(problem, test::capability())) {
             MESSAGE(*why);
             continue;
         }

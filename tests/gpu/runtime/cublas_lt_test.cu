@@ -52,7 +52,7 @@ SAME(Matmul);
 namespace knn {
 
 TEST_CASE("cuBLAS is there, or what is missing is said") {
-    const Refusal refusal = gpu::cublas::refuse();
+    const UnsupportedReason refusal = gpu::cublas::refuse();
     if (refusal) {
         CHECK(refusal->find("libcublasLt.so") != std::string::npos);
     } else {

@@ -1,4 +1,4 @@
-#include "classifier/reduce.h"
+#include "classifier/prototypes.h"
 
 #include <algorithm>
 
@@ -44,19 +44,19 @@ struct Lists {
 
 class Condenser {
   public:
-    Condenser(const SubsetSearch& set, const Watch& watch)
+    Condenser(const SubsetSearch& set, const ProgressToken& token)
         : set_(set),
-          watch_(watch),
+          token_(token),
           all_(all_indices(set.size())),
           depth_(at(set.depth(set.size()))),
-          nearest_(set.nearest(all_, all_, set.depth(set.size()), watch)),
+          nearest_(set.nearest(all_, all_, set.depth(set.size()), token)),
           lists_(set.size()),
           is_kept_(all_.size()) {
         Lists whole(set.size());
         for (const std::uint32_t image : all_)
             whole.nearest[image].assign(nearest_.row(image).begin(), nearest_.row(image).end());
         for (std::int64_t first = 0; first < set.size(); first += block_images) {
-            watch.step(first, set.size());
+            token.step(first, set.size());
             whole.answer(set, block_at(first), depth_);
         }
         wanted_ = std::move(whole.answers);
@@ -69,7 +69,7 @@ class Condenser {
     bool pass() {
         const std::size_t before = kept_.size();
         for (std::int64_t first = 0; first < set_.size(); first += block_images) {
-            watch_.step(first, set_.size());
+            token_.step(first, set_.size());
             catch_up(first);
             visit(first);
         }
@@ -129,7 +129,7 @@ class Condenser {
         seen = kept_.size();
         std::sort(fresh.begin(), fresh.end());
         const auto k = static_cast<int>(std::min(depth_, fresh.size()));
-        const Neighbors found = set_.nearest(block, fresh, k, watch_.quiet());
+        const Neighbors found = set_.nearest(block, fresh, k, token_.quiet());
         for (std::size_t i = 0; i < block.size(); ++i)
             for (const Neighbor& neighbor : found.row(static_cast<std::int64_t>(i)))
                 insert(block[i], neighbor);
@@ -156,7 +156,7 @@ class Condenser {
     }
 
     const SubsetSearch& set_;
-    const Watch& watch_;
+    const ProgressToken& token_;
     Indices all_;
     std::size_t depth_;
     Neighbors nearest_;                 ///< in the whole set
@@ -176,10 +176,10 @@ bool fits(const Method& method) {
 }
 
 /// What the kept set answers to all images, opened as another program run would.
-Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, const Watch& watch) {
+Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, const ProgressToken& token) {
     const LabeledImages images = copied(set.training(), kept);
     const TrainingSet training({images.images(), images.labels.span(), images.shape()});
-    return Index(training, set.method(), set.resolved()).search(set.training().rows, {.watch = watch}).votes;
+    return Index(training, set.method(), set.resolved()).search(set.training().rows, {.token = token}).votes;
 }
 
 /// Neighbors that are searched beyond those that an answer needs, for those that will be removed.
@@ -188,15 +188,15 @@ constexpr std::size_t images_at_once = 4096;
 
 class Editor {
   public:
-    Editor(const SubsetSearch& set, const Watch& watch)
+    Editor(const SubsetSearch& set, const ProgressToken& token)
         : set_(set),
-          watch_(watch),
+          token_(token),
           left_(all_indices(set.size())),
           is_left_(left_.size(), true),
           lists_(set.size()) {
         const auto others = static_cast<int>(std::min<std::int64_t>(set.size() - 1, max_k));
         const int k = std::min(set.depth(set.size() - 1) + spare, others);
-        const Neighbors found = set.nearest_others(k, watch);
+        const Neighbors found = set.nearest_others(k, token);
         for (const std::uint32_t image : left_) {
             lists_.nearest[image].assign(found.row(image).begin(), found.row(image).end());
             lists_.is_stale[image] = true;
@@ -233,7 +233,7 @@ class Editor {
         if (shorter.empty()) return;
         const auto most = static_cast<int>(std::min<std::int64_t>(max_k, std::ssize(left_)));
         const int k = std::min(most, static_cast<int>(depth()) + 1 + spare);
-        const Neighbors found = set_.nearest(shorter, left_, k, watch_);
+        const Neighbors found = set_.nearest(shorter, left_, k, token_);
         for (std::size_t i = 0; i < shorter.size(); ++i)
             lists_.nearest[shorter[i]] = without(shorter[i], found.row(static_cast<std::int64_t>(i)));
     }
@@ -251,14 +251,14 @@ class Editor {
     void answer() {
         const Indices stale = lists_.stale(left_);
         for (std::size_t first = 0; first < stale.size(); first += images_at_once) {
-            watch_.step(static_cast<std::int64_t>(first), std::ssize(stale));
+            token_.step(static_cast<std::int64_t>(first), std::ssize(stale));
             const auto some = std::span(stale).subspan(first, std::min(images_at_once, stale.size() - first));
             lists_.answer(set_, some, depth());
         }
     }
 
     const SubsetSearch& set_;
-    const Watch& watch_;
+    const ProgressToken& token_;
     Indices left_;
     std::vector<char> is_left_;
     Lists lists_;  ///< of each image that is left, the nearest others
@@ -266,19 +266,19 @@ class Editor {
 
 }  // namespace
 
-Condensed condense(const SubsetSearch& set, const Watch& watch) {
+Condensed condense(const SubsetSearch& set, const ProgressToken& token) {
     const int k = set.method().vote.k;
     if (k > set.size())
         throw UsageError("§k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
                          " images; expected at most that many");
-    Condenser condenser(set, watch);
+    Condenser condenser(set, token);
     Condensed condensed;
     do
         ++condensed.passes;
     while (condenser.pass());
     for (bool differs = fits(set.method()); differs;) {
         ++condensed.refits;
-        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), watch);
+        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), token);
         differs = false;
         for (std::uint32_t image = 0; image < votes.size(); ++image) {
             if (votes[image].label == condenser.wanted()[image]) continue;
@@ -290,10 +290,10 @@ Condensed condense(const SubsetSearch& set, const Watch& watch) {
     return condensed;
 }
 
-Edited edit(const SubsetSearch& set, const Watch& watch) {
+Edited edit(const SubsetSearch& set, const ProgressToken& token) {
     const int k = set.method().vote.k;
     require_others(k, set.size());
-    Editor editor(set, watch);
+    Editor editor(set, token);
     Edited edited;
     while (const std::int64_t removed = editor.round()) {
         edited.removed.push_back(removed);
@@ -307,17 +307,17 @@ Edited edit(const SubsetSearch& set, const Watch& watch) {
     return edited;
 }
 
-Reduced reduce(const TrainingSet& training, const Method& method, const Resolved& resolved, ReduceRule rule,
-               const Watch& watch) {
-    Reduced reduced{.rule = rule, .kept = all_indices(training.size()), .edited = {}, .passes = {}};
-    if (rule != ReduceRule::condense) {
-        reduced.edited = edit(SubsetSearch(training, method, resolved, watch), watch);
+Prototypes select_prototypes(const TrainingSet& training, const Method& method, const Resolved& resolved,
+                             PrototypeRule rule, const ProgressToken& token) {
+    Prototypes reduced{.rule = rule, .kept = all_indices(training.size()), .edited = {}, .passes = {}};
+    if (rule != PrototypeRule::condense) {
+        reduced.edited = edit(SubsetSearch(training, method, resolved, token), token);
         reduced.kept = reduced.edited.kept;
     }
-    if (rule == ReduceRule::edit) return reduced;
+    if (rule == PrototypeRule::edit) return reduced;
     const LabeledImages left = copied(training.view(), reduced.kept);
     const TrainingSet rest({left.images(), left.labels.span(), left.shape()});
-    reduced.passes = condense(SubsetSearch(rest, method, resolved, watch), watch);
+    reduced.passes = condense(SubsetSearch(rest, method, resolved, token), token);
     Indices kept;
     for (const std::uint32_t image : reduced.passes.kept)
         kept.push_back(reduced.kept[image]);

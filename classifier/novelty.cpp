@@ -108,8 +108,8 @@ double energy(const std::vector<double>& rest, const FeatureGrid& grid) {
 
 }  // namespace
 
-double unlikeness(const std::uint8_t* query, const ComparedRows& train, std::span<const Neighbor> neighbors,
-                  std::uint8_t winner) {
+double novelty_score(const std::uint8_t* query, const ComparedRows& train,
+                     std::span<const Neighbor> neighbors, std::uint8_t winner) {
     const auto dim = static_cast<std::size_t>(train.rows.dim);
     Differences differences;
     double scale = 0;

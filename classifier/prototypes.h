@@ -34,7 +34,7 @@ struct Condensed {
 /// Images are visited in blocks: one search finds the nearest kept images of a block among those that were kept since its
 /// last visit, and those that are kept on the way are compared with the block alone. Throws UsageError (k), and as
 /// SubsetSearch.
-Condensed condense(const SubsetSearch& set, const Watch& watch);
+Condensed condense(const SubsetSearch& set, const ProgressToken& token);
 
 // Wilson's editing (Wilson 1972, "Asymptotic properties of nearest neighbor rules using edited data"; repeated: Tomek
 // 1976): removes the training images that the others misclassify.
@@ -51,23 +51,23 @@ struct Edited {
 
 /// One search of the whole set gives each image more neighbors than it needs; only images that have lost too many of them
 /// are searched again. Throws UsageError (k), DataError (fewer than k + 1 images would be left), and as SubsetSearch.
-Edited edit(const SubsetSearch& set, const Watch& watch);
+Edited edit(const SubsetSearch& set, const ProgressToken& token);
 
-enum class ReduceRule { edit, condense, both };
+enum class PrototypeRule { edit, condense, both };
 template <>
-struct Names<ReduceRule> {
+struct Names<PrototypeRule> {
     static constexpr std::array list{"edit", "condense", "both"};
 };
 
-struct Reduced {
-    ReduceRule rule = ReduceRule::both;
+struct Prototypes {
+    PrototypeRule rule = PrototypeRule::both;
     Indices kept;      ///< ascending, of the whole set
     Edited edited;     ///< if `rule` edits
     Condensed passes;  ///< if `rule` condenses; its indices are those of the edited set
 };
 
 /// After editing, what a method fits on a training set is fitted on the edited one. Throws as `edit` and `condense`.
-Reduced reduce(const TrainingSet& training, const Method& method, const Resolved& resolved, ReduceRule rule,
-               const Watch& watch);
+Prototypes select_prototypes(const TrainingSet& training, const Method& method, const Resolved& resolved,
+                             PrototypeRule rule, const ProgressToken& token);
 
 }  // namespace knn

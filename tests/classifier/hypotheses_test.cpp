@@ -4,15 +4,13 @@
 
 #include <string>
 
-#include "classifier/text_rows.h"
-
 using knn::Answer;
 using knn::Measure;
 using knn::Neighbor;
 
 namespace {
 
-const std::vector<std::uint8_t> labels = {1, 8};
+const std::vector<std::uint8_t> two_labels = {1, 8};
 
 /// An answer whose neighbor, training image `index`, is `distance` away.
 Answer answer(std::uint32_t index, std::uint32_t distance, int width = 10) {
@@ -22,24 +20,24 @@ Answer answer(std::uint32_t index, std::uint32_t distance, int width = 10) {
     neighbor.index = index;
     neighbor.distance = distance * distance;
     result.neighbors = {neighbor};
-    result.label = labels[index];
+    result.label = two_labels[index];
     return result;
 }
 
 /// The usual distances: 100 for a 1, 300 for an 8.
-knn::UsualDistances usual() {
+knn::TypicalDistances typical() {
     knn::LeaveOneOut sample(2);
     sample[0].distance = 100, sample[0].nearest_label = 1;
     sample[1].distance = 300, sample[1].nearest_label = 8;
-    return knn::usual_distances(sample);
+    return knn::typical_distances(sample);
 }
 
-std::size_t chosen(Answer whole, std::vector<std::vector<Answer>> readings) {
-    whole.readings = std::move(readings);
+std::size_t chosen(Answer whole, std::vector<std::vector<Answer>> hypotheses) {
+    whole.hypotheses = std::move(hypotheses);
     std::vector<Answer> digits = {std::move(whole)};
-    knn::choose_readings(digits, labels, Measure{}, usual());
+    knn::choose_hypotheses(digits, two_labels, Measure{}, typical());
     for (const Answer& digit : digits)
-        CHECK(digit.readings.empty());
+        CHECK(digit.hypotheses.empty());
     return digits.size();
 }
 
@@ -80,42 +78,42 @@ std::string after(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("readings: distances count in units of what is usual for the label") {
-    CHECK(usual()[1] == doctest::Approx(100));
-    CHECK(usual()[8] == doctest::Approx(300));
-    CHECK(usual()[5] == 1);
+TEST_CASE("hypotheses: distances count in units of what is usual for the label") {
+    CHECK(typical()[1] == doctest::Approx(100));
+    CHECK(typical()[8] == doctest::Approx(300));
+    CHECK(typical()[5] == 1);
     // 600 is twice as far as usual for an 8, and 200 for a 1.
     CHECK(chosen(answer(1, 600, 14), {{answer(0, 100), answer(0, 100)}}) == 2);
     CHECK(chosen(answer(1, 600, 14), {{answer(0, 300), answer(0, 300)}}) == 1);
 }
 
-TEST_CASE("readings: ink hardly stranger than usual is one digit unless it is wide") {
+TEST_CASE("hypotheses: ink hardly stranger than usual is one digit unless it is wide") {
     CHECK(chosen(answer(1, 450, 10), {{answer(0, 10), answer(0, 10)}}) == 1);
     CHECK(chosen(answer(1, 450, 13), {{answer(0, 10), answer(0, 10)}}) == 2);
 }
 
-TEST_CASE("readings: one near digit does not make up for a strange one, and the best reading is taken") {
+TEST_CASE("hypotheses: one near digit does not make up for a strange one, and the best hypothesis is taken") {
     CHECK(chosen(answer(1, 600, 10), {{answer(0, 20), answer(0, 300)}}) == 1);
     CHECK(chosen(answer(1, 900, 16),
                  {{answer(0, 90), answer(0, 90)}, {answer(0, 50), answer(0, 50), answer(0, 50)}}) == 3);
 }
 
-TEST_CASE("readings: parts that were joined come apart if they are a little more like digits") {
+TEST_CASE("hypotheses: parts that were joined come apart if they are a little more like digits") {
     Answer whole = answer(1, 360, 6);
     whole.image.joined = true;
     CHECK(chosen(whole, {{answer(0, 100), answer(0, 100)}}) == 2);
     CHECK(chosen(whole, {{answer(0, 115), answer(0, 115)}}) == 1);
 }
 
-TEST_CASE("readings: every image is moved to an answer of its own") {
+TEST_CASE("hypotheses: every image is moved to an answer of its own") {
     std::vector<Answer> digits(1);
-    digits[0].image.readings = {{knn::DigitImage{}, knn::DigitImage{}}, {knn::DigitImage{}}};
-    digits[0].image.readings[1][0].pixels[5] = 7;
-    knn::expand_readings(digits);
-    REQUIRE(digits[0].readings.size() == 2);
-    CHECK(digits[0].readings[0].size() == 2);
-    CHECK(digits[0].readings[1][0].image.pixels[5] == 7);
-    CHECK(digits[0].image.readings.empty());
+    digits[0].image.hypotheses = {{knn::DigitImage{}, knn::DigitImage{}}, {knn::DigitImage{}}};
+    digits[0].image.hypotheses[1][0].pixels[5] = 7;
+    knn::expand_hypotheses(digits);
+    REQUIRE(digits[0].hypotheses.size() == 2);
+    CHECK(digits[0].hypotheses[0].size() == 2);
+    CHECK(digits[0].hypotheses[1][0].image.pixels[5] == 7);
+    CHECK(digits[0].image.hypotheses.empty());
 }
 
 TEST_CASE("text rows: a third of the marks, and three, make a row text") {

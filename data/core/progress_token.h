@@ -9,16 +9,16 @@
 namespace knn {
 
 /// Progress and cancellation of a search.
-struct Watch {
+struct ProgressToken {
     std::function<void(std::int64_t done, std::int64_t total)>
         progress;                             ///< may be empty; called from one thread
     const std::atomic<bool>* stop = nullptr;  ///< may be null
 
     /// For a part of the work that does not report: the same stop alone.
-    Watch quiet() const { return {.progress = nullptr, .stop = stop}; }
+    ProgressToken quiet() const { return {.progress = nullptr, .stop = stop}; }
     /// For a part of the work: what it has done follows `before`, of `all`. This must outlive it.
-    Watch part(std::int64_t before, std::int64_t all) const {
-        Watch some = quiet();
+    ProgressToken part(std::int64_t before, std::int64_t all) const {
+        ProgressToken some = quiet();
         if (progress)
             some.progress = [this, before, all](std::int64_t done, std::int64_t) {
                 progress(before + done, all);

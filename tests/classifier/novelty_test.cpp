@@ -90,7 +90,7 @@ struct Shape {
 
 }  // namespace
 
-TEST_CASE("unlikeness against the conditions of the least squares") {
+TEST_CASE("novelty against the conditions of the least squares") {
     std::mt19937 random(5);
     int left_out = 0;
     for (const auto& [grid, high, wide] :
@@ -117,23 +117,23 @@ TEST_CASE("unlikeness against the conditions of the least squares") {
             left_out += std::any_of(first.begin(), first.end(), [](double one) { return one <= 0; });
             const ComparedRows train{{pixels.data(), n, dim}, grid, labels, {}};
             CAPTURE(dim);
-            CHECK(unlikeness(query.data(), train, neighbors, 7) ==
+            CHECK(novelty_score(query.data(), train, neighbors, 7) ==
                   doctest::Approx(std::log(energy(rest, grid, high, wide))).epsilon(1e-9));
         }
     CHECK(left_out > 0);  // both kinds are there
     CHECK(left_out < 14);
 }
 
-TEST_CASE("unlikeness of a copy is finite, and density is divided out") {
+TEST_CASE("novelty of a copy is finite, and density is divided out") {
     const std::vector<std::uint8_t> pixels = {10, 20, 30, 40}, labels = {2, 2};
     const std::vector<Neighbor> neighbors = {{0, 0}, {800, 1}};
     const std::vector<std::uint32_t> density = {1u << 15, 1u << 16};
     const std::uint8_t copy[] = {10, 20};
     const ComparedRows twice{{pixels.data(), 1, 2}, {1, 2, 1}, std::span(labels).first(1), {}};
-    CHECK(unlikeness(copy, twice, std::span(neighbors).first(1), 2) == doctest::Approx(std::log(1e-3)));
+    CHECK(novelty_score(copy, twice, std::span(neighbors).first(1), 2) == doctest::Approx(std::log(1e-3)));
     const ComparedRows plain{{pixels.data(), 2, 2}, {1, 2, 1}, labels, {}},
         dense{{pixels.data(), 2, 2}, {1, 2, 1}, labels, density};
     const std::uint8_t other[] = {0, 25};
-    CHECK(unlikeness(other, dense, neighbors, 2) - unlikeness(other, plain, neighbors, 2) ==
+    CHECK(novelty_score(other, dense, neighbors, 2) - novelty_score(other, plain, neighbors, 2) ==
           doctest::Approx((0 + std::log(2.0)) / 2));
 }
