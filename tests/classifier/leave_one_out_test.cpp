@@ -64,7 +64,7 @@ TEST_CASE("leave one out: each image is classified by all the others") {
         const auto all = nearest.row(i);
         const Vote expected = vote(all, line.labels, method.vote);
         const SampledAnswer& got = answers[std::size_t(i)];
-        REQUIRE(got.confidence_features.share == expected.confidence);
+        REQUIRE(got.confidence_features.share == expected.vote_share);
         REQUIRE(got.confidence_features.margin ==
                 confidence_features(all, line.labels, expected, method.vote, {}).margin);
         REQUIRE(got.right == (expected.label == line.labels[std::size_t(i)] ? 1 : 0));

@@ -117,7 +117,7 @@ TEST_CASE("vote: random votes are the oracle's") {
                 const Vote got =
                     vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie}, measure);
                 REQUIRE(got.label == label);
-                REQUIRE(got.confidence == confidence);
+                REQUIRE(got.vote_share == confidence);
             }
     }
 }
@@ -172,7 +172,7 @@ TEST_CASE("class-mean: which classes have a mean, whose is the least, and its sh
         const Vote found = class_mean(at_distances(row.distances), row.labels, sizes, row.j, row.tie);
         CAPTURE(row.distances.back());
         CHECK(found.label == row.expected.label);
-        if (row.expected.confidence > 0) CHECK(found.confidence == row.expected.confidence);
+        if (row.expected.vote_share > 0) CHECK(found.vote_share == row.expected.vote_share);
     }
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("class-mean: random votes are those of a naive one") {
             const Vote found = class_mean(nearest, query.labels, sizes, j, tie);
             REQUIRE(found.label ==
                     test::class_mean_vote(pairs_of(nearest), query.labels, j, tie, sizes).first);
-            REQUIRE((found.confidence > 0 && found.confidence <= 1));
+            REQUIRE((found.vote_share > 0 && found.vote_share <= 1));
         }
     }
 }
