@@ -134,10 +134,10 @@ void draw_scale(Canvas& canvas, const Layout& at, double top, double height, con
     }
 }
 
-constexpr int columns = 14, sheet_rows = 12, min_columns = 8;  // the title needs some width
-static_assert(sheet_digits == std::int64_t{columns} * sheet_rows);
+constexpr int sheet_columns = 14, sheet_rows = 12, min_columns = 8;  // the title needs some width
+static_assert(sheet_digits == std::int64_t{sheet_columns} * sheet_rows);
 constexpr double sheet_margin = 32, sheet_head = 104, sheet_tile = 84, cell_width = 100, cell_height = 138;
-static_assert(sheet_width == 2 * sheet_margin + columns * cell_width - (cell_width - sheet_tile));
+static_assert(sheet_width == 2 * sheet_margin + sheet_columns * cell_width - (cell_width - sheet_tile));
 
 void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, double x, double y) {
     const LabeledImages& images = sheet.images;
@@ -186,7 +186,8 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
 
 std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     const std::int64_t count = std::ssize(sheet.digits);
-    const std::int64_t across = std::clamp<std::int64_t>(std::max(sheet.of, count), min_columns, columns);
+    const std::int64_t across =
+        std::clamp<std::int64_t>(std::max(sheet.of, count), min_columns, sheet_columns);
     const std::int64_t down = std::max<std::int64_t>(1, divide_up(count, across));
     const double width = 2 * sheet_margin + double(across) * cell_width - (cell_width - sheet_tile);
     const double max_width = width - 2 * sheet_margin;

@@ -2,7 +2,7 @@
 //
 // neighbors  n_query × k, each row in order, device memory
 // d_labels   n_train bytes
-// d_votes    n_query × (label, confidence)
+// d_votes    n_query × (label, vote_share)
 // launch  one warp per query. 32 neighbors at a time: each lane fetches one label and computes one weight, then
 //         the weights are added one after another in order of rank, each by the lane that its class belongs
 //         to (label modulo 32), so the order of additions to a class's sum is the same for every k.
@@ -86,9 +86,9 @@ __device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) 
     return {static_cast<std::uint8_t>(best), best_sum / total};
 }
 
-/// Writes the padding between label and confidence as well, because it is copied too.
+/// Writes the padding between label and vote_share as well, because it is copied too.
 __device__ void store(const Vote& vote, Vote* d_vote) {
-    static_assert(sizeof(Vote) == sizeof(ulonglong2) && offsetof(Vote, confidence) == 8);
+    static_assert(sizeof(Vote) == sizeof(ulonglong2) && offsetof(Vote, vote_share) == 8);
     *reinterpret_cast<ulonglong2*>(d_vote) =
         make_ulonglong2(vote.label, static_cast<unsigned long long>(__double_as_longlong(vote.vote_share)));
 }

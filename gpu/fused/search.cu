@@ -114,7 +114,7 @@ std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) 
     const auto [n_query, k, leaves_out, has_known] = shape;
     if (shape == asked_ && limit == limit_) return batch_;
     const SearchShape wanted{0, k, leaves_out, has_known};
-    if (n_query > few_queries && !(sampled_for_ == wanted)) {
+    if (n_query > max_direct_queries && !(sampled_for_ == wanted)) {
         // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
         const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (leaves_out ? 1 : 0);
         sampling_ = has_known ? sampling_of_known(training_.tiles(), reaching, pass_tiles)

@@ -23,7 +23,7 @@ namespace knn {
 
 namespace {
 
-using Bytes = std::vector<std::uint8_t>;
+using TestBytes = std::vector<std::uint8_t>;
 
 /// Rows on the device that begin `offset` bytes after the memory and `gap` bytes after one another.
 struct SpacedRows {
@@ -35,7 +35,7 @@ struct SpacedRows {
     }
     /// Whether what lies between the rows is unchanged.
     bool gaps_are_untouched() const {
-        const Bytes all = test::to_host(memory);
+        const TestBytes all = test::to_host(memory);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const std::size_t begin = all.size() - static_cast<std::size_t>(rows.n) * pitch;
             const bool is_gap = i < begin || (i - begin) % pitch >= static_cast<std::size_t>(rows.cols);
@@ -52,7 +52,7 @@ struct SpacedRows {
 /// With rows at multiples of 16 bytes and at odd places, in launches of `reserved` images.
 void check_on_device(const FittedTransform& transform, const test::Rows& images, std::int64_t reserved) {
     const std::int64_t n = images.n;
-    const Bytes expected = test::features_of(transform, {images.pixels.data(), n, images.dim}).pixels;
+    const TestBytes expected = test::features_of(transform, {images.pixels.data(), n, images.dim}).pixels;
     gpu::DeviceTransform on_device(transform);
     on_device.reserve(reserved);
     REQUIRE(on_device.dim_out() == transform.dim_out());
@@ -66,7 +66,7 @@ void check_on_device(const FittedTransform& transform, const test::Rows& images,
         test::upload(images.pixels, in.rows);
         on_device.enqueue(in.rows, out.rows, stream);
         stream.synchronize();
-        const Bytes found = test::to_host(out.rows);
+        const TestBytes found = test::to_host(out.rows);
         const auto different = std::mismatch(found.begin(), found.end(), expected.begin(), expected.end());
         CAPTURE((different.first - found.begin()) / dim_out);
         CAPTURE((different.first - found.begin()) % dim_out);
@@ -163,7 +163,7 @@ TEST_CASE("gpu: a raw transform copies, and arrays of another shape are refused"
     if (!test::have_gpu()) return;
     const std::int64_t n = 7;
     const test::Rows images = test::random_rows(n, 15, 1);
-    const auto in = test::to_device(images.pixels, n, 15), out = test::to_device(Bytes(n * 15), n, 15);
+    const auto in = test::to_device(images.pixels, n, 15), out = test::to_device(TestBytes(n * 15), n, 15);
     const gpu::Stream stream;
     gpu::DeviceTransform raw;
     CHECK(raw.is_raw());
