@@ -32,13 +32,6 @@ double byte_count(std::int64_t n, std::int64_t dim) {
     return static_cast<double>(n) * static_cast<double>(dim);
 }
 
-template <class Row>
-void touch_pages(std::span<Row> rows) {
-    constexpr std::size_t page = 4096;
-    for (std::size_t i = 0; i < rows.size(); i += page / sizeof(Row))
-        rows[i] = {};
-}
-
 }  // namespace
 
 Upload::Upload(const Training& training) {
@@ -267,9 +260,6 @@ void BatchedIndex::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
                               cudaMemcpyDeviceToHost, out),
               "downloading answers");
     });
-    // While the device works: the first write to a page of new memory takes as long as copying it.
-    touch_pages(run.rows_of(run.result.neighbors, slot, wanted.k));
-    touch_pages(run.rows_of(run.result.votes, slot, 1));
 }
 
 /// Waits for the batch in the slot, if there is one, and takes its results and times.

@@ -11,6 +11,8 @@ namespace knn::test {
 inline constexpr bool has_cuda = MNIST_KNN_HAS_CUDA;
 inline constexpr bool has_mpi = MNIST_KNN_HAS_MPI;
 inline constexpr bool has_opencv = MNIST_KNN_HAS_OPENCV;
+/// Sanitizers make code ten times slower: batteries try fewer combinations of what others try alone.
+inline constexpr bool has_sanitizer = MNIST_KNN_HAS_SANITIZER;
 
 /// Prints the reason and notes that the running test case was skipped.
 void skip(const std::string& why);
