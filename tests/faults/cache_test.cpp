@@ -61,11 +61,11 @@ void exchange(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("faults: a damaged cache is not believed by evaluate") {
+TEST_CASE("faults: a damaged cache is ignored by evaluate") {
     damage_everywhere("accurate");
 }
 
-TEST_CASE("faults: a damaged cache is not believed by classify") {
+TEST_CASE("faults: a damaged cache is ignored by classify") {
     if (!has_opencv) return skip(no_opencv);
     damage_everywhere("classify");
 }

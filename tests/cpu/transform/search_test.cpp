@@ -5,6 +5,7 @@
 #include "classifier/engines.h"
 #include "cpu/search.h"
 #include "tests/support/battery.h"
+#include "tests/support/skip.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {
@@ -13,7 +14,7 @@ TEST_CASE("cpu: searches with a transform are those among the oracle's features"
     CHECK(test::check_transforms([](test::Request request) {
               request.threads = request.k == 5 ? 3 : 1;
               return test::search_on_cpu(request);
-          }) == 300);
+          }) == (test::has_sanitizer ? 60 : 300));
 }
 
 TEST_CASE("serial: searches with a transform are those among the oracle's features") {

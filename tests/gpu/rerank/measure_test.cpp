@@ -49,7 +49,8 @@ TEST_CASE("gpu: measured: accurate, training set resident" * doctest::skip()) {
     const Engine& engine = *find_engine(plan.engine);
     REQUIRE(!engine.configure(method.problem(training, training.rows.count), plan));
     const Index index(training, method, {&engine, plan, ""});
-    std::printf("opening: kernels %.3f ms, wall clock %.3f ms\n", index.opening().kernels_ms(), index.open_ms());
+    std::printf("opening: kernels %.3f ms, wall clock %.3f ms\n", index.opening().kernels_ms(),
+                index.open_ms());
     measure(index, "10,000 queries", data.test.images());
     measure(index, "60,000 leave-one-out", Queries::all_of(training.rows));
 }
