@@ -1,22 +1,51 @@
 #include "classifier/job_queue.h"
 
+#include <atomic>
 #include <chrono>
 #include <exception>
+#include <utility>
 #include <vector>
 
 namespace knn {
 
-void JobQueue::add(const std::function<void()>& job) {
-    const auto run = [this, before = last_, job]() mutable {
-        if (before.valid()) before.get();
-        before = {};  // no chain of all jobs
-        if (!dropped_) job();
-    };
-    last_ = std::async(run).share();
+JobQueue::~JobQueue() {
+    close(true);
+}
+
+void JobQueue::add(std::function<void()> job) {
+    {
+        const std::lock_guard lock(mutex_);
+        jobs_.push_back(std::move(job));
+    }
+    changed_.notify_one();
+    if (!worker_.valid()) worker_ = std::async([this] { run(); });
+}
+
+void JobQueue::run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+        if (jobs_.empty()) return;
+        const auto job = std::move(jobs_.front());
+        jobs_.pop_front();
+        lock.unlock();
+        job();
+        lock.lock();
+    }
+}
+
+void JobQueue::close(bool drops) {
+    {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+        if (drops) jobs_.clear();
+    }
+    changed_.notify_one();
 }
 
 void JobQueue::finish() {
-    if (last_.valid()) last_.get();
+    close(false);
+    if (worker_.valid()) worker_.get();
 }
 
 void run_together(std::size_t count, std::int64_t n_query, const ProgressToken& token,

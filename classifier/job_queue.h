@@ -1,10 +1,12 @@
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <future>
+#include <mutex>
 
 #include "data/core/progress_token.h"
 
@@ -15,18 +17,24 @@ class JobQueue {
   public:
     JobQueue() = default;
     /// Waits for the job that runs, and drops the others.
-    ~JobQueue() { dropped_ = true; }
+    ~JobQueue();
     JobQueue(const JobQueue&) = delete;
     JobQueue& operator=(const JobQueue&) = delete;
 
-    /// From any thread, but not from two at once. If the system provides no thread, the next job or `finish` runs the job.
-    void add(const std::function<void()>& job);
+    /// From any thread, but not from two at once. If the system provides no thread, `finish` runs the jobs.
+    void add(std::function<void()> job);
     /// Waits until all are done; throws what a job threw. Nothing may be added afterwards.
     void finish();
 
   private:
-    std::atomic<bool> dropped_ = false;
-    std::shared_future<void> last_;  ///< waits for those before it
+    void run();
+    void close(bool drops);
+
+    std::mutex mutex_;  ///< of `jobs_` and `closed_`
+    std::condition_variable changed_;
+    std::deque<std::function<void()>> jobs_;
+    bool closed_ = false;
+    std::future<void> worker_;  ///< one thread for all jobs, from the first on
 };
 
 /// Runs work(0) to work(jobs - 1) at the same time, each on a thread of its own with a token of its own, and waits
