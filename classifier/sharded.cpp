@@ -5,6 +5,7 @@
 
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
+#include "classifier/merge.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
 #include "data/transform/fitted.h"
@@ -63,68 +64,6 @@ struct PartQueries {
         queries.images = any ? std::span<const std::uint32_t>(images) : std::span<const std::uint32_t>();
         most = static_cast<int>(std::min<std::int64_t>(part.count - (any ? 1 : 0), max_k));
     }
-};
-
-/// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
-/// rows in list i. The result takes the place of list 0. Adds the stage `merge`. Throws Interrupted.
-void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
-                 const std::atomic<bool>* stop, Timeline& timeline) {
-    const auto start = Clock::now();
-    const std::int64_t n = lists.size() > 1 ? count : 0;
-    for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
-        std::vector<Neighbor> both(at(2 * k));
-        for (std::int64_t q = first; q < last; ++q) {
-            Neighbor* const row = lists.front() + q * k;
-            for (const Neighbor* list : lists.subspan(1)) {
-                std::merge(row, row + k, list + q * k, list + (q + 1) * k, both.begin());
-                std::copy_n(both.begin(), k, row);
-            }
-        }
-    });
-    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-}
-
-/// The lists of several searches of the same queries, in different images, that run at the same time: the rows that all
-/// have found are merged while the others are searched. The result takes the place of list 0.
-class MergeBehind {
-  public:
-    MergeBehind(std::vector<Neighbor*> lists, int k, const ProgressToken& token,
-                const BatchCallback& on_batch)
-        : lists_(std::move(lists)), n_found_(lists_.size()), k_(k), token_(token), on_batch_(on_batch) {}
-
-    /// Rows of search `list`, in ascending order of the queries.
-    void add(std::size_t list, const ResultBatch& batch) {
-        const std::lock_guard lock(mutex_);
-        n_found_[list] = batch.first + std::ssize(batch.neighbors) / k_;
-        const std::int64_t begin = n_given_, end = *std::min_element(n_found_.begin(), n_found_.end());
-        if (end == begin) return;
-        n_given_ = end;
-        jobs_.add([this, begin, end] { merge(begin, end - begin); });
-    }
-    /// When all have been added: waits for the merges.
-    void finish(Timeline& timeline) {
-        jobs_.finish();
-        timeline.add(timeline_);
-    }
-
-  private:
-    void merge(std::int64_t begin, std::int64_t count) {
-        std::vector<Neighbor*> rows;
-        for (Neighbor* list : lists_)
-            rows.push_back(list + begin * k_);
-        merge_top_k(rows, count, k_, available_threads(), token_.stop, timeline_);
-        if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
-    }
-
-    std::vector<Neighbor*> lists_;
-    std::vector<std::int64_t> n_found_;  ///< queries of each list
-    int k_;
-    const ProgressToken& token_;
-    const BatchCallback& on_batch_;
-    std::mutex mutex_;
-    std::int64_t n_given_ = 0;  ///< queries whose merge has been queued
-    Timeline timeline_;
-    JobQueue jobs_;
 };
 
 /// The k nearest of each query in a part that has fewer: all, behind which come entries that are no neighbors.
