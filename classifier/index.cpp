@@ -53,7 +53,7 @@ StageKind host_kind(const Plan& plan) {
     return plan.device.kind == Device::Kind::cpu ? StageKind::kernel : StageKind::host;
 }
 
-/// What the host computes of batches: votes, unless the device has voted, and confidence_features. In the order in which they come,
+/// What the host computes of batches: votes, unless the device has voted, and confidence features. In the order in which they come,
 /// while the device searches others.
 struct Voting {
     const Training& training;

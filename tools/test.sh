@@ -31,7 +31,7 @@ done
 ((${#presets[@]})) || presets=(default)
 
 # Seconds each, and what they try on many sizes or on all of MNIST, others try on few.
-slow='MNIST|battery|test images as photos|hard enough to err|climbing the gradient|condense: (what is kept|editing removes)|every instruction set|every transform|cpu::self: (the oracle|all pairs)'
+slow='MNIST|battery|test images as photos|hard enough to err|climbing the gradient|condense: what is kept|every instruction set|every transform|cpu::self: (the oracle|all pairs)'
 
 # The tests that belong to a file: patterns of tests' sources, and the starts of names of tests that are scripts ("^tools: ").
 tests_of() {  # FILE

@@ -26,7 +26,7 @@ struct LoadedTraining {
 /// the CPU and kept there. Throws DataError, UsageError, Interrupted.
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads);
 
-/// What `n_query` digits are searched on: the CPU if they are few and the user has no request. Throws UsageError, DeviceError.
+/// What `n_query` digits are searched on: the CPU if they are few and the user asks for no device. Throws UsageError, DeviceError.
 Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query);
 
 /// Says how sure answers are, and which are rejected.

@@ -124,7 +124,7 @@ TEST_CASE("confidence without a sample is the share of the votes") {
 TEST_CASE("confidence is the fit that climbing the gradient finds") {
     LeaveOneOut answers = sample_answers(300, 1);
     for (const bool repeated : {false, true}) {
-        if (repeated)  // the same confidence_features, of which some answers are right and some wrong
+        if (repeated)  // the same confidence features, of which some answers are right and some wrong
             for (std::size_t i = 0; i < 600; ++i) {
                 answers.push_back(answers[i % 300]);
                 answers.back().right = i % 3 == 0;

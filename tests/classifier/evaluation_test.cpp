@@ -4,15 +4,12 @@
 
 #include <stdexcept>
 
+#include "tests/support/points.h"
+
 using namespace knn;
+using knn::test::votes_for;
 
 namespace {
-std::vector<Vote> votes_for(const std::vector<int>& labels) {
-    std::vector<Vote> votes;
-    for (const int label : labels)
-        votes.push_back({static_cast<std::uint8_t>(label), 1.0});
-    return votes;
-}
 Score score_of_counts(std::int64_t correct, std::int64_t total) {
     std::vector<std::uint8_t> truth(static_cast<std::size_t>(total), 1);
     std::vector<Vote> votes(static_cast<std::size_t>(total), Vote{1, 1.0});

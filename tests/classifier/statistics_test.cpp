@@ -8,18 +8,10 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/support/points.h"
+
 using namespace knn;
-
-namespace {
-
-std::vector<Vote> votes_for(const std::vector<int>& labels) {
-    std::vector<Vote> votes;
-    for (const int label : labels)
-        votes.push_back({static_cast<std::uint8_t>(label), 1.0});
-    return votes;
-}
-
-}  // namespace
+using knn::test::votes_for;
 
 TEST_CASE("McNemar's test: small counts as Pascal's triangle gives them") {
     std::vector<long double> row = {1};  // C(n, i) / 2^n

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "data/core/voting.h"
 #include "tests/support/leave_out.h"
 
 namespace knn::test {
@@ -19,6 +20,14 @@ inline std::vector<std::uint8_t> labels_for(std::int64_t n, int classes = 10) {
     for (std::size_t i = 0; i < labels.size(); ++i)
         labels[i] = static_cast<std::uint8_t>(i * 7 % static_cast<std::size_t>(classes));
     return labels;
+}
+
+/// Votes for these labels, each by all neighbors.
+inline std::vector<Vote> votes_for(const std::vector<int>& labels) {
+    std::vector<Vote> votes;
+    for (const int label : labels)
+        votes.push_back({static_cast<std::uint8_t>(label), 1.0});
+    return votes;
 }
 
 /// The k nearest of each query among all points but the one that it is.

@@ -49,7 +49,7 @@ inline Uninitialized<Neighbor> found_by(const Engine& engine, const Searched& se
     return found.rows;
 }
 
-/// CHECKs neighbors, votes and confidence_features.
+/// CHECKs neighbors, votes and confidence features.
 inline void check_same(const Results& found, const Results& expected) {
     CHECK(found.neighbors.rows == expected.neighbors.rows);
     CHECK(found.votes == expected.votes);
