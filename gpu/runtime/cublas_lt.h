@@ -1,7 +1,7 @@
 #pragma once
 /// cuBLASLt, loaded on first use, and products of 8-bit matrices by it: the program builds and starts without it. The
 /// few functions that are called are declared here, as in cuBLAS 12 and 13, so that building needs no header either;
-/// tests/gpu/runtime/cublas_lt_test.cu compares the declarations with the header if it is installed.
+/// tests/gpu/runtime/cublas_lt_test.cpp compares the declarations with the header if it is installed.
 
 #include <cuda_runtime.h>
 
