@@ -163,27 +163,6 @@ TEST_CASE("an entry that is no plain file is nothing, and is replaced") {
     CHECK(fs::is_regular_file(entry));
 }
 
-TEST_CASE("a cache file that is cut while its bytes are used") {
-    const OwnCache cache;
-    const std::string text = pattern(3'000'000);
-    keep("a", "key", text);
-    auto cached = read_cached("a", "key", 2);
-    REQUIRE(cached.has_value());
-    std::jthread cutter([&] { fs::resize_file(cache.file("a"), 10); });  // waits, where there are leases
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    CHECK(std::string(cached->span().begin(), cached->span().end()) == text);
-    cached.reset();
-    cutter.join();
-    CHECK(fs::file_size(cache.file("a")) == 10);
-
-    keep("a", "key", text);
-    std::ofstream writer(cache.file("a"), std::ios::binary | std::ios::app);  // while it is open: no lease
-    cached = read_cached("a", "key", 2);
-    REQUIRE(cached.has_value());
-    fs::resize_file(cache.file("a"), 10);
-    CHECK(std::string(cached->span().begin(), cached->span().end()) == text);
-}
-
 TEST_CASE("what belongs to another user is nothing") {
     const OwnCache cache;
     if (::geteuid() != 0) return skip("only root can give files to another user");
