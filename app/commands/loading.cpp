@@ -15,7 +15,6 @@
 #include "data/set/idx.h"
 #include "data/set/mnist_checksums.h"
 #include "data/set/training.h"
-#include "data/synthetic/synthetic.h"
 
 namespace fs = std::filesystem;
 
@@ -119,12 +118,10 @@ Dataset LoadedSet::read_images(const OutputOptions& output) const {
             return read_pictures(pictures_, memory, token);
         });
     } else if (!images_.empty()) {
-        IdxImages read = read_idx_images(images_, memory);
-        data.train = {read.count, read.rows, read.cols, std::move(read.pixels), {}};
-    } else if (location_.synthetic) {
-        data.train = std::move(synthetic_digits({}, memory).train);
+        IdxData read = read_idx(images_, IdxKind::images, memory);
+        data.train = {read.count, read.rows, read.cols, std::move(read.bytes), {}};
     } else {
-        data.train = load_training_files(location_, memory);
+        data.train = load_training_images(location_, memory);
     }
     return data;
 }

@@ -25,21 +25,19 @@ namespace fs = std::filesystem;
 /// The files of one set while they are being read; the destructor waits for the threads.
 struct PendingSet {
     fs::path images_file, labels_file;
-    std::future<IdxImages> images;
-    std::future<IdxLabels> labels;
+    std::future<IdxData> images, labels;
 
     // The default policy falls back to reading in this thread if the system provides no more threads.
     PendingSet(const fs::path& images_file_, const fs::path& labels_file_, std::pmr::memory_resource* memory)
         : images_file(images_file_),
           labels_file(labels_file_),
-          images(std::async([=] { return read_idx_images(images_file_, memory); })),
-          labels(std::async([=] { return read_idx_labels(labels_file_, memory); })) {}
+          images(std::async([=] { return read_idx(images_file_, IdxKind::images, memory); })),
+          labels(std::async([=] { return read_idx(labels_file_, IdxKind::labels, memory); })) {}
 };
 
 /// Checks and returns one set; `crc32` receives the checksums of images and labels.
 LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
-    IdxImages images;
-    IdxLabels labels;
+    IdxData images, labels;
     std::optional<SwappedFiles> swapped;
     try {
         images = pending.images.get();
@@ -57,7 +55,7 @@ LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
         if (!swapped) throw;
     }
     if (swapped) throw SwappedFiles(*swapped);
-    if (const auto n_labels = static_cast<std::int64_t>(labels.labels.size()); n_labels != images.count)
+    if (const std::int64_t n_labels = labels.count; n_labels != images.count)
         throw DataError(pending.labels_file.string() + ": has " + std::to_string(n_labels) + ' ' +
                         noun(n_labels, "label") + " for the " + std::to_string(images.count) + ' ' +
                         noun(images.count, "image") + " of " + pending.images_file.string() +
@@ -69,7 +67,7 @@ LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
                         " pixels, which keep squared distances within 32 bits");
     crc32[0] = images.crc32;
     crc32[1] = labels.crc32;
-    return {images.count, images.rows, images.cols, std::move(images.pixels), std::move(labels.labels)};
+    return {images.count, images.rows, images.cols, std::move(images.bytes), std::move(labels.bytes)};
 }
 
 std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
@@ -127,7 +125,8 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
     return data;
 }
 
-LabeledImages load_training_files(const DataLocation& location, std::pmr::memory_resource* memory) {
+LabeledImages load_training_images(const DataLocation& location, std::pmr::memory_resource* memory) {
+    if (location.synthetic) return std::move(synthetic_digits({}, memory).train);
     PendingSet train(location.train_images, location.train_labels, memory);
     std::uint32_t crc32[2] = {};
     return finish(train, crc32);

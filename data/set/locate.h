@@ -53,8 +53,8 @@ Dataset load(const DataLocation& location,
              std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 /// Only the training set, with the same checks. Throws DataError.
-LabeledImages load_training_files(const DataLocation& location,
-                                  std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+LabeledImages load_training_images(const DataLocation& location,
+                                   std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 /// SHA-256 (hex) of a file's uncompressed content as `info` prints it, and that of the same part of MNIST.
 struct FileChecksum {

@@ -230,8 +230,7 @@ void check_loads(const DataLocation& location, std::initializer_list<bool> from_
         CHECK(set.cached == cached);
         if (!location.synthetic) CHECK(set.source == location.train_images.string());
         REQUIRE(set.images.count == expected.count);
-        REQUIRE(set.rows == expected.rows);
-        REQUIRE(set.cols == expected.cols);
+        REQUIRE(set.shape == expected.shape());
         REQUIRE(set.images.dim == expected.dim());
         CHECK(std::equal(expected.pixels.span().begin(), expected.pixels.span().end(), set.images.pixels));
         CHECK(std::ranges::equal(expected.labels.span(), set.labels));
