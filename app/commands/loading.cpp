@@ -13,7 +13,7 @@
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/set/idx.h"
-#include "data/set/mnist_checksums.h"
+#include "data/set/locate.h"
 #include "data/set/training.h"
 
 namespace fs = std::filesystem;
@@ -85,7 +85,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
     else if (!images_.empty())
         files_ = {images_};
     else
-        files_ = location_.files();
+        files_ = location_.files;
     for (const auto& more : {options.method_files, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
     outputs_.check(files_);

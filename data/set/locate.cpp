@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "data/core/errors.h"
-#include "data/set/mnist_checksums.h"
 
 namespace knn {
 
@@ -153,21 +153,11 @@ DataLocation locate_files(const std::string& folder, Files files) {
     }
     if (n_given > 0)
         location.source = given + (location.source.empty() ? "" : ", rest from " + location.source);
-    files.resize(mnist_files.size());
-    location.train_images = files[0];
-    location.train_labels = files[1];
-    location.test_images = files[2];
-    location.test_labels = files[3];
+    location.files = std::move(files);
     return location;
 }
 
 }  // namespace
-
-std::vector<fs::path> DataLocation::files() const {
-    if (synthetic) return {};
-    if (test_images.empty()) return {train_images, train_labels};
-    return {train_images, train_labels, test_images, test_labels};
-}
 
 std::vector<fs::path> dataset_files(const fs::path& folder) {
     std::error_code none;

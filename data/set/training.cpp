@@ -42,7 +42,7 @@ std::string identity(const fs::path& file) {
 
 std::string key_of(const DataLocation& location) {
     if (location.synthetic) return "synthetic digits 1\n";  // count up when synthetic.cpp draws others
-    const std::string images = identity(location.train_images), labels = identity(location.train_labels);
+    const std::string images = identity(location.files[0]), labels = identity(location.files[1]);
     return images.empty() || labels.empty() ? "" : images + labels;
 }
 
@@ -54,7 +54,7 @@ std::string name_of(const DataLocation& location) {
     };
     char text[20];
     std::snprintf(text, sizeof text, "%016zx",
-                  std::hash<std::string>()(path(location.train_images) + path(location.train_labels)));
+                  std::hash<std::string>()(path(location.files[0]) + path(location.files[1])));
     return text;
 }
 
@@ -100,11 +100,11 @@ TrainingIdentity identity_of(const DataLocation& location) {
 
 TrainingImages load_training(const DataLocation& location, bool use_cache, int threads) {
     TrainingImages set;
-    set.source = location.synthetic ? location.source : location.train_images.string();
+    set.source = location.synthetic ? location.source : location.files[0].string();
     if (use_cache) set.identity = identity_of(location);
     std::string& key = set.identity.key;
     const std::string file = "training-" + set.identity.name;
-    const bool keeps = !key.empty() && (location.synthetic || is_gzip(location.train_images));
+    const bool keeps = !key.empty() && (location.synthetic || is_gzip(location.files[0]));
     if (keeps)
         if (const auto bytes = read_cached(file, key, threads); bytes && show_cached(*bytes, set)) return set;
     const auto loaded = std::make_shared<const LabeledImages>(load_training_images(location));

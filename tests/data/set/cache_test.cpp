@@ -228,7 +228,7 @@ void check_loads(const DataLocation& location, std::initializer_list<bool> from_
     for (const bool cached : from_cache) {
         const TrainingImages set = load_training(location, true, 2);
         CHECK(set.cached == cached);
-        if (!location.synthetic) CHECK(set.source == location.train_images.string());
+        if (!location.synthetic) CHECK(set.source == location.files[0].string());
         REQUIRE(set.images.count == expected.count);
         REQUIRE(set.shape == expected.shape());
         REQUIRE(set.images.dim == expected.dim());
@@ -254,14 +254,14 @@ TEST_CASE("a training set from gzip files is cached, and read anew when they cha
     set.write(9);
     check_loads(set.location, {false, true});
 
-    const auto time = fs::last_write_time(set.location.train_labels);  // the very same bytes, size and time
-    overwrite(set.location.train_labels, read_file(set.location.train_labels));
-    fs::last_write_time(set.location.train_labels, time);
+    const auto time = fs::last_write_time(set.location.files[1]);  // the very same bytes, size and time
+    overwrite(set.location.files[1], read_file(set.location.files[1]));
+    fs::last_write_time(set.location.files[1], time);
     check_loads(set.location, {false, true});
 
     set.folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(11)));
     CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
-    fs::remove(set.location.train_labels);
+    fs::remove(set.location.files[1]);
     CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
 }
 
