@@ -24,21 +24,20 @@ cv::Size scaled_size(const cv::Mat& mat, double scale) {
     return {std::max(1, int(std::lround(mat.cols * scale))), std::max(1, int(std::lround(mat.rows * scale)))};
 }
 
-cv::Mat resized(const cv::Mat& mat, double scale, int method) {
+int method_for(double scale) {
+    return scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC;
+}
+
+cv::Mat resized(const cv::Mat& mat, double scale) {
     cv::Mat result;
-    cv::resize(mat, result, scaled_size(mat, scale), 0, 0, method);
+    cv::resize(mat, result, scaled_size(mat, scale), 0, 0, method_for(scale));
     return result;
 }
 
-cv::Mat to_working_size(const cv::Mat& gray, double& scale) {
+/// The scale at which the longer side has min_side to `most` pixels.
+double working_scale(const cv::Mat& gray, double most) {
     const double side = std::max(gray.rows, gray.cols);
-    scale = side > max_side ? max_side / side : side < min_side ? std::ceil(min_side / side) : 1;
-    return scale == 1 ? gray.clone() : resized(gray, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
-}
-
-cv::Mat coarse(const cv::Mat& gray) {
-    const double side = std::max(gray.rows, gray.cols);
-    return resized(gray, std::min(1.0, coarse_side / side), cv::INTER_AREA);
+    return side > most ? most / side : side < min_side ? std::ceil(min_side / side) : 1;
 }
 
 /// (b − a)³ of each pixel.
@@ -78,7 +77,7 @@ double vote_of_widths(const cv::Mat& small) {
 /// Paper brightness without the ink: a closing wider than the pen, at reduced resolution. `width` pixels of
 /// `gray` become `steps`.
 cv::Mat paper_of(const cv::Mat& gray, double width, double steps) {
-    cv::Mat small = resized(gray, std::min(1.0, steps / width), cv::INTER_AREA), paper;
+    cv::Mat small = resized(gray, std::min(1.0, steps / width)), paper;
     cv::medianBlur(small, small, 3);
     const int side = std::max(3, int(std::min(steps, width)) | 1);
     cv::copyMakeBorder(small, small, side, side, side, side, cv::BORDER_REPLICATE);
@@ -118,7 +117,9 @@ double vote_of_minority(const cv::Mat& small, int reach) {
 /// Whether the ink is lighter than the paper, by the whole picture at reduced size. The weight was tuned on the kinds of pages in docs/classify.md, both polarities: either vote alone errs
 /// several times as often.
 bool is_light_ink(const cv::Mat& gray) {
-    cv::Mat small = coarse(gray), smooth;
+    const double side = std::max(gray.rows, gray.cols);
+    const cv::Mat small = resized(gray, std::min(1.0, coarse_side / side));
+    cv::Mat smooth;
     cv::medianBlur(small, smooth, 3);
     return vote_of_widths(smooth) + 2 * vote_of_minority(small, std::max(small.rows, small.cols) / 3) > 0;
 }
@@ -152,8 +153,7 @@ Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, dou
 }
 
 constexpr double first_side = 1200;  // pixels of the longer side while the size of the digits is unknown
-constexpr double smallest_side = 160;
-constexpr double digit_side = 48;  // working pixels of a digit: 20 are needed in the end
+constexpr double digit_side = 48;    // working pixels of a digit: 20 are needed in the end
 constexpr double most_pixels = 16e6;
 constexpr double most_enlarged = 4;
 constexpr double most_skew = 12, skew_step = 0.25;  // degrees
@@ -228,27 +228,22 @@ cv::Mat turned(const cv::Mat& work, double degrees, cv::Matx23d& to_picture) {
 }  // namespace
 
 cv::Mat scaled(const cv::Mat& mat, double scale) {
-    if (scale == 1) return mat.clone();
     cv::Mat result;
     const bool vanishes = scale * std::min(mat.rows, mat.cols) < 1;
-    cv::resize(mat, result, vanishes ? scaled_size(mat, scale) : cv::Size(), scale, scale,
-               scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
+    cv::resize(mat, result, vanishes ? scaled_size(mat, scale) : cv::Size(), scale, scale, method_for(scale));
     return result;
 }
 
 Ink find_ink(const cv::Mat& gray) {
-    double scale = 1;
-    const cv::Mat work = to_working_size(gray, scale);
+    const double scale = working_scale(gray, max_side);
+    const cv::Mat work = resized(gray, scale);
     const double side = std::max(work.rows, work.cols), reduced = std::min(1.0, coarse_side / side);
     const double width = 0.3 * std::min(work.rows, work.cols);
     return ink_of_paper(work, scale, is_light_ink(work), width, width * reduced);
 }
 
 Page find_page(const cv::Mat& gray) {
-    const double side = std::max(gray.rows, gray.cols);
-    double scale = side > first_side      ? first_side / side
-                   : side < smallest_side ? std::ceil(smallest_side / side)
-                                          : 1;
+    double scale = working_scale(gray, first_side);
     cv::Mat work = scaled(gray, scale);
     const bool light = has_light_ink(work);
     const double width = 0.2 * std::min(work.rows, work.cols);

@@ -84,15 +84,18 @@ cv::Mat without(const std::vector<Line>& lines, const cv::Mat& mask, const LineR
 
 /// The lines of both directions; those of `down` are in the transposed mask.
 struct Lines {
+    LineRule rule, turned_rule;
     std::vector<Line> across, down;
 
-    Lines(const cv::Mat& mask, const LineRule& rule, const LineRule& turned_rule)
-        : across(lines_in(mask, rule)), down(lines_in(without(across, mask, rule).t(), turned_rule)) {}
+    Lines(const cv::Mat& mask, const LineRule& rule_, const LineRule& turned_rule_)
+        : rule(rule_),
+          turned_rule(turned_rule_),
+          across(lines_in(mask, rule)),
+          down(lines_in(without(across, mask, rule).t(), turned_rule)) {}
 
     /// Erases them; returns their pixels.
-    cv::Mat erase(cv::Mat& mask, const LineRule& rule, const LineRule& turned_rule) const {
-        const cv::Size turned_size(mask.rows, mask.cols);
-        cv::Mat all = drawn(across, mask.size()) | drawn(down, turned_size).t();
+    cv::Mat erase(cv::Mat& mask) const {
+        const cv::Mat all = drawn(across, mask.size()) | drawn(down, cv::Size(mask.rows, mask.cols)).t();
         mask = without(down, without(across, mask, rule).t(), turned_rule).t();
         return all;
     }
@@ -143,11 +146,9 @@ LineRule rule_of_picture(cv::Size size) {
 
 /// Erases lines across the picture, as in notebooks; returns the erased pixels.
 cv::Mat erase_ruled_lines(cv::Mat& mask) {
-    const LineRule rule = rule_of_picture(mask.size());
-    const LineRule turned_rule = rule_of_picture(cv::Size(mask.rows, mask.cols));
-    Lines lines(mask, rule, turned_rule);
+    Lines lines(mask, rule_of_picture(mask.size()), rule_of_picture(cv::Size(mask.rows, mask.cols)));
     cv::Mat rest = mask.clone();
-    cv::Mat erased = lines.erase(rest, rule, turned_rule);
+    cv::Mat erased = lines.erase(rest);
     if (lines.across.size() < few_lines && lines.down.size() < few_lines) {
         const cv::Rect box = box_of_rest(rest, lines);
         std::erase_if(lines.across,
@@ -155,7 +156,7 @@ cv::Mat erase_ruled_lines(cv::Mat& mask) {
         std::erase_if(lines.down,
                       [&](const Line& line) { return is_stroke_of_digit(line, turned(box), mask.rows); });
         rest = mask.clone();
-        erased = lines.erase(rest, rule, turned_rule);
+        erased = lines.erase(rest);
     }
     mask = rest;
     return erased;
@@ -166,7 +167,7 @@ cv::Mat erase_page_lines(cv::Mat& mask, double size) {
     // The bars of digits are shorter than 1.2 digits, and their neighbors' do not continue them.
     const LineRule rule{int(1.2 * size), int(0.12 * size) + 2,   0.12 * size + 1, 3 * size,
                         3 * size,        2 * int(0.1 * size) + 1};
-    return Lines(mask, rule, rule).erase(mask, rule, rule);
+    return Lines(mask, rule, rule).erase(mask);
 }
 
 constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
@@ -228,9 +229,8 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
         const double peak = percentile(amount, labels, box, label, 0.98);
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
         amount(box).copyTo(own, labels(box) == label);
-        const cv::Mat peaks =
-            cv::min(local_peak(own, peak_reach * std::max(box.width, box.height), faintest * peak), peak);
-        const cv::Mat least = cv::max(share_of_peak * peaks, std::min(1.2 * lines, 0.6 * peak));
+        const cv::Mat least =
+            cv::max(share_of_peak * local_peak(own, box, peak), std::min(1.2 * lines, 0.6 * peak));
         result(box).setTo(255, own > least);
     }
     return result;
@@ -238,7 +238,8 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
 
 }  // namespace
 
-cv::Mat local_peak(const cv::Mat& own, double reach, double least) {
+cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak) {
+    const double reach = peak_reach * size_of(box), least = faintest * peak;
     const int step = std::max(1, int(reach / 3));
     cv::Mat small((own.rows + step - 1) / step, (own.cols + step - 1) / step, CV_32F, cv::Scalar(least));
     for (int y = 0; y < own.rows; ++y) {
@@ -252,7 +253,7 @@ cv::Mat local_peak(const cv::Mat& own, double reach, double least) {
     cv::GaussianBlur(small, small, {}, 1);
     cv::Mat result;
     cv::resize(small, result, own.size(), 0, 0, cv::INTER_LINEAR);
-    return result;
+    return cv::min(result, peak);
 }
 
 Parts find_parts(const Ink& ink, double size) {

@@ -72,9 +72,9 @@ cv::Mat scaled(const cv::Mat& mat, double scale);
 /// Ink without paper and ruled lines, as connected components. `size`: of the digits of a page, or 0 for a
 /// picture of one digit.
 Parts find_parts(const Ink& ink, double size = 0);
-/// The strongest ink near each pixel: within `reach` pixels, of `own` (CV_32F, 0 where there is other ink), but
-/// at least `least`. A faint part of a stroke is measured by this, not by the digit's darkest part.
-cv::Mat local_peak(const cv::Mat& own, double reach, double least);
+/// The strongest ink near each pixel of `own` (CV_32F, 0 where there is other ink), the ink of a part with this box and
+/// peak. A faint part of a stroke is measured by this, not by the digit's darkest part.
+cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak);
 
 // digit_image_groups.cpp
 

@@ -39,9 +39,7 @@ Strokes strokes_of(const Ink& ink, const Parts& parts, const Group& group) {
         near &= (labels(seen) == part.label) | (labels(seen) == 0);
         cv::Mat mine = cv::Mat::zeros(seen.size(), CV_32F);
         ink.amount(seen).copyTo(mine, own);
-        const cv::Mat peaks = cv::min(
-            local_peak(mine, 0.12 * std::max(part.box.width, part.box.height), 0.35 * part.peak), part.peak);
-        cv::Mat soft = (ink.amount(seen) / peaks - 0.15) / 0.7;
+        cv::Mat soft = (ink.amount(seen) / local_peak(mine, part.box, part.peak) - 0.15) / 0.7;
         soft = cv::min(cv::max(soft, 0.0), 1.0);
         cv::Mat target = levels(seen - wide.tl());
         cv::max(target, soft, soft);
