@@ -63,12 +63,8 @@ std::vector<std::uint8_t> content_of(int descriptor, const std::string& name) {
     }
 }
 
-std::string size_of(const PictureHeader& header) {
-    return std::to_string(header.cols) + "x" + std::to_string(header.rows);
-}
-
 void check(const PictureHeader& header, const std::string& name) {
-    const std::string size = size_of(header);
+    const std::string size = std::to_string(header.cols) + "x" + std::to_string(header.rows);
     if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size + " pixels");
     if (header.rows > max_picture_pixels / header.cols)
