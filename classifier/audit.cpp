@@ -11,7 +11,6 @@
 #include "data/core/clock.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
-#include "data/core/words.h"
 
 namespace knn {
 

@@ -11,7 +11,7 @@
 #include "classifier/plan.h"
 #include "classifier/training_set.h"
 #include "data/core/device_index.h"
-#include "data/rerank/reranking.h"
+#include "data/rerank/descriptor.h"
 
 namespace knn {
 

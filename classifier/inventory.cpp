@@ -15,7 +15,7 @@ namespace {
 
 /// Not the built-in digits, which are always right, and not pipes, which the checksums have emptied.
 bool can_be_read_again(const DataLocation& location) {
-    const std::vector<std::filesystem::path> files = location.files();
+    const std::vector<std::filesystem::path>& files = location.files;
     std::error_code none;
     return !files.empty() && std::all_of(files.begin(), files.end(), [&](const auto& file) {
         return std::filesystem::is_regular_file(file, none);

@@ -105,8 +105,8 @@ MUTATIONS = [
     ("data/picture/digit_image.cpp", digit, "- 13.75) <= 1;", "- 13.75) <= 2;"),
     ("data/picture/digit_image.cpp", digit, "long_side > 20", "long_side >= 20"),
     ("data/picture/digit_image.cpp", digit, "int(std::ceil(value - 1e-6))", "int(std::floor(value - 1e-6))"),
-    ("data/picture/digit_image_place.cpp", digit, "int(std::lround(side / 2 - center))", "int(side / 2 - center)"),
-    ("data/picture/digit_image_group.cpp", digit, "part.peak < 2 * group.peak", "part.peak < 9 * group.peak"),
+    ("data/picture/digit_image_strokes.cpp", digit, "int(std::lround(side / 2 - center))", "int(side / 2 - center)"),
+    ("data/picture/digit_image_groups.cpp", digit, "part.peak < 2 * group.peak", "part.peak < 9 * group.peak"),
     ("data/file/atomic_file.cpp", atomic, "place_.c_str()) != 0) fail", "place_.c_str()) > 0) fail"),
     # The search on the CPU.
     ("cpu/best.cpp", lists, "std::nth_element(keys, keys + (k_ - 1),", "std::nth_element(keys, keys + k_,"),

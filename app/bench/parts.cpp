@@ -203,9 +203,9 @@ void run_rerank(BenchRun& run) {
         " queries of each row against the definition in plain loops, and these loops against the kernels";
     const Neighbors candidates = nearest_by_gradients(run, work, shape, count);
     std::vector<RerankWork> all;
-    for (const RerankInfo& known : rerankers()) {
+    for (const char* known : Names<Reranker>::list) {
         Rerank rerank = usual;
-        rerank.kind = known.kind;
+        rerank.kind = *named<Reranker>(known);
         if (rerank.has_descriptors()) all.push_back({rerank, shape, work.train, work.query, candidates});
     }
     const std::vector<Place> everywhere = places(run, "descriptors and candidates");

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "app/cli/option_kinds.h"
-#include "data/set/mnist_checksums.h"
+#include "data/set/locate.h"
 
 namespace knn {
 

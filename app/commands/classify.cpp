@@ -23,7 +23,6 @@
 #include "classifier/subset_search.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 #include "data/picture/picture_file.h"
 
 namespace fs = std::filesystem;
@@ -251,7 +250,7 @@ int classify(const Options& options, Clock::time_point start) {
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
     const DataLocation location = locate_training(options.data);
-    std::vector<fs::path> inputs = location.files();
+    std::vector<fs::path> inputs = location.files;
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());
     for (const PictureSource& picture : sources)
         inputs.emplace_back(picture.file);

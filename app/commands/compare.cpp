@@ -235,7 +235,7 @@ int compare(const Options& options, Clock::time_point) {
     DataLocation location;
     std::optional<Dataset> data;
     if (!given.html.empty()) data = data_of(a, b, options, location);
-    outputs.check(location.files());
+    outputs.check(location.files);
     const LabeledImages* test = data ? &data->test : nullptr;
     write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(result); }},
                    {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},

@@ -11,7 +11,6 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/set/locate.h"
-#include "data/set/mnist_checksums.h"
 
 namespace knn {
 

@@ -1,7 +1,6 @@
 #include "app/commands/digits.h"
 
 #include <map>
-#include <memory>
 
 #include "app/console/interrupt.h"
 #include "app/console/terminal.h"
@@ -46,15 +45,14 @@ std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighb
 }  // namespace
 
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads) {
-    const auto read = std::make_shared<TrainingImages>(load_training(location, !options.no_cache, threads));
-    const ImageShape shape{read->rows, read->cols};
-    const TrainingIdentity identity{options.no_cache ? "" : read->key, read->name};
-    const Training all{read->images, read->labels, shape};
-    LoadedTraining training{
-        TrainingSet(first_images(all.rows, all.labels, shape, options.first.train), identity, read),
-        read->source,
-        all,
-        {}};
+    const TrainingImages read = load_training(location, !options.no_cache, threads);
+    const ImageShape shape = read.shape;
+    const Training all{read.images, read.labels, shape};
+    LoadedTraining training{TrainingSet(first_images(all.rows, all.labels, shape, options.first.train),
+                                        read.identity, read.owner),
+                            read.source,
+                            all,
+                            {}};
     if (shape.rows != DigitImage::side || shape.cols != DigitImage::side)
         throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
                         std::to_string(shape.cols) +

@@ -12,7 +12,7 @@
 #include "app/report/picture.h"
 #include "app/report/text.h"
 #include "data/core/errors.h"
-#include "data/core/words.h"
+#include "data/core/format.h"
 
 namespace fs = std::filesystem;
 
@@ -88,10 +88,7 @@ DataLocation location_of(const SavedReport& report) {
     if (report.files.empty() || !std::ranges::all_of(report.files, is_there))
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
-    location.train_images = report.files[0];
-    location.train_labels = report.files[1];
-    location.test_images = report.files[2];
-    location.test_labels = report.files[3];
+    location.files = report.files;
     return location;
 }
 

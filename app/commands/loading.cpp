@@ -13,9 +13,8 @@
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/set/idx.h"
-#include "data/set/mnist_checksums.h"
+#include "data/set/locate.h"
 #include "data/set/training.h"
-#include "data/synthetic/synthetic.h"
 
 namespace fs = std::filesystem;
 
@@ -86,7 +85,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
     else if (!images_.empty())
         files_ = {images_};
     else
-        files_ = location_.files();
+        files_ = location_.files;
     for (const auto& more : {options.method_files, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
     outputs_.check(files_);
@@ -119,12 +118,10 @@ Dataset LoadedSet::read_images(const OutputOptions& output) const {
             return read_pictures(pictures_, memory, token);
         });
     } else if (!images_.empty()) {
-        IdxImages read = read_idx_images(images_, memory);
-        data.train = {read.count, read.rows, read.cols, std::move(read.pixels), {}};
-    } else if (location_.synthetic) {
-        data.train = std::move(synthetic_digits({}, memory).train);
+        IdxData read = read_idx(images_, IdxKind::images, memory);
+        data.train = {read.count, read.rows, read.cols, std::move(read.bytes), {}};
     } else {
-        data.train = load_training_files(location_, memory);
+        data.train = load_training_images(location_, memory);
     }
     return data;
 }

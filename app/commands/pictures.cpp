@@ -15,7 +15,7 @@
 #include "app/report/answers.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
-#include "data/core/words.h"
+#include "data/core/format.h"
 #include "data/picture/picture_file.h"
 
 namespace fs = std::filesystem;

@@ -17,7 +17,6 @@
 #include "app/report/text.h"
 #include "classifier/subset_search.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 

@@ -19,7 +19,6 @@
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace fs = std::filesystem;
 

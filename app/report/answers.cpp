@@ -7,7 +7,6 @@
 #include "app/report/json.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 

@@ -2,7 +2,6 @@
 
 #include "app/report/text.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 

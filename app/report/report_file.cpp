@@ -10,7 +10,7 @@
 #include "data/core/errors.h"
 #include "data/core/problem.h"
 #include "data/file/transfer.h"
-#include "data/set/mnist_checksums.h"
+#include "data/set/locate.h"
 
 namespace fs = std::filesystem;
 

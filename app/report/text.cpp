@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 

@@ -9,7 +9,6 @@
 #include "app/report/text.h"
 #include "app/view/viewer.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 

@@ -17,7 +17,7 @@
 namespace knn {
 
 struct FittedTransform;  // data/transform/fitted.h
-struct Reranking;        // data/rerank/reranking.h
+struct Reranking;        // data/rerank/descriptor.h
 
 /// The training set that an engine opens. Does not own what it refers to.
 struct Training {

@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers and tables as text, the same in every locale.
+/// Numbers, words and tables as text, the same in every locale.
 
 #include <cstdint>
 #include <string>
@@ -29,6 +29,11 @@ std::string gibibytes(std::int64_t bytes);
 
 /// The current time as ISO 8601: "2000-01-01T00:00:00Z".
 std::string utc_now();
+
+/// "image" for 1, else "images"; "class", "classes".
+inline std::string noun(std::int64_t count, const std::string& one) {
+    return count == 1 ? one : one + (one.ends_with('s') ? "es" : "s");
+}
 
 /// Number of bytes of the first character; 0 if it is not UTF-8. `text` must not be empty.
 std::size_t utf8_length(std::string_view text);

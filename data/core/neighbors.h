@@ -49,19 +49,11 @@ template <class T>
 struct UninitializedAllocator : std::allocator<T> {
     static constexpr std::align_val_t alignment{64};
 
-    template <class U>
-    struct rebind {
-        using other = UninitializedAllocator<U>;
-    };
     T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), alignment)); }
     void deallocate(T* at, std::size_t) { ::operator delete(at, alignment); }
     template <class U>
     void construct(U* at) {
         ::new (static_cast<void*>(at)) U;
-    }
-    template <class U, class... Args>
-    void construct(U* at, Args&&... args) {
-        std::construct_at(at, std::forward<Args>(args)...);
     }
 };
 template <class T>

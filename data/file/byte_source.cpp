@@ -71,8 +71,6 @@ void ByteSource::open() {
     // Files of /proc say 0 and still have content.
     if (S_ISREG(status.st_mode) && status.st_size > 0)
         file_bytes_ = static_cast<std::uint64_t>(status.st_size);
-    const int flags = ::fcntl(descriptor_.number(), F_GETFL);
-    ::fcntl(descriptor_.number(), F_SETFL, flags & ~O_NONBLOCK);
 }
 
 std::optional<std::uint64_t> ByteSource::max_bytes() const {

@@ -52,49 +52,40 @@ struct Group {
     int row = 0;  ///< of the page
 };
 
-/// Polarity, by the whole picture at reduced size: whether the ink is lighter than the paper.
-/// digit_image_light.cpp, as the next four.
-bool is_light_ink(const cv::Mat& gray);
-/// The ink of `work`, a picture at working size; `scale`: its pixels per pixel of the picture. The paper is a
-/// closing `paper_width` pixels wide, which must be wider than the pen, at a size at which these are
-/// `paper_steps` pixels.
-Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps);
+/// Ink at working size: 0 elsewhere, 1 for full ink.
+struct Strokes {
+    cv::Mat levels;    ///< CV_32F
+    cv::Point corner;  ///< working pixel of the first
+    double pen = 0;    ///< width of the stroke
+};
+// digit_image_ink.cpp
+
 /// Working size, polarity, illumination of a picture of one digit.
 Ink find_ink(const cv::Mat& gray);
-/// The polarity alone by the whole picture, whose ink is a minority of pixels far from their surroundings: the third moment
-/// of the difference to the median `reach` pixels around has its sign. −1 (dark ink) to 1 (light ink).
-double vote_of_minority(const cv::Mat& small, int reach);
-/// Resized by a factor; a side that would vanish keeps a pixel.
-cv::Mat scaled(const cv::Mat& mat, double scale, int method);
+/// The same of a page, and the size of its digits.
+Page find_page(const cv::Mat& gray);
+/// A copy, resized by a factor; a side that would vanish keeps a pixel.
+cv::Mat scaled(const cv::Mat& mat, double scale);
 
-/// Pixels of a mask that touch, also at corners. digit_image_parts.cpp
-struct Component {
-    cv::Rect box;
-    int label = 0, area = 0;
-};
-/// All of them, by label; `labels` (CV_32S) has 0 elsewhere.
-std::vector<Component> components_of(const cv::Mat& mask, cv::Mat& labels);
+// digit_image_parts.cpp
 
 /// Ink without paper and ruled lines, as connected components. `size`: of the digits of a page, or 0 for a
-/// picture of one digit. digit_image_parts.cpp
+/// picture of one digit.
 Parts find_parts(const Ink& ink, double size = 0);
+/// The strongest ink near each pixel of `own` (CV_32F, 0 where there is other ink), the ink of a part with this box and
+/// peak. A faint part of a stroke is measured by this, not by the digit's darkest part.
+cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak);
 
-/// digit_image_page.cpp
-Page find_page(const cv::Mat& gray);
+// digit_image_groups.cpp
 
-/// Erases lines across the picture, as in notebooks; returns the erased pixels. digit_image_lines.cpp
-cv::Mat erase_ruled_lines(cv::Mat& mask);
-/// The same for lines that are longer than three digits of `size` pixels: of ruled paper and tables.
-cv::Mat erase_page_lines(cv::Mat& mask, double size);
-
-/// The digit of a picture; `refused`: why there is none. digit_image_group.cpp.
+/// The digit of a picture; `refused`: why there is none.
 Group one_group(const Parts& parts, cv::Size size, std::string& refused);
-/// The digits of a page in any order. digit_image_gather.cpp
+/// The digits of a page in any order.
 std::vector<Group> all_groups(const Page& page);
 /// Whether two digits side by side may be parts of one; `usual`: height of a digit.
 bool may_be_one(const Group& left, const Group& right, double usual);
+void join(Group& group, const Part& part);
 /// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
-/// digit_image_gather.cpp
 void sort_into_rows(std::vector<Group>& groups);
 /// The value that half of the ink of these parts reaches; 0 if there are none.
 double reached_by_half(std::vector<Part> parts, double (*value)(const Part& part));
@@ -103,29 +94,14 @@ bool is_stroke(const Part& part);
 /// Whether a part runs along the picture's border, as the edge of a page does; a digit only touches it.
 bool is_border(const Part& part, cv::Size size);
 double size_of(const cv::Rect& box);
-/// The empty space between two boxes, 0 if they touch or overlap.
-double gap(const cv::Rect& a, const cv::Rect& b);
-Group group_of(const Part& part);
-void join(Group& group, const Part& part);
 
-/// The strongest ink near each pixel: within `reach` pixels, of `own` (CV_32F, 0 where there is other ink), but
-/// at least `least`. A faint part of a stroke is measured by this, not by the digit's darkest part.
-/// digit_image_parts.cpp
-cv::Mat local_peak(const cv::Mat& own, double reach, double least);
+// digit_image_strokes.cpp
 
-/// Ink at working size: 0 elsewhere, 1 for full ink.
-struct Strokes {
-    cv::Mat levels;    ///< CV_32F
-    cv::Point corner;  ///< working pixel of the first
-    double pen = 0;    ///< width of the stroke
-};
-/// Of one group, without other ink. digit_image_place.cpp
+/// The ink of one group, without other ink.
 Strokes strokes_of(const Ink& ink, const Parts& parts, const Group& group);
-
 /// Strokes that may be several digits that touch: ways to cut them into 2 or more from the left, at most
-/// three. digit_image_cut.cpp
+/// three.
 std::vector<std::vector<Strokes>> cuts_of(const Strokes& strokes, double usual);
-
 /// The same with MNIST's stroke width; `pen`: the current width, in pixels of `levels`.
 cv::Mat with_usual_pen(const cv::Mat& levels, double pen);
 /// `levels` as 28×28 the way MNIST was made, the digit's longer side `longest` pixels. CV_8U.

@@ -63,12 +63,8 @@ std::vector<std::uint8_t> content_of(int descriptor, const std::string& name) {
     }
 }
 
-std::string size_of(const PictureHeader& header) {
-    return std::to_string(header.cols) + "x" + std::to_string(header.rows);
-}
-
 void check(const PictureHeader& header, const std::string& name) {
-    const std::string size = size_of(header);
+    const std::string size = std::to_string(header.cols) + "x" + std::to_string(header.rows);
     if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size + " pixels");
     if (header.rows > max_picture_pixels / header.cols)
@@ -100,22 +96,15 @@ Picture upright(Picture stored, int orientation) {
 
 thread_local const char* in_codec = nullptr;
 
-/// While it exists, `picture_in_codec` returns the name.
-class InCodec {
-  public:
-    explicit InCodec(const std::string& name) : name_(harmless(name)) { in_codec = name_.c_str(); }
-    ~InCodec() { in_codec = nullptr; }
-    InCodec(const InCodec&) = delete;
-    InCodec& operator=(const InCodec&) = delete;
-
-  private:
-    std::string name_;
-};
-
 /// False, with `error`, if it cannot be decoded.
 bool decode(std::span<const std::uint8_t> bytes, const std::string& name, Picture& picture, bool& damaged,
             std::string& error) {
-    const InCodec guard(name);
+    struct InCodec {
+        std::string name;
+        ~InCodec() { in_codec = nullptr; }
+    };
+    const InCodec guard{harmless(name)};
+    in_codec = guard.name.c_str();
     return picture_module().decode(bytes.data(), bytes.size(), picture, damaged, error);
 }
 

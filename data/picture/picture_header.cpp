@@ -42,18 +42,23 @@ class BytesView {
     std::span<const std::uint8_t> bytes_;
 };
 
-/// The orientation (tag 274) in the first directory of a TIFF, the format of EXIF. 1 if there is none.
-int orientation_of(const BytesView& tiff) {
+/// Where the first directory of a TIFF has its first entry with one of two tags, which libtiff takes; 0: nowhere.
+std::uint64_t tiff_entry(const BytesView& tiff, std::uint32_t tag, std::uint32_t other) {
     const bool big = tiff.is("MM", 0);
     const std::uint64_t directory = tiff.u32(4, big), count = tiff.u16(directory, big);
     for (std::uint64_t entry = 0; entry < count; ++entry) {
         const std::uint64_t at = directory + 2 + 12 * entry;
         if (!tiff.has(at, 12)) break;
-        if (tiff.u16(at, big) != 274) continue;
-        const int value = int(tiff.u16(at + 8, big));
-        return value >= 1 && value <= 8 ? value : 1;
+        if (const std::uint32_t found = tiff.u16(at, big); found == tag || found == other) return at;
     }
-    return 1;
+    return 0;
+}
+
+/// The orientation (tag 274) in a TIFF, the format of EXIF. 1 if there is none.
+int orientation_of(const BytesView& tiff) {
+    const std::uint64_t entry = tiff_entry(tiff, 274, 274);
+    const int value = entry > 0 ? int(tiff.u16(entry + 8, tiff.is("MM", 0))) : 1;
+    return value >= 1 && value <= 8 ? value : 1;
 }
 
 // PNG (W3C, third edition): chunks of length, type, data, CRC; IHDR first, IEND last; eXIf holds EXIF.
@@ -140,19 +145,16 @@ PictureHeader tiff(const BytesView& file) {
     const bool big = file.is("MM", 0);
     const std::uint64_t directory = file.u32(4, big), count = file.u16(directory, big);
     header.cut_short = count == 0 || !file.has(directory, 2 + 12 * count);
-    std::uint64_t offsets = 0, sizes = 0, parts = 0;
-    // From the last to the first: of a tag that occurs twice libtiff takes the first.
-    for (std::uint64_t entry = count; entry-- > 0;) {
-        const std::uint64_t at = directory + 2 + 12 * entry;
-        if (!file.has(at, 12)) continue;
-        const std::uint64_t tag = file.u16(at, big);
-        if (tag == 256) header.cols = std::int64_t(tiff_value(file, at, 0, big));
-        if (tag == 257) header.rows = std::int64_t(tiff_value(file, at, 0, big));
-        if (tag == 273 || tag == 324) offsets = at, parts = file.u32(at + 4, big);
-        if (tag == 279 || tag == 325) sizes = at;
-    }
+    const auto side = [&](std::uint32_t tag) {
+        const std::uint64_t entry = tiff_entry(file, tag, tag);
+        return entry > 0 ? std::int64_t(tiff_value(file, entry, 0, big)) : 0;
+    };
+    header.cols = side(256);
+    header.rows = side(257);
+    const std::uint64_t offsets = tiff_entry(file, 273, 324), sizes = tiff_entry(file, 279, 325);
     if (offsets == 0 || sizes == 0) return header;
-    parts = std::min<std::uint64_t>({parts, file.u32(sizes + 4, big), file.size()});
+    const auto parts =
+        std::min<std::uint64_t>({file.u32(offsets + 4, big), file.u32(sizes + 4, big), file.size()});
     for (std::uint64_t part = 0; part < parts && !header.cut_short; ++part)
         header.cut_short =
             !file.has(tiff_value(file, offsets, part, big), tiff_value(file, sizes, part, big));

@@ -6,22 +6,10 @@
 
 namespace knn {
 
-std::span<const RerankInfo> rerankers() {
-    static constexpr std::array table{
-        RerankInfo{Reranker::none, "the order of the search"},
-        RerankInfo{Reranker::distortion, "gradients, each at the best of its displacements"},
-        RerankInfo{Reranker::cells, "local histograms of gradients, each against the best of 3 × 3"},
-        RerankInfo{Reranker::both, "the sum of distortion and cells"},
-        RerankInfo{Reranker::spread,
-                   "distances of the search, scaled by how far images lie from their class"},
-    };
-    return table;
-}
-
 std::string reranker_names() {
     std::string names;
-    for (const RerankInfo& info : rerankers())
-        names.append(names.empty() ? "" : ", ").append(name(info.kind));
+    for (const char* known : Names<Reranker>::list)
+        names.append(names.empty() ? "" : ", ").append(known);
     return names + "[:N:mean|deviation:times|plus:W]";
 }
 

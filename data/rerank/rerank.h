@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,12 +35,6 @@ struct Rerank {
 };
 
 inline constexpr int min_candidates = 10;
-
-struct RerankInfo {
-    Reranker kind;
-    const char* summary;
-};
-std::span<const RerankInfo> rerankers();
 
 /// "both", "spread:10:mean:times:-0.5": what users write, and reports repeat.
 std::string reranker_text(const Rerank& rerank);

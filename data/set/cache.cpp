@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <future>
@@ -21,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "data/core/dataset.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 
@@ -101,53 +98,17 @@ std::vector<std::uint32_t> checksums_of(std::span<const View> parts) {
     return checksums;
 }
 
-/// A mapped file. If another process truncated it, reading the missing pages would end this process (SIGBUS);
-/// the lease on `held` makes that process wait until the file is closed.
-struct Mapping {
-    FileDescriptor held;
-    void* place;
-    std::size_t bytes;
-
-    Mapping(FileDescriptor file, std::size_t size)
-        : held(std::move(file)),
-          place(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, held.number(), 0)),
-          bytes(size) {}
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    ~Mapping() {
-        if (place != MAP_FAILED) ::munmap(place, bytes);
-    }
-};
-
-/// False if the file system has no leases, or another process has the file open for writing.
-bool lease(const FileDescriptor& file) {
-    // The signal when another process waits for the lease: one that is ignored. SIGIO would end this process.
-    return ::fcntl(file.number(), F_SETSIG, SIGURG) == 0 && ::fcntl(file.number(), F_SETLEASE, F_RDLCK) == 0;
-}
-
 /// All bytes of a regular file that only this user can have written. Does not follow symbolic links.
 std::shared_ptr<const std::uint8_t> mapped_content(const fs::path& path, std::size_t& size) {
-    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-    if (!file.is_open()) return nullptr;
-    const bool leased = lease(file);
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     struct stat status = {};
-    if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
-        status.st_uid != ::geteuid())
+    if (!file.is_open() || ::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size <= 0 || status.st_uid != ::geteuid())
         return nullptr;
     size = static_cast<std::size_t>(status.st_size);
-    if (leased) {
-        const auto mapping = std::make_shared<Mapping>(std::move(file), size);
-        if (mapping->place == MAP_FAILED) return nullptr;
-        return {mapping, static_cast<const std::uint8_t*>(mapping->place)};
-    }
-    const auto bytes = std::make_shared<Bytes>(size);
-    for (std::size_t done = 0; done < size;) {
-        const ssize_t got = ::read(file.number(), bytes->data() + done, size - done);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return nullptr;
-        done += static_cast<std::size_t>(got);
-    }
-    return {bytes, bytes->data()};
+    void* const place = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.number(), 0);
+    if (place == MAP_FAILED) return nullptr;
+    return {static_cast<const std::uint8_t*>(place), [place, size](const void*) { ::munmap(place, size); }};
 }
 
 fs::path absolute_folder(const char* variable) {

@@ -18,9 +18,7 @@ std::filesystem::path cache_folder();
 /// The total size of its files; 0 if it does not exist.
 std::uint64_t cache_bytes();
 
-/// Verified bytes of a cache file. They do not change: a new file is renamed over the old one, and a process
-/// that writes to or truncates the old one waits until these bytes are released, or until Linux's
-/// lease-break-time (45 s) is over.
+/// Verified bytes of a cache file. They do not change: a new file is renamed over the old one.
 struct CachedBytes {
     std::shared_ptr<const std::uint8_t> content;  ///< of the whole file
     std::span<const std::uint8_t> payload;

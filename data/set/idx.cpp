@@ -9,6 +9,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/file/byte_source.h"
@@ -27,6 +28,10 @@ struct Kind {
 };
 constexpr Kind images_kind = {3, "images", "an IDX file of 8-bit images (magic 00 00 08 03), plain or gzip"};
 constexpr Kind labels_kind = {1, "labels", "an IDX file of 8-bit labels (magic 00 00 08 01), plain or gzip"};
+
+const Kind& kind_of(IdxKind which) {
+    return which == IdxKind::images ? images_kind : labels_kind;
+}
 
 struct IdxHeader {
     std::array<std::uint64_t, 3> sizes = {1, 1, 1};  // 1 beyond the rank
@@ -164,25 +169,6 @@ Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource*
     return bytes;
 }
 
-/// Reads the whole file: the header, the data, and checks that nothing follows.
-Bytes read_idx(ByteSource& source, const Kind& kind, std::pmr::memory_resource* memory, IdxHeader& header) {
-    header = read_header(source, kind);
-    check_sizes(source, header, kind);
-    try {
-        std::size_t got = 0;
-        Bytes bytes = read_data(source, static_cast<std::size_t>(header.data_bytes), memory, got);
-        if (got < header.data_bytes)
-            source.fail("is cut short: it declares " + describe(header, kind) + " = " +
-                        std::to_string(header.data_bytes) + " bytes, but has " + std::to_string(got));
-        std::uint8_t beyond = 0;
-        if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
-        return bytes;
-    } catch (const std::bad_alloc&) {
-        throw DataError(source.file().string() + ": needs " + std::to_string(header.data_bytes) +
-                        " bytes of memory, which are not free; expected that much free memory");
-    }
-}
-
 void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, const Bytes& bytes) {
     std::string header = {0, 0, 8, static_cast<char>(sizes.size())};
     for (const std::int64_t size : sizes)
@@ -194,33 +180,30 @@ void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, con
 
 }  // namespace
 
-IdxImages read_idx_images(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
-    ByteSource source(file, images_kind.expected);
-    return read_idx_images(source, memory);
+IdxData read_idx(const std::filesystem::path& file, IdxKind which, std::pmr::memory_resource* memory) {
+    ByteSource source(file, kind_of(which).expected);
+    return read_idx(source, which, memory);
 }
 
-IdxImages read_idx_images(ByteSource& source, std::pmr::memory_resource* memory) {
-    IdxHeader header;
-    IdxImages images;
-    images.pixels = read_idx(source, images_kind, memory, header);
-    images.count = static_cast<std::int64_t>(header.sizes[0]);
-    images.rows = static_cast<int>(header.sizes[1]);
-    images.cols = static_cast<int>(header.sizes[2]);
-    images.crc32 = source.crc32();
-    return images;
-}
-
-IdxLabels read_idx_labels(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
-    ByteSource source(file, labels_kind.expected);
-    return read_idx_labels(source, memory);
-}
-
-IdxLabels read_idx_labels(ByteSource& source, std::pmr::memory_resource* memory) {
-    IdxHeader header;
-    IdxLabels labels;
-    labels.labels = read_idx(source, labels_kind, memory, header);
-    labels.crc32 = source.crc32();
-    return labels;
+IdxData read_idx(ByteSource& source, IdxKind which, std::pmr::memory_resource* memory) {
+    const Kind& kind = kind_of(which);
+    IdxHeader header = read_header(source, kind);
+    check_sizes(source, header, kind);
+    try {
+        std::size_t got = 0;
+        Bytes bytes = read_data(source, static_cast<std::size_t>(header.data_bytes), memory, got);
+        if (got < header.data_bytes)
+            source.fail("is cut short: it declares " + describe(header, kind) + " = " +
+                        std::to_string(header.data_bytes) + " bytes, but has " + std::to_string(got));
+        std::uint8_t beyond = 0;
+        if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
+        const auto [count, rows, cols] = header.sizes;
+        return {static_cast<std::int64_t>(count), static_cast<int>(rows), static_cast<int>(cols),
+                std::move(bytes), source.crc32()};
+    } catch (const std::bad_alloc&) {
+        throw DataError(source.file().string() + ": needs " + std::to_string(header.data_bytes) +
+                        " bytes of memory, which are not free; expected that much free memory");
+    }
 }
 
 void write_idx_images(std::ostream& out, const LabeledImages& images) {

@@ -15,17 +15,14 @@ namespace knn {
 
 class ByteSource;  // data/file/byte_source.h
 
-/// The images of one file: count × rows × cols, read straight into memory from `memory`.
-struct IdxImages {
-    std::int64_t count = 0;
-    int rows = 0, cols = 0;
-    Bytes pixels;
-    std::uint32_t crc32 = 0;  ///< of the whole uncompressed file
-};
+/// What a file is expected to have.
+enum class IdxKind { images, labels };
 
-/// The labels of one file, read straight into memory from `memory`.
-struct IdxLabels {
-    Bytes labels;
+/// The content of one file.
+struct IdxData {
+    std::int64_t count = 0;
+    int rows = 1, cols = 1;   ///< of images; of labels 1
+    Bytes bytes;              ///< count × rows × cols
     std::uint32_t crc32 = 0;  ///< of the whole uncompressed file
 };
 
@@ -34,18 +31,13 @@ struct SwappedFiles : DataError {
     using DataError::DataError;
 };
 
-/// Throw DataError, one line that names the file, what is wrong and what was expected.
-/// Sizes are checked in 64 bits before anything is allocated.
-IdxImages read_idx_images(const std::filesystem::path& file,
-                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
-IdxLabels read_idx_labels(const std::filesystem::path& file,
-                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
-
+/// Reads straight into memory from `memory`. Throws DataError, one line that names the file, what is wrong and what was
+/// expected. Sizes are checked in 64 bits before anything is allocated.
+IdxData read_idx(const std::filesystem::path& file, IdxKind which,
+                 std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 /// The same from an open source, whose messages end as it says.
-IdxImages read_idx_images(ByteSource& source,
-                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
-IdxLabels read_idx_labels(ByteSource& source,
-                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+IdxData read_idx(ByteSource& source, IdxKind which,
+                 std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 /// Plain IDX. Sizes fit 32 bits.
 void write_idx_images(std::ostream& out, const LabeledImages& images);

@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/problem.h"
 #include "data/core/sha256.h"
-#include "data/core/words.h"
 #include "data/file/byte_source.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
-#include "data/set/mnist_checksums.h"
 #include "data/synthetic/synthetic.h"
 
 namespace knn {
@@ -25,21 +24,19 @@ namespace fs = std::filesystem;
 /// The files of one set while they are being read; the destructor waits for the threads.
 struct PendingSet {
     fs::path images_file, labels_file;
-    std::future<IdxImages> images;
-    std::future<IdxLabels> labels;
+    std::future<IdxData> images, labels;
 
     // The default policy falls back to reading in this thread if the system provides no more threads.
     PendingSet(const fs::path& images_file_, const fs::path& labels_file_, std::pmr::memory_resource* memory)
         : images_file(images_file_),
           labels_file(labels_file_),
-          images(std::async([=] { return read_idx_images(images_file_, memory); })),
-          labels(std::async([=] { return read_idx_labels(labels_file_, memory); })) {}
+          images(std::async([=] { return read_idx(images_file_, IdxKind::images, memory); })),
+          labels(std::async([=] { return read_idx(labels_file_, IdxKind::labels, memory); })) {}
 };
 
 /// Checks and returns one set; `crc32` receives the checksums of images and labels.
 LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
-    IdxImages images;
-    IdxLabels labels;
+    IdxData images, labels;
     std::optional<SwappedFiles> swapped;
     try {
         images = pending.images.get();
@@ -57,7 +54,7 @@ LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
         if (!swapped) throw;
     }
     if (swapped) throw SwappedFiles(*swapped);
-    if (const auto n_labels = static_cast<std::int64_t>(labels.labels.size()); n_labels != images.count)
+    if (const std::int64_t n_labels = labels.count; n_labels != images.count)
         throw DataError(pending.labels_file.string() + ": has " + std::to_string(n_labels) + ' ' +
                         noun(n_labels, "label") + " for the " + std::to_string(images.count) + ' ' +
                         noun(images.count, "image") + " of " + pending.images_file.string() +
@@ -69,7 +66,7 @@ LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
                         " pixels, which keep squared distances within 32 bits");
     crc32[0] = images.crc32;
     crc32[1] = labels.crc32;
-    return {images.count, images.rows, images.cols, std::move(images.pixels), std::move(labels.labels)};
+    return {images.count, images.rows, images.cols, std::move(images.bytes), std::move(labels.bytes)};
 }
 
 std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
@@ -103,8 +100,8 @@ std::string sha256_of(const fs::path& file) {
 
 Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
     if (location.synthetic) return synthetic_digits({}, memory);
-    PendingSet train(location.train_images, location.train_labels, memory);
-    PendingSet test(location.test_images, location.test_labels, memory);
+    PendingSet train(location.files[0], location.files[1], memory);
+    PendingSet test(location.files[2], location.files[3], memory);
 
     Dataset data;
     std::uint32_t crc32[2][2] = {};
@@ -114,27 +111,28 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
         const auto size = [](const LabeledImages& set) {
             return std::to_string(set.rows) + "x" + std::to_string(set.cols);
         };
-        throw DataError(location.test_images.string() + ": has images of " + size(data.test) + ", but " +
-                        location.train_images.string() + " has images of " + size(data.train) +
+        throw DataError(location.files[2].string() + ": has images of " + size(data.test) + ", but " +
+                        location.files[0].string() + " has images of " + size(data.train) +
                         "; expected training and test images of the same size");
     }
     const bool is_mnist = crc32[0][0] == mnist_files[0].crc32 && crc32[0][1] == mnist_files[1].crc32 &&
                           crc32[1][0] == mnist_files[2].crc32 && crc32[1][1] == mnist_files[3].crc32;
-    data.name = is_mnist ? "MNIST" : folder_name(location.train_images);
+    data.name = is_mnist ? "MNIST" : folder_name(location.files[0]);
     data.source = location.source;
-    data.files = location.files();
+    data.files = location.files;
     data.labels = occurring_labels(data);
     return data;
 }
 
-LabeledImages load_training_files(const DataLocation& location, std::pmr::memory_resource* memory) {
-    PendingSet train(location.train_images, location.train_labels, memory);
+LabeledImages load_training_images(const DataLocation& location, std::pmr::memory_resource* memory) {
+    if (location.synthetic) return std::move(synthetic_digits({}, memory).train);
+    PendingSet train(location.files[0], location.files[1], memory);
     std::uint32_t crc32[2] = {};
     return finish(train, crc32);
 }
 
 std::vector<FileChecksum> checksums(const DataLocation& location) {
-    const std::vector<fs::path> files = location.files();
+    const std::vector<fs::path>& files = location.files;
     std::vector<std::future<std::string>> hashes;
     for (const fs::path& file : files)
         hashes.push_back(std::async([&] { return sha256_of(file); }));

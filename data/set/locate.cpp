@@ -3,16 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <span>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "data/core/errors.h"
-#include "data/set/mnist_checksums.h"
 
 namespace knn {
 
@@ -20,10 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Paths in the order of mnist_files; empty: not found or not given.
-using FourFiles = std::array<fs::path, mnist_files.size()>;
-/// All four, or the first two: the training set.
-using WantedFiles = std::span<fs::path>;
+/// Paths in the order of mnist_files, all four or the first two, the training set; empty: not found or not given.
+using Files = std::vector<fs::path>;
 constexpr std::size_t training_files = 2;
 
 constexpr std::array<const char*, mnist_files.size()> option_names = {"§train-images", "§train-labels",
@@ -56,7 +52,7 @@ constexpr const char* closed = "may not be read: permission denied";
 
 /// Fills empty entries of `files` from the folder; returns why some stay empty, for a message: `closed`, or
 /// "lacks" and the missing names.
-std::string fill_from(const fs::path& folder, WantedFiles files) {
+std::string fill_from(const fs::path& folder, Files& files) {
     std::error_code error;
     if (fs::is_directory(folder, error) && ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) != 0 &&
         errno == EACCES)
@@ -72,7 +68,7 @@ std::string fill_from(const fs::path& folder, WantedFiles files) {
 }
 
 /// A folder named by the user, in the option or the variable, must have all missing files.
-void fill_from_named(const fs::path& folder, WantedFiles files, bool by_variable) {
+void fill_from_named(const fs::path& folder, Files& files, bool by_variable) {
     std::error_code error;
     const std::string expected =
         "; expected a folder with MNIST's " +
@@ -103,26 +99,24 @@ std::vector<fs::path> usual_places() {
 }
 
 /// Fills empty entries from the first default folder that has all of them; false if there is none.
-bool fill_from_usual(DataLocation& location, WantedFiles files) {
+bool fill_from_usual(DataLocation& location, Files& files) {
     for (const fs::path& place : usual_places()) {
         location.looked_in.push_back(place.string());
-        FourFiles all;
-        const WantedFiles filled(all.data(), files.size());
-        std::copy(files.begin(), files.end(), filled.begin());
+        Files filled = files;
         const std::string reason = fill_from(place, filled);
         if (!reason.empty()) {
-            if (!std::equal(files.begin(), files.end(), filled.begin()) || reason == closed)
+            if (filled != files || reason == closed)
                 location.incomplete.push_back(place.string() + ": " + reason);
             continue;
         }
-        std::copy(filled.begin(), filled.end(), files.begin());
+        files = filled;
         location.source = place.string();
         return true;
     }
     return false;
 }
 
-[[noreturn]] void fail_incomplete(WantedFiles given, const DataLocation& location) {
+[[noreturn]] void fail_incomplete(const Files& given, const DataLocation& location) {
     std::string missing, places;
     for (std::size_t i = 0; i < given.size(); ++i)
         if (given[i].empty()) missing += (missing.empty() ? "" : ", ") + std::string(option_names[i]);
@@ -135,10 +129,8 @@ bool fill_from_usual(DataLocation& location, WantedFiles files) {
                     " files, or §data with a folder for the rest");
 }
 
-DataLocation locate_first(const DataOptions& options, std::size_t wanted) {
+DataLocation locate_files(const std::string& folder, Files files) {
     DataLocation location;
-    FourFiles all = {options.train_images, options.train_labels, options.test_images, options.test_labels};
-    const WantedFiles files(all.data(), wanted);
     std::string given;
     std::size_t n_given = 0;
     for (const fs::path& file : files) {
@@ -146,11 +138,11 @@ DataLocation locate_first(const DataOptions& options, std::size_t wanted) {
         given += (given.empty() ? "" : ", ") + file.string();
         ++n_given;
     }
-    const std::string named = !options.folder.empty() ? options.folder : environment("MNIST_KNN_DATA");
+    const std::string named = !folder.empty() ? folder : environment("MNIST_KNN_DATA");
     if (n_given < files.size()) {
         if (!named.empty()) {
             location.looked_in.push_back(named);
-            fill_from_named(named, files, options.folder.empty());
+            fill_from_named(named, files, folder.empty());
             location.source = named;
         } else if (!fill_from_usual(location, files)) {
             if (n_given > 0) fail_incomplete(files, location);
@@ -161,20 +153,11 @@ DataLocation locate_first(const DataOptions& options, std::size_t wanted) {
     }
     if (n_given > 0)
         location.source = given + (location.source.empty() ? "" : ", rest from " + location.source);
-    location.train_images = all[0];
-    location.train_labels = all[1];
-    location.test_images = all[2];
-    location.test_labels = all[3];
+    location.files = std::move(files);
     return location;
 }
 
 }  // namespace
-
-std::vector<fs::path> DataLocation::files() const {
-    if (synthetic) return {};
-    if (test_images.empty()) return {train_images, train_labels};
-    return {train_images, train_labels, test_images, test_labels};
-}
 
 std::vector<fs::path> dataset_files(const fs::path& folder) {
     std::error_code none;
@@ -186,13 +169,12 @@ std::vector<fs::path> dataset_files(const fs::path& folder) {
 }
 
 DataLocation locate(const DataOptions& options) {
-    return locate_first(options, mnist_files.size());
+    return locate_files(options.folder, {options.train_images, options.train_labels, options.test_images,
+                                         options.test_labels});
 }
 
 DataLocation locate_training(const DataOptions& options) {
-    DataOptions training = options;
-    training.test_images = training.test_labels = "";
-    return locate_first(training, training_files);
+    return locate_files(options.folder, {options.train_images, options.train_labels});
 }
 
 }  // namespace knn

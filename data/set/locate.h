@@ -1,6 +1,8 @@
 #pragma once
 /// Finds and loads the data set of a command.
 
+#include <array>
+#include <cstdint>
 #include <filesystem>
 #include <memory_resource>
 #include <optional>
@@ -10,6 +12,26 @@
 #include "data/core/dataset.h"
 
 namespace knn {
+
+/// One of the four files of MNIST, and the checksums of its uncompressed content. CRC-32 is what gzip carries anyway,
+/// so that loading can compare it at no cost; SHA-256 is for `info` and for downloads, which may be malicious.
+struct MnistFile {
+    const char* name;
+    std::uint32_t crc32;
+    const char* sha256;
+};
+
+/// Training images and labels, test images and labels.
+inline constexpr std::array<MnistFile, 4> mnist_files = {{
+    {"train-images-idx3-ubyte", 0xe9f4d8b3,
+     "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
+    {"train-labels-idx1-ubyte", 0xe0cb4ad2,
+     "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
+    {"t10k-images-idx3-ubyte", 0x91373bdf,
+     "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
+    {"t10k-labels-idx1-ubyte", 0x4ab9eff9,
+     "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
+}};
 
 /// The user's data options; all empty: search the default folders.
 struct DataOptions {
@@ -21,15 +43,12 @@ struct DataOptions {
 /// Four files, or the built-in digits if none were found.
 struct DataLocation {
     std::string source;  ///< the folder (or files) as the user would name it, or "built-in synthetic digits"
-    std::filesystem::path train_images, train_labels, test_images,
-        test_labels;  ///< empty for the built-in digits
+    /// Training images and labels, test images and labels; or the two of the training set; none for the built-in digits.
+    std::vector<std::filesystem::path> files;
     bool synthetic = false;
     std::vector<std::string> looked_in;  ///< the folders searched, in order, for `info` and for messages
     /// Skipped folders that have some of the files: "data/mnist: lacks t10k-labels-idx1-ubyte".
     std::vector<std::string> incomplete;
-
-    /// The files, training images first: four, or the two of the training set; none for the built-in digits.
-    std::vector<std::filesystem::path> files() const;
 };
 
 /// Order: --data, else $MNIST_KNN_DATA, else data/mnist, else the XDG data folder (mnist-knn/mnist below
@@ -53,8 +72,8 @@ Dataset load(const DataLocation& location,
              std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 /// Only the training set, with the same checks. Throws DataError.
-LabeledImages load_training_files(const DataLocation& location,
-                                  std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+LabeledImages load_training_images(const DataLocation& location,
+                                   std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 /// SHA-256 (hex) of a file's uncompressed content as `info` prints it, and that of the same part of MNIST.
 struct FileChecksum {

@@ -9,9 +9,6 @@
 #include <functional>
 #include <utility>
 
-#include "data/set/idx.h"
-#include "data/synthetic/synthetic.h"
-
 namespace knn {
 
 namespace {
@@ -45,7 +42,7 @@ std::string identity(const fs::path& file) {
 
 std::string key_of(const DataLocation& location) {
     if (location.synthetic) return "synthetic digits 1\n";  // count up when synthetic.cpp draws others
-    const std::string images = identity(location.train_images), labels = identity(location.train_labels);
+    const std::string images = identity(location.files[0]), labels = identity(location.files[1]);
     return images.empty() || labels.empty() ? "" : images + labels;
 }
 
@@ -57,7 +54,7 @@ std::string name_of(const DataLocation& location) {
     };
     char text[20];
     std::snprintf(text, sizeof text, "%016zx",
-                  std::hash<std::string>()(path(location.train_images) + path(location.train_labels)));
+                  std::hash<std::string>()(path(location.files[0]) + path(location.files[1])));
     return text;
 }
 
@@ -67,21 +64,17 @@ bool is_gzip(const fs::path& file) {
 }
 
 void keep(const TrainingImages& set, const std::string& name) {
-    const Sizes sizes = {set.images.count, set.rows, set.cols, {}};
+    const Sizes sizes = {set.images.count, set.shape.rows, set.shape.cols, {}};
     const std::array<std::span<const std::uint8_t>, 3> pieces = {
-        std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes), set.loaded.pixels.span(),
-        set.loaded.labels.span()};
-    write_cached(name, set.key, pieces);
-}
-
-LabeledImages read_source(const DataLocation& location) {
-    if (location.synthetic) return std::move(synthetic_digits().train);
-    return load_training_files(location);
+        std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes),
+        std::span(set.images.pixels, static_cast<std::size_t>(set.images.count * set.images.dim)),
+        set.labels};
+    write_cached(name, set.identity.key, pieces);
 }
 
 }  // namespace
 
-bool show_cached(CachedBytes bytes, TrainingImages& set) {
+bool show_cached(const CachedBytes& bytes, TrainingImages& set) {
     const auto payload = bytes.span();
     Sizes sizes = {};
     if (payload.size() < sizeof sizes) return false;
@@ -93,11 +86,10 @@ bool show_cached(CachedBytes bytes, TrainingImages& set) {
     const std::int64_t dim = sizes.rows * sizes.cols;
     const auto count = static_cast<std::size_t>(sizes.count);
     if (payload.size() != sizeof sizes + count * static_cast<std::size_t>(dim) + count) return false;
-    set.mapped = std::move(bytes);
+    set.owner = bytes.content;
     set.images = {payload.data() + sizeof sizes, sizes.count, dim};
     set.labels = payload.last(count);
-    set.rows = static_cast<int>(sizes.rows);
-    set.cols = static_cast<int>(sizes.cols);
+    set.shape = {static_cast<int>(sizes.rows), static_cast<int>(sizes.cols)};
     set.cached = true;
     return true;
 }
@@ -108,23 +100,21 @@ TrainingIdentity identity_of(const DataLocation& location) {
 
 TrainingImages load_training(const DataLocation& location, bool use_cache, int threads) {
     TrainingImages set;
-    set.source = location.synthetic ? location.source : location.train_images.string();
-    set.key = key_of(location);
-    set.name = name_of(location);
-    const std::string file = "training-" + set.name;
-    const bool keeps =
-        use_cache && !set.key.empty() && (location.synthetic || is_gzip(location.train_images));
+    set.source = location.synthetic ? location.source : location.files[0].string();
+    if (use_cache) set.identity = identity_of(location);
+    std::string& key = set.identity.key;
+    const std::string file = "training-" + set.identity.name;
+    const bool keeps = !key.empty() && (location.synthetic || is_gzip(location.files[0]));
     if (keeps)
-        if (auto bytes = read_cached(file, set.key, threads); bytes && show_cached(std::move(*bytes), set))
-            return set;
-    set.loaded = read_source(location);
-    set.images = set.loaded.images();
-    set.labels = set.loaded.labels.span();
-    set.rows = set.loaded.rows;
-    set.cols = set.loaded.cols;
+        if (const auto bytes = read_cached(file, key, threads); bytes && show_cached(*bytes, set)) return set;
+    const auto loaded = std::make_shared<const LabeledImages>(load_training_images(location));
+    set.owner = loaded;
+    set.images = loaded->images();
+    set.labels = loaded->labels.span();
+    set.shape = loaded->shape();
     // What changed while it was read belongs to no key.
-    if (key_of(location) != set.key) set.key.clear();
-    if (keeps && !set.key.empty()) keep(set, file);
+    if (key_of(location) != key) key.clear();
+    if (keeps && !key.empty()) keep(set, file);
     return set;
 }
 

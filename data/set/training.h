@@ -1,6 +1,8 @@
 #pragma once
 /// The training set only, loaded as fast as possible.
 
+#include <memory>
+#include <span>
 #include <string>
 
 #include "data/core/dataset.h"
@@ -9,27 +11,24 @@
 
 namespace knn {
 
-/// Images and labels in memory, read from their files or mapped from the cache. Can be moved, not copied.
+/// Says which files a training set is, for other data that is cached about it.
+struct TrainingIdentity {
+    std::string
+        key;  ///< by path, size, times and inode; empty: they are no files that could be recognized (pipes)
+    std::string name;  ///< for the name of a file in the cache: from the paths alone
+};
+TrainingIdentity identity_of(const DataLocation& location);
+
+/// Images and labels in memory, read from their files or mapped from the cache.
 struct TrainingImages {
     Rows images;                           ///< count × (rows × cols)
     std::span<const std::uint8_t> labels;  ///< count
-    int rows = 0, cols = 0;
+    ImageShape shape;
     std::string source;  ///< the file of the images, or what else it is, for messages
     bool cached = false;
-    /// Says which files these are, by path, size, times and inode, for other data that is cached
-    /// about them; empty: they are no files that could be recognized (pipes).
-    std::string key;
-    std::string name;  ///< the same for the name of a file in the cache: from the paths alone
-
-    LabeledImages loaded;  ///< where the bytes are: here,
-    CachedBytes mapped;    ///< or here
+    TrainingIdentity identity;          ///< empty without the cache
+    std::shared_ptr<const void> owner;  ///< of the bytes
 };
-
-/// The key and the name of the training set of `location`, as TrainingImages has them.
-struct TrainingIdentity {
-    std::string key, name;
-};
-TrainingIdentity identity_of(const DataLocation& location);
 
 /// The training set of `location`. With `use_cache` the uncompressed content of gzip files (and the built-in
 /// digits) comes from the cache if it is there, belongs to exactly these files and is intact; else it is read
@@ -37,6 +36,6 @@ TrainingIdentity identity_of(const DataLocation& location);
 TrainingImages load_training(const DataLocation& location, bool use_cache, int threads);
 
 /// Whether cached bytes are a training set; then `set` shows them.
-bool show_cached(CachedBytes bytes, TrainingImages& set);
+bool show_cached(const CachedBytes& bytes, TrainingImages& set);
 
 }  // namespace knn

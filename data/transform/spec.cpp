@@ -16,14 +16,10 @@ constexpr std::int64_t max_pca_dim = 4096;  ///< its covariances take 128 MiB, a
 
 using enum TransformKind;
 constexpr TransformInfo table[] = {
-    {raw, nullptr, 0, 0, 0, false, true, true, "the pixels"},
-    {deskew, "S", 0, 2, 1, false, true, false, "shear out S of the slant, center the mass"},
-    {normalize, nullptr, 0, 0, 0, false, true, false, "stretch the contrast, scale the ink to a constant"},
-    {blur, "SIGMA", 0.1, 20, 1, false, true, false, "Gaussian"},
-    {pca, "N", 1, max_pca_dim, 0, true, false, true, "N principal components of the training set"},
-    {hog, nullptr, 0, 0, 0, false, false, false, "histograms of oriented gradients, normalized in blocks"},
-    {gradients, nullptr, 0, 0, 0, false, false, false,
-     "slant taken out, gradients in 16 directions, cells of 4 x 4 pixels"},
+    {raw, nullptr, 0, 0, 0, false, true, true},         {deskew, "S", 0, 2, 1, false, true, false},
+    {normalize, nullptr, 0, 0, 0, false, true, false},  {blur, "SIGMA", 0.1, 20, 1, false, true, false},
+    {pca, "N", 1, max_pca_dim, 0, true, false, true},   {hog, nullptr, 0, 0, 0, false, false, false},
+    {gradients, nullptr, 0, 0, 0, false, false, false},
 };
 
 double parse_parameter(const TransformInfo& known, std::string_view text, const auto& refuse) {

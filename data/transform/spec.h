@@ -48,7 +48,6 @@ struct TransformInfo {
     bool is_whole;          ///< the parameter is a whole number
     bool makes_image;       ///< the output is an image of the same size, else a row of features
     bool takes_features;    ///< works on any row of bytes; the others need an image
-    const char* summary;
 };
 std::span<const TransformInfo> transforms();
 const TransformInfo& info(TransformKind kind);

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "data/core/bench.h"
-#include "data/rerank/reranking.h"
+#include "data/rerank/descriptor.h"
 #include "data/transform/fitted.h"
 
 namespace knn::gpu {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "data/rerank/reranking.h"
+#include "data/rerank/descriptor.h"
 #include "gpu/engines/vote.h"
 
 namespace knn::gpu {

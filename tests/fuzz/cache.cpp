@@ -39,7 +39,7 @@ void use(const CachedBytes& cached, const TransformSpec& spec, std::int64_t coun
     TrainingImages set;
     if (show_cached(cached, set)) {
         require(set.images.count == std::ssize(set.labels), "each image has a label");
-        require(set.images.dim == std::int64_t{set.rows} * set.cols, "images have rows and columns");
+        require(set.images.dim == set.shape.dim(), "images have rows and columns");
         read_all(set.images);
         read_all({set.labels.data(), std::ssize(set.labels), 1});
     }

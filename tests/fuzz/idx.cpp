@@ -40,19 +40,12 @@ std::optional<Read> read(View content, bool labels, std::size_t piece, bool size
         ByteSource source(reader, bytes, "input", "IDX");
         Read result;
         LabeledImages& images = result.images;
-        if (labels) {
-            IdxLabels found = read_idx_labels(source);
-            images.labels = std::move(found.labels);
-            images.count = static_cast<std::int64_t>(images.labels.size());
-            result.crc = found.crc32;
-        } else {
-            IdxImages found = read_idx_images(source);
-            images.count = found.count;
-            images.rows = found.rows;
-            images.cols = found.cols;
-            images.pixels = std::move(found.pixels);
-            result.crc = found.crc32;
-        }
+        IdxData found = read_idx(source, labels ? IdxKind::labels : IdxKind::images);
+        images.count = found.count;
+        images.rows = found.rows;
+        images.cols = found.cols;
+        (labels ? images.labels : images.pixels) = std::move(found.bytes);
+        result.crc = found.crc32;
         return result;
     } catch (const DataError&) {
         return std::nullopt;

@@ -37,10 +37,10 @@ TEST_CASE("byte source: pieces of any size give the same images, with a known si
                 if (known) bytes = content.size();
                 ByteSource source(in_pieces(content, piece), bytes, "a pipe", "IDX");
                 CHECK(source.is_gzip() == (content != plain));
-                const IdxImages images = read_idx_images(source);
+                const IdxData images = read_idx(source, IdxKind::images);
                 CHECK(images.count == 30);
                 CHECK(std::ranges::equal(
-                    images.pixels.span(), std::span(plain).subspan(16), {}, [](std::uint8_t p) { return p; },
+                    images.bytes.span(), std::span(plain).subspan(16), {}, [](std::uint8_t p) { return p; },
                     [](char p) { return static_cast<std::uint8_t>(p); }));
             }
 }
@@ -49,7 +49,7 @@ TEST_CASE("byte source: messages have the name and what was expected") {
     CHECK_THROWS_WITH_AS(ByteSource(in_pieces("", 1), std::nullopt, "a pipe", "IDX"),
                          "a pipe: is empty; expected IDX", DataError);
     ByteSource source(in_pieces(test::idx_labels(4).substr(0, 10), 4), std::nullopt, "a pipe", "IDX");
-    CHECK_THROWS_WITH_AS(read_idx_labels(source),
+    CHECK_THROWS_WITH_AS(read_idx(source, IdxKind::labels),
                          "a pipe: is cut short: it declares 4 labels = 4 bytes, but has 2; expected IDX",
                          DataError);
 }

@@ -163,27 +163,6 @@ TEST_CASE("an entry that is no plain file is nothing, and is replaced") {
     CHECK(fs::is_regular_file(entry));
 }
 
-TEST_CASE("a cache file that is cut while its bytes are used") {
-    const OwnCache cache;
-    const std::string text = pattern(3'000'000);
-    keep("a", "key", text);
-    auto cached = read_cached("a", "key", 2);
-    REQUIRE(cached.has_value());
-    std::jthread cutter([&] { fs::resize_file(cache.file("a"), 10); });  // waits, where there are leases
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    CHECK(std::string(cached->span().begin(), cached->span().end()) == text);
-    cached.reset();
-    cutter.join();
-    CHECK(fs::file_size(cache.file("a")) == 10);
-
-    keep("a", "key", text);
-    std::ofstream writer(cache.file("a"), std::ios::binary | std::ios::app);  // while it is open: no lease
-    cached = read_cached("a", "key", 2);
-    REQUIRE(cached.has_value());
-    fs::resize_file(cache.file("a"), 10);
-    CHECK(std::string(cached->span().begin(), cached->span().end()) == text);
-}
-
 TEST_CASE("what belongs to another user is nothing") {
     const OwnCache cache;
     if (::geteuid() != 0) return skip("only root can give files to another user");
@@ -249,10 +228,9 @@ void check_loads(const DataLocation& location, std::initializer_list<bool> from_
     for (const bool cached : from_cache) {
         const TrainingImages set = load_training(location, true, 2);
         CHECK(set.cached == cached);
-        if (!location.synthetic) CHECK(set.source == location.train_images.string());
+        if (!location.synthetic) CHECK(set.source == location.files[0].string());
         REQUIRE(set.images.count == expected.count);
-        REQUIRE(set.rows == expected.rows);
-        REQUIRE(set.cols == expected.cols);
+        REQUIRE(set.shape == expected.shape());
         REQUIRE(set.images.dim == expected.dim());
         CHECK(std::equal(expected.pixels.span().begin(), expected.pixels.span().end(), set.images.pixels));
         CHECK(std::ranges::equal(expected.labels.span(), set.labels));
@@ -276,14 +254,14 @@ TEST_CASE("a training set from gzip files is cached, and read anew when they cha
     set.write(9);
     check_loads(set.location, {false, true});
 
-    const auto time = fs::last_write_time(set.location.train_labels);  // the very same bytes, size and time
-    overwrite(set.location.train_labels, read_file(set.location.train_labels));
-    fs::last_write_time(set.location.train_labels, time);
+    const auto time = fs::last_write_time(set.location.files[1]);  // the very same bytes, size and time
+    overwrite(set.location.files[1], read_file(set.location.files[1]));
+    fs::last_write_time(set.location.files[1], time);
     check_loads(set.location, {false, true});
 
     set.folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(11)));
     CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
-    fs::remove(set.location.train_labels);
+    fs::remove(set.location.files[1]);
     CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
 }
 

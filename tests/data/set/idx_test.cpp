@@ -23,8 +23,9 @@ namespace fs = std::filesystem;
 using namespace knn::test;
 using knn::Bytes;
 using knn::DataError;
-using knn::IdxImages;
-using knn::IdxLabels;
+using knn::IdxData;
+using knn::IdxKind;
+using knn::read_idx;
 
 namespace {
 
@@ -48,10 +49,10 @@ std::string error_of(const fs::path& file, const Read& read) {
     return what.substr(front.size());
 }
 std::string images_error(const fs::path& file) {
-    return error_of(file, [](const fs::path& f) { knn::read_idx_images(f); });
+    return error_of(file, [](const fs::path& f) { read_idx(f, IdxKind::images); });
 }
 std::string labels_error(const fs::path& file) {
-    return error_of(file, [](const fs::path& f) { knn::read_idx_labels(f); });
+    return error_of(file, [](const fs::path& f) { read_idx(f, IdxKind::labels); });
 }
 
 const std::string want_images = "; expected an IDX file of 8-bit images (magic 00 00 08 03), plain or gzip";
@@ -94,17 +95,17 @@ TEST_CASE("idx: images and labels of all values, plain and gzip, whatever the fi
             CAPTURE(zipped);
             CAPTURE(name);
             CountingMemory memory;
-            const IdxImages images =
-                knn::read_idx_images(folder.write(name, zipped ? gzip(content) : content), &memory);
+            const IdxData images =
+                read_idx(folder.write(name, zipped ? gzip(content) : content), IdxKind::images, &memory);
             CHECK(images.count == 7);
             CHECK(images.rows == 5);
             CHECK(images.cols == 9);
-            CHECK(text_of(images.pixels) == pattern(7 * 5 * 9));
+            CHECK(text_of(images.bytes) == pattern(7 * 5 * 9));
             CHECK(images.crc32 == crc_of(content));
             CHECK(memory.taken == 7 * 5 * 9);
-            const IdxLabels labels =
-                knn::read_idx_labels(folder.write(name, zipped ? gzip(labels_content) : labels_content));
-            CHECK(text_of(labels.labels) == values);
+            const IdxData labels =
+                read_idx(folder.write(name, zipped ? gzip(labels_content) : labels_content), IdxKind::labels);
+            CHECK(text_of(labels.bytes) == values);
             CHECK(labels.crc32 == crc_of(labels_content));
         }
 }
@@ -112,8 +113,8 @@ TEST_CASE("idx: images and labels of all values, plain and gzip, whatever the fi
 TEST_CASE("idx: images of every size, in one member of gzip or in several, also where a buffer ends") {
     const TempFolder folder;
     const auto check = [&](const std::string& content, const std::string& bytes) {
-        const IdxImages images = knn::read_idx_images(folder.write("images", bytes));
-        CHECK(text_of(images.pixels) == content.substr(16));
+        const IdxData images = read_idx(folder.write("images", bytes), IdxKind::images);
+        CHECK(text_of(images.bytes) == content.substr(16));
         CHECK(images.crc32 == crc_of(content));
     };
     // One pixel, one row, one column; more than the buffers hold; squeezed as much as deflate can.
@@ -224,7 +225,7 @@ TEST_CASE("idx: what is wrong with the content, plain and gzip") {
     method[2] = 7;
     CHECK(images_error(folder.write("m.gz", method)).find("is damaged: bad gzip data (") == 0);
     CHECK(images_error("/dev/null") == "is empty" + want_images);
-    CHECK_THROWS_AS(knn::read_idx_images(folder.write("l", idx_labels(9))), knn::SwappedFiles);
+    CHECK_THROWS_AS(read_idx(folder.write("l", idx_labels(9)), IdxKind::images), knn::SwappedFiles);
 }
 
 TEST_CASE("idx: sizes that no file or memory has are refused before anything is allocated") {
@@ -247,8 +248,8 @@ TEST_CASE("idx: sizes that no file or memory has are refused before anything is 
              {zipped, cut + std::to_string(zipped.size()) + " bytes of gzip cannot hold them" + want_images},
              {idx_images(2, 3, 4),
               "needs 24 bytes of memory, which are not free; expected that much free memory"}}) {
-        const std::string found =
-            error_of(folder.write("f", bytes), [&](const fs::path& f) { knn::read_idx_images(f, &none); });
+        const std::string found = error_of(folder.write("f", bytes),
+                                           [&](const fs::path& f) { read_idx(f, IdxKind::images, &none); });
         CHECK(found.find(error) != std::string::npos);
     }
 }
@@ -264,7 +265,7 @@ TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared siz
         });
         std::string pixels;
         const std::string error = knn::test::error_of<DataError>(
-            [&] { pixels = text_of(knn::read_idx_images(pipe_end(ends[0])).pixels); });
+            [&] { pixels = text_of(read_idx(pipe_end(ends[0]), IdxKind::images).bytes); });
         ::close(ends[0]);
         writer.join();
         return pixels + error;
@@ -284,7 +285,7 @@ TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared siz
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         std::ofstream(pipe, std::ios::binary) << content;
     });
-    CHECK(text_of(knn::read_idx_images(pipe).pixels) == content.substr(16));
+    CHECK(text_of(read_idx(pipe, IdxKind::images).bytes) == content.substr(16));
     writer.join();
 }
 
@@ -312,9 +313,9 @@ TEST_CASE("idx: random damage never gets through gzip's checksum, and never cras
         }
         const fs::path file = folder.write("flip", bytes);
         try {
-            const IdxImages images = knn::read_idx_images(file);
-            CHECK(images.pixels.size() == static_cast<std::size_t>(images.count * images.rows * images.cols));
-            if (round % 3 != 0) CHECK(text_of(images.pixels) == plain.substr(16));
+            const IdxData images = read_idx(file, IdxKind::images);
+            CHECK(images.bytes.size() == static_cast<std::size_t>(images.count * images.rows * images.cols));
+            if (round % 3 != 0) CHECK(text_of(images.bytes) == plain.substr(16));
         } catch (const DataError&) {
             ++errors;
         }
@@ -339,9 +340,9 @@ TEST_CASE("idx: what is written can be read again") {
     knn::write_idx_labels(labels_file, set);
     CHECK(images_file.str() == idx_header(8, {4, 3, 400}) + pixels);
     CHECK(labels_file.str() == idx_header(8, {4}) + labels);
-    const IdxImages again = knn::read_idx_images(folder.write("i", images_file.str()));
+    const IdxData again = read_idx(folder.write("i", images_file.str()), IdxKind::images);
     CHECK(again.rows == 3);
     CHECK(again.cols == 400);
-    CHECK(text_of(again.pixels) == pixels);
-    CHECK(text_of(knn::read_idx_labels(folder.write("l", labels_file.str())).labels) == labels);
+    CHECK(text_of(again.bytes) == pixels);
+    CHECK(text_of(read_idx(folder.write("l", labels_file.str()), IdxKind::labels).bytes) == labels);
 }

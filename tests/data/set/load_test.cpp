@@ -62,16 +62,16 @@ TEST_CASE("load: images and labels of different counts, training and test images
     const DataLocation location = at(folder.path());
     for (const std::uint32_t n : {4U, 6U}) {
         folder.write("t10k-labels-idx1-ubyte", idx_labels(n));
-        CHECK(load_error(location) == location.test_labels.string() + ": has " + std::to_string(n) +
-                                          " labels for the 5 images of " + location.test_images.string() +
+        CHECK(load_error(location) == location.files[3].string() + ": has " + std::to_string(n) +
+                                          " labels for the 5 images of " + location.files[2].string() +
                                           "; expected one label for each image");
     }
     folder.write("t10k-labels-idx1-ubyte", idx_labels(5));
     for (const auto& [rows, cols] : {std::pair(3u, 4u), {4u, 4u}, {3u, 3u}}) {
         folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
         CHECK(load_error(location) ==
-              location.test_images.string() + ": has images of " + std::to_string(rows) + "x" +
-                  std::to_string(cols) + ", but " + location.train_images.string() +
+              location.files[2].string() + ": has images of " + std::to_string(rows) + "x" +
+                  std::to_string(cols) + ", but " + location.files[0].string() +
                   " has images of 4x3; expected training and test images of the same size");
     }
 }
@@ -86,7 +86,7 @@ TEST_CASE("load: images whose distances would not fit 32 bits") {
     };
     make(300, 300);
     CHECK(load_error(location) ==
-          location.train_images.string() +
+          location.files[0].string() +
               ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
               "which keep squared distances within 32 bits");
     make(22017, 3);
@@ -99,12 +99,12 @@ TEST_CASE("load: swapped images and labels are called so") {
     const TempFolder folder;
     write_small_dataset(folder);
     DataLocation location = at(folder.path());
-    std::swap(location.test_images, location.test_labels);
+    std::swap(location.files[2], location.files[3]);
     CHECK(load_error(location) ==
-          location.test_images.string() + ": holds labels, and " + location.test_labels.string() +
+          location.files[2].string() + ": holds labels, and " + location.files[3].string() +
               " holds images: the two are swapped; expected images first, labels second");
     location = at(folder.path());
-    location.train_labels = location.train_images;  // only one of the two is wrong
+    location.files[1] = location.files[0];  // only one of the two is wrong
     CHECK(load_error(location).find("holds images where labels were expected (swapped files?)") !=
           std::string::npos);
 }

@@ -52,15 +52,14 @@ TEST_CASE("locate: both spellings, plain and .gz, mixed in one folder") {
     nowhere.folder.write("d/t10k-images-idx3-ubyte.gz", "3");
     nowhere.folder.write("d/t10k-labels.idx1-ubyte.gz", "4");
     const DataLocation found = knn::locate(in("d"));
-    CHECK(found.files() == std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte",
-                                                 "d/t10k-images-idx3-ubyte.gz",
-                                                 "d/t10k-labels.idx1-ubyte.gz"});
+    CHECK(found.files == std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte",
+                                               "d/t10k-images-idx3-ubyte.gz", "d/t10k-labels.idx1-ubyte.gz"});
     CHECK(found.source == "d");
     CHECK_FALSE(found.synthetic);
     CHECK(found.looked_in == std::vector<std::string>{"d"});
 
     nowhere.folder.write("d/t10k-images-idx3-ubyte", "plain beside .gz: the faster one");
-    CHECK(knn::locate(in("d")).test_images == "d/t10k-images-idx3-ubyte");
+    CHECK(knn::locate(in("d")).files[2] == "d/t10k-images-idx3-ubyte");
 }
 
 TEST_CASE("locate: the order is --data, variable, data/mnist, XDG folders, built-in digits") {
@@ -68,7 +67,7 @@ TEST_CASE("locate: the order is --data, variable, data/mnist, XDG folders, built
     DataLocation found = knn::locate({});
     CHECK(found.synthetic);
     CHECK(found.source == "built-in synthetic digits");
-    CHECK(found.train_images.empty());
+    CHECK(found.files.empty());
     const auto place = [&](const char* name) { return (nowhere.folder / name / "mnist-knn/mnist").string(); };
     CHECK(found.looked_in == std::vector<std::string>{"data/mnist", place("home/.local/share"),
                                                       place("shared1"), place("shared2")});
@@ -89,7 +88,7 @@ TEST_CASE("locate: the order is --data, variable, data/mnist, XDG folders, built
     CHECK(knn::locate({}).source == "variable");
     write_small_dataset(nowhere.folder, "option");
     CHECK(knn::locate(in("option")).source == "option");
-    CHECK(knn::locate(in("option/")).train_images == "option/train-images-idx3-ubyte");
+    CHECK(knn::locate(in("option/")).files[0] == "option/train-images-idx3-ubyte");
 }
 
 TEST_CASE("locate: relative and empty XDG folders are passed over, and so is an empty variable") {
@@ -109,14 +108,14 @@ TEST_CASE("locate: a usual place that lacks a file is passed over") {
     fs::remove("data/mnist/t10k-labels-idx1-ubyte");
     const DataLocation found = knn::locate({});
     CHECK(found.synthetic);
-    CHECK(found.files().empty());
+    CHECK(found.files.empty());
     CHECK(found.incomplete == std::vector<std::string>{"data/mnist: lacks t10k-labels-idx1-ubyte"});
 
     // A complete folder after it is used, and the incomplete one is still listed.
     write_small_dataset(nowhere.folder, "shared2/mnist-knn/mnist");
     const DataLocation other = knn::locate({});
     CHECK(other.source == (nowhere.folder / "shared2/mnist-knn/mnist").string());
-    CHECK(other.files().size() == 4);
+    CHECK(other.files.size() == 4);
     CHECK(other.incomplete == found.incomplete);
 
     // Files with other names do not count as part of a data set.
@@ -183,8 +182,8 @@ TEST_CASE("locate: single files replace the folder's, and four of them need no f
     DataOptions options = in("d");
     options.test_images = "mine";
     const DataLocation found = knn::locate(options);
-    CHECK(found.test_images == "mine");
-    CHECK(found.test_labels == "d/t10k-labels-idx1-ubyte");
+    CHECK(found.files[2] == "mine");
+    CHECK(found.files[3] == "d/t10k-labels-idx1-ubyte");
     CHECK(found.source == "mine, rest from d");
     fs::remove("d/t10k-images-idx3-ubyte");  // not needed
     CHECK(locate_error(options) == "");
@@ -192,7 +191,7 @@ TEST_CASE("locate: single files replace the folder's, and four of them need no f
     CHECK(locate_error(options).find("d: lacks train-labels-idx1-ubyte;") == 0);
     nowhere.surroundings.set("MNIST_KNN_DATA", "none");
     const DataLocation four = knn::locate({"", "a", "b", "c", "d"});
-    CHECK(four.files() == std::vector<fs::path>{"a", "b", "c", "d"});
+    CHECK(four.files == std::vector<fs::path>{"a", "b", "c", "d"});
     CHECK(four.source == "a, b, c, d");
     CHECK(four.looked_in.empty());
     CHECK_FALSE(four.synthetic);
@@ -209,8 +208,8 @@ TEST_CASE("locate: some single files take the rest from the usual places, or nam
               " (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") != std::string::npos);
     nowhere.folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
     const DataLocation found = knn::locate(options);
-    CHECK(found.train_labels == "b");
-    CHECK(found.test_labels == "data/mnist/t10k-labels-idx1-ubyte");
+    CHECK(found.files[1] == "b");
+    CHECK(found.files[3] == "data/mnist/t10k-labels-idx1-ubyte");
     CHECK(found.source == "a, b, rest from data/mnist");
 }
 
@@ -221,8 +220,7 @@ TEST_CASE("locate: the training set alone may lie where no test set is") {
     nowhere.folder.write("e/train-images-idx3-ubyte", "1");
     const DataLocation found = knn::locate_training(in("d"));
     CHECK(found.source == "d");
-    CHECK(found.files() ==
-          std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte.gz"});
+    CHECK(found.files == std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte.gz"});
     CHECK(locate_error(in("d")).find("lacks t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte") !=
           std::string::npos);
     CHECK_THROWS_AS(knn::locate_training(in("e")), DataError);
@@ -231,6 +229,6 @@ TEST_CASE("locate: the training set alone may lie where no test set is") {
     CHECK_THROWS_AS(knn::locate_training(named), DataError);
     named.train_labels = "b";
     named.test_images = "c";  // not read
-    CHECK(knn::locate_training(named).files() == std::vector<fs::path>{"a", "b"});
+    CHECK(knn::locate_training(named).files == std::vector<fs::path>{"a", "b"});
     CHECK(knn::locate_training({}).synthetic);
 }
