@@ -1,13 +1,10 @@
 /* Shows everything except the digits immediately; they wait for the sprite to be decoded. */
 
-showHead();
+showReportHead();
 showClasses();
 showTiming();
 showTrust();
 sprite.decode().then(() => {
   showMatrix();
-  showFilters();
-  watchViewer();
-  update();
-  document.documentElement.dataset.ready = "yes";
+  showDigits();
 });
