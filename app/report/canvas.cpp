@@ -5,7 +5,7 @@
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 
-#include "app/report/png.h"
+#include "app/report/page.h"
 
 namespace knn {
 
