@@ -195,7 +195,7 @@ std::string audit_page(const AuditReport& report) {
     page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
     if (!report.planted.empty())
         page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";
-    return page_text(audit_html, audit_js, std::move(page), page_digits(report));
+    return page_text(audit_html, std::move(page), page_digits(report));
 }
 
 }  // namespace

@@ -167,8 +167,7 @@ PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
             evaluation.found.neighbors.row(image)};
 }
 
-std::string page_text(std::string_view html, std::string_view js, json data, const PageDigits& digits,
-                      std::string_view svg) {
+std::string page_text(std::string_view html, json data, const PageDigits& digits, std::string_view svg) {
     Sprite sprite(digits.shown.rows, digits.shown.cols);
     data["gallery"] = gallery_json(digits, sprite);
     data["sprite"] = {{"columns", sprite.columns()}};
@@ -178,8 +177,11 @@ std::string page_text(std::string_view html, std::string_view js, json data, con
         embedded.replace(at, 1, "\\u003c");
     const std::string picture = base64(sprite.png()),
                       plot = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
-    const std::map<std::string_view, std::string_view> values = {
-        {"page.css", page_css}, {"page.js", js}, {"data", embedded}, {"sprite", picture}, {"trust", plot}};
+    const std::map<std::string_view, std::string_view> values = {{"page.css", page_css},
+                                                                 {"page.js", page_js},
+                                                                 {"data", embedded},
+                                                                 {"sprite", picture},
+                                                                 {"trust", plot}};
     std::string page;  // the template with each {{name}} replaced by its value, which is not searched again
     for (std::size_t open; (open = html.find("{{")) != html.npos;) {
         const std::size_t close = html.find("}}", open);
@@ -216,16 +218,10 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
     page["device"].update({{"peak_gb_per_s", device.peak_gb_per_s},
                            {"peak_gflop_per_s", device.peak_gflop_per_s},
                            {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
-    // The page also shows rates of 0, and needs those of the others in full.
-    const std::vector<Stage>& stages = evaluation.found.timeline.stages();
-    for (std::size_t i = 0; i < stages.size(); ++i)
-        page["timing"]["stages"][i].update({{"gb_per_s", stages[i].gb_per_s()},
-                                            {"gflop_per_s", stages[i].gflop_per_s()},
-                                            {"transfer", stages[i].kind == StageKind::copy}});
     std::vector<PageDigit> digits;
     for (const std::int64_t image : fitting(evaluation, gallery.images))
         digits.push_back(page_digit(evaluation, image));
-    return page_text(page_html, page_js, std::move(page),
+    return page_text(page_html, std::move(page),
                      {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), test,
                       train, train.labels.data(), evaluation.method},
                      trust_plot(evaluation));

@@ -12,8 +12,8 @@
 
 namespace knn {
 
-/// The files of app/report/page/, embedded by CMake; js: all scripts of a page, one after the other.
-extern const std::string_view page_css, page_html, page_js, audit_html, audit_js;
+/// The files of app/report/page/, embedded by CMake; page_js: the scripts of both pages, one after the other.
+extern const std::string_view page_css, page_html, audit_html, page_js;
 
 /// The most neighbors that a page shows of a digit.
 inline constexpr std::int64_t max_page_neighbors = 10;
@@ -50,12 +50,12 @@ struct PageDigits {
     const Method& method;
 };
 
-/// A page of these scripts with its data, digits and an SVG for the page that shows one. The scripts find in the data
+/// A page with its data, digits and an SVG for the page that shows one. The scripts find in the data
 /// gallery: {title, order, total, distance, digits[{index, label, predicted, confidence, tile, votes[{label, share}],
 /// neighbors[{index, label, distance, tile}]}]}, where `tile` is an index into one picture of all images, with
 /// sprite: {columns} tiles per row.
-std::string page_text(std::string_view html, std::string_view js, nlohmann::json data,
-                      const PageDigits& digits, std::string_view svg = {});
+std::string page_text(std::string_view html, nlohmann::json data, const PageDigits& digits,
+                      std::string_view svg = {});
 
 /// 8-bit pixels of one channel (gray) or three (red, green, blue), rows × cols, contiguous, rows and cols at least 1, as a
 /// PNG, by zlib: so that builds without OpenCV can write pages, and builds with it need not load OpenCV's image formats,

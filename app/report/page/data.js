@@ -87,15 +87,3 @@ function moveByArrows(container, selector) {
     event.target.tabIndex = 0;
   });
 }
-
-/** The head of the page: its title, a headline that begins with `strong`, a sentence, and facts by name. */
-function showHead(title, strong, headline, lead, facts) {
-  document.title = `${title} (mnist-knn)`;
-  byId("program").textContent = `${page.program.name} ${page.program.version}`;
-  byId("headline").append(element("strong", {}, strong), headline);
-  byId("lead").textContent = lead;
-  for (const [name, value] of Object.entries(facts))
-    byId("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
-}
-
-const timeMade = page.created.replace("T", " ").replace("Z", " UTC");

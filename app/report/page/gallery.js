@@ -205,11 +205,3 @@ function watchViewer() {
   viewer.addEventListener("close", viewerClosed);
   document.addEventListener("keydown", keyPressed);
 }
-
-/** The digits, and what works with them. */
-function showDigits() {
-  showFilters();
-  watchViewer();
-  update();
-  document.documentElement.dataset.ready = "yes";
-}

@@ -1,10 +1,17 @@
 /* Shows everything except the digits immediately; they wait for the sprite to be decoded. */
 
-showReportHead();
-showClasses();
-showTiming();
-showTrust();
+if (page.audit) {
+  showAuditHead();
+} else {
+  showReportHead();
+  showClasses();
+  showTiming();
+  showTrust();
+}
 sprite.decode().then(() => {
-  showMatrix();
-  showDigits();
+  if (!page.audit) showMatrix();
+  showFilters();
+  watchViewer();
+  update();
+  document.documentElement.dataset.ready = "yes";
 });

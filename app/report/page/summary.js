@@ -1,5 +1,17 @@
 /* The head of the page, the table of classes and the table of times. */
 
+const timeMade = page.created.replace("T", " ").replace("Z", " UTC");
+
+/** The head of the page: its title, a headline that begins with `strong`, a sentence, and facts by name. */
+function showHead(title, strong, headline, lead, facts) {
+  document.title = `${title} (mnist-knn)`;
+  byId("program").textContent = `${page.program.name} ${page.program.version}`;
+  byId("headline").append(element("strong", {}, strong), headline);
+  byId("lead").textContent = lead;
+  for (const [name, value] of Object.entries(facts))
+    byId("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+}
+
 function showReportHead() {
   const { dataset, settings, device, result, timing } = page;
   const images = `${whole.format(dataset.train)} training and ${whole.format(dataset.test)} test images of ` +
@@ -19,6 +31,15 @@ function showReportHead() {
         `${brief(timing.wall_ms)} ms in all`,
       "Made": timeMade,
     });
+}
+
+/** The head of the page of `audit`: what was judged. */
+function showAuditHead() {
+  const { audit } = page;
+  const facts = { "Settings": audit.settings, "Neighbors": `the nearest ${audit.each} of each class`, "Made": timeMade };
+  if (audit.planted) facts["Planted"] = audit.planted;
+  showHead(`Suspicious labels: ${page.dataset.name}`, whole.format(audit.improbable), " labels that their neighbors contradict",
+    `${audit.judged}. In ${whole.format(audit.improbable)} of them another label is more probable than the given one.`, facts);
 }
 
 /** A table with a head; the first cell of each row is the row's heading. `rows`: {cells, share?} */
@@ -70,7 +91,7 @@ function showTiming() {
     stages.map((stage) => ({
       cells: [stage.name, element("td", { class: "bar", "aria-hidden": "true" }), brief(stage.total_ms),
         brief(1000 * stage.per_image_ms),
-        rate(stage.gb_per_s, stage.transfer ? device.peak_link_gb_per_s : device.peak_gb_per_s),
+        rate(stage.gb_per_s, stage.kind === "copy" ? device.peak_link_gb_per_s : device.peak_gb_per_s),
         rate(stage.gflop_per_s, device.peak_gflop_per_s)],
       share: stage.total_ms / longest,
     }))));
