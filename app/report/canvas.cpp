@@ -65,15 +65,11 @@ void Canvas::disc(double x, double y, double radius, const Color& color) {
 
 void Canvas::image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side) {
     box(x, y, side, side, rgb(0));
-    const double zoom = side * fine_ / std::max(rows, cols);
-    const cv::Size size(std::max(1, int(std::lround(cols * zoom))),
-                        std::max(1, int(std::lround(rows * zoom))));
-    const cv::Mat image(rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray));  // read-only
-    cv::Mat sized, colored;
-    cv::resize(image, sized, size, 0, 0, zoom < 1 ? cv::INTER_AREA : cv::INTER_NEAREST);
+    const cv::Mat sized = zoomed(gray_mat(rows, cols, gray), side * fine_ / std::max(rows, cols));
+    cv::Mat colored;
     cv::cvtColor(sized, colored, cv::COLOR_GRAY2BGR);
-    const int margin_x = (int(side * fine_) - size.width) / 2,
-              margin_y = (int(side * fine_) - size.height) / 2;
+    const int margin_x = (int(side * fine_) - sized.cols) / 2,
+              margin_y = (int(side * fine_) - sized.rows) / 2;
     paste(mat_, colored, {int(x * fine_) + margin_x, int(y * fine_) + margin_y});
 }
 
@@ -91,6 +87,18 @@ cv::Mat Canvas::picture() const {
     cv::Mat small;
     cv::resize(mat_, small, mat_.size() / fine_, 0, 0, cv::INTER_AREA);
     return small;
+}
+
+cv::Mat gray_mat(int rows, int cols, const std::uint8_t* gray) {
+    return {rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray)};
+}
+
+cv::Mat zoomed(const cv::Mat& picture, double zoom) {
+    const cv::Size size(std::max(1, int(std::lround(picture.cols * zoom))),
+                        std::max(1, int(std::lround(picture.rows * zoom))));
+    cv::Mat sized;
+    cv::resize(picture, sized, size, 0, 0, zoom < 1 ? cv::INTER_AREA : cv::INTER_NEAREST);
+    return sized;
 }
 
 void paste(cv::Mat& whole, const cv::Mat& part, cv::Point corner) {
