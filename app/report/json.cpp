@@ -29,8 +29,7 @@ double measured(double value) {
 }
 
 void write(std::string& text, const Json& value, std::size_t indent) {
-    const bool has_structure =
-        std::any_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
+    const bool has_structure = std::ranges::any_of(value, &Json::is_structured);
     const bool spread = value.is_structured() && !value.empty() &&
                         (indent == 0 || has_structure || (value.is_object() && indent <= 2));
     if (!spread) {

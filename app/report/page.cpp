@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -33,9 +34,8 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
     if (std::ssize(images) <= capacity) return images;
 
     const auto& votes = evaluation.found.votes;
-    std::stable_sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) {
-        return evaluation.confidence[at(a)] > evaluation.confidence[at(b)];
-    });
+    std::ranges::stable_sort(images, std::greater(),
+                             [&](std::int64_t image) { return evaluation.confidence[at(image)]; });
     std::map<std::pair<int, int>, std::int64_t> seen;
     std::multimap<std::int64_t, std::int64_t> turns;  // how many of its pair came before an image
     for (const std::int64_t image : images) {
