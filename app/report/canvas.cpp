@@ -38,19 +38,19 @@ void Canvas::text(const std::string& words, double x, double y, double height, c
                     std::max(1, int(std::lround(height * fine_ * stroke))), cv::LINE_AA);
 }
 
-void Canvas::text_upward(const std::string& words, double x, double y, double height, const Color& color) {
+void Canvas::text_upward(const std::string& words, double x, double y, double height) {
     Canvas strip(width_of(words, height) + 4, height * 2, fine_);
-    strip.text(words, 2, height * 1.5, height, color);
+    strip.text(words, 2, height * 1.5, height);
     cv::rotate(strip.mat_, strip.mat_, cv::ROTATE_90_COUNTERCLOCKWISE);
     paste(mat_, strip.mat_,
           cv::Point2d(x * fine_ - strip.mat_.cols / 2.0, y * fine_ - strip.mat_.rows / 2.0));
 }
 
-void Canvas::arrow(double x, double y, double length, double height, const Color& color) {
+void Canvas::arrow(double x, double y, double length, double height) {
     const double middle = y - height / 2, barb = height * 0.3, stroke = height * 0.11;
-    line(x, middle, x + length, middle, stroke, color);
+    line(x, middle, x + length, middle, stroke, faint_ink);
     for (const double side : {-barb, barb})
-        line(x + length, middle, x + length - barb, middle + side, stroke, color);
+        line(x + length, middle, x + length - barb, middle + side, stroke, faint_ink);
 }
 
 void Canvas::line(double x1, double y1, double x2, double y2, double width, const Color& color) {

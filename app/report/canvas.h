@@ -30,9 +30,9 @@ class Canvas {
     void text(const std::string& words, double x, double y, double height, const Color& color = faint_ink,
               Side side = Side::left, double stroke = 0.13);
     /// Reads from bottom to top, centered at (x, y).
-    void text_upward(const std::string& words, double x, double y, double height, const Color& color);
+    void text_upward(const std::string& words, double x, double y, double height);
     /// An arrow to the right that starts at x, on the middle of capitals of this height with baseline y.
-    void arrow(double x, double y, double length, double height, const Color& color);
+    void arrow(double x, double y, double length, double height);
     void line(double x1, double y1, double x2, double y2, double width, const Color& color);
     /// A filled circle around (x, y).
     void disc(double x, double y, double radius, const Color& color);
