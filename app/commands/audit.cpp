@@ -150,7 +150,7 @@ std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
     return shares;
 }
 
-nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
+PageDigits page_digits(const AuditReport& report) {
     const std::int64_t capacity = page_capacity(report.train->dim(), max_page_neighbors);
     std::vector<PageDigit> digits;
     for (const Suspicion& one : report.first(usual_in_page)) {
@@ -159,8 +159,14 @@ nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
         digits.push_back({one.index, one.label, one.suggested, one.probability,
                           label_shares(nearest, report.train_labels), nearest});
     }
-    return gallery_json({{}, "The most suspicious labels"}, std::ssize(report.audit.images), digits,
-                        {*report.judged, *report.train, report.train_labels.data(), report.method}, sprite);
+    return {"The most suspicious labels",
+            "confidence",
+            std::ssize(report.audit.images),
+            std::move(digits),
+            *report.judged,
+            *report.train,
+            report.train_labels.data(),
+            report.method};
 }
 
 /// One self-contained page in the style of the report's, with each image, its label and its neighbors.
@@ -168,7 +174,6 @@ std::string audit_page(const AuditReport& report) {
     const Audit& audit = report.audit;
     const auto improbable =
         std::ranges::count_if(audit.images, [](auto& one) { return one.suggested != one.label; });
-    Sprite sprite(report.train->rows, report.train->cols);
     nlohmann::json page = {
         {"program", program_json()},
         {"created", report.created},
@@ -186,12 +191,11 @@ std::string audit_page(const AuditReport& report) {
           {"share", "probability that the label is wrong"},
           {"order", "most suspicious first"},
           {"votes", "Labels"},
-          {"held", "the most suspicious ones; --limit takes more, and the CSV has all."}}},
-        {"gallery", gallery_of(report, sprite)}};
+          {"held", "the most suspicious ones; --limit takes more, and the CSV has all."}}}};
     page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
     if (!report.planted.empty())
         page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";
-    return page_text(audit_html, audit_js, page, sprite);
+    return page_text(audit_html, std::move(page), page_digits(report));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/page.h"
-#include "app/report/png.h"
 #include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"

@@ -220,7 +220,7 @@ RowWriter csv_writer(std::ostream& out, const Measure& measure) {
     return [lines, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
         int rank = 0;
         for (const Neighbor& neighbor : neighbors)
-            lines->row(point, ++rank, neighbor.index, DistanceCell{measure, neighbor.distance});
+            lines->row(point, ++rank, neighbor.index, distance_cell(measure, neighbor.distance));
     };
 }
 
@@ -240,7 +240,7 @@ RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries,
         for (const Neighbor& neighbor : neighbors)
             if (!lower || neighbor.index <= point)
                 lines->row(point + 1, std::int64_t{neighbor.index} + 1,
-                           DistanceCell{measure, neighbor.distance});
+                           distance_cell(measure, neighbor.distance));
     };
 }
 

@@ -82,8 +82,7 @@ std::string single_text(const PictureAnswer& picture, const PictureAnswers& answ
 
 std::string page_text(const PictureAnswer& page, bool color) {
     const std::int64_t count = std::ssize(page.digits);
-    const auto answered = std::count_if(page.digits.begin(), page.digits.end(),
-                                        [](const Answer& digit) { return digit.label.has_value(); });
+    const auto answered = count - std::ranges::count(page.digits, std::optional<int>(), &Answer::label);
     std::string text = harmless(page.file) + ": " + (answered == 0 ? "no" : std::to_string(answered)) + ' ' +
                        noun(answered, "digit");
     if (answered < count) text += ", " + std::to_string(count - answered) + " rejected";
@@ -201,8 +200,7 @@ std::string candidates_heading(std::size_t candidates, const Method& method) {
 }
 
 std::string rank_before(const Answer& answer, const Neighbor& neighbor) {
-    const auto found = std::find_if(answer.candidates.begin(), answer.candidates.end(),
-                                    [&](const Neighbor& one) { return one.index == neighbor.index; });
+    const auto found = std::ranges::find(answer.candidates, neighbor.index, &Neighbor::index);
     return "was " + std::to_string(found - answer.candidates.begin() + 1) + " of " +
            std::to_string(answer.candidates.size());
 }

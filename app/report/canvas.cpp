@@ -5,7 +5,7 @@
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 
-#include "app/report/png.h"
+#include "app/report/page.h"
 
 namespace knn {
 
@@ -38,19 +38,19 @@ void Canvas::text(const std::string& words, double x, double y, double height, c
                     std::max(1, int(std::lround(height * fine_ * stroke))), cv::LINE_AA);
 }
 
-void Canvas::text_upward(const std::string& words, double x, double y, double height, const Color& color) {
+void Canvas::text_upward(const std::string& words, double x, double y, double height) {
     Canvas strip(width_of(words, height) + 4, height * 2, fine_);
-    strip.text(words, 2, height * 1.5, height, color);
+    strip.text(words, 2, height * 1.5, height);
     cv::rotate(strip.mat_, strip.mat_, cv::ROTATE_90_COUNTERCLOCKWISE);
     paste(mat_, strip.mat_,
           cv::Point2d(x * fine_ - strip.mat_.cols / 2.0, y * fine_ - strip.mat_.rows / 2.0));
 }
 
-void Canvas::arrow(double x, double y, double length, double height, const Color& color) {
+void Canvas::arrow(double x, double y, double length, double height) {
     const double middle = y - height / 2, barb = height * 0.3, stroke = height * 0.11;
-    line(x, middle, x + length, middle, stroke, color);
+    line(x, middle, x + length, middle, stroke, faint_ink);
     for (const double side : {-barb, barb})
-        line(x + length, middle, x + length - barb, middle + side, stroke, color);
+        line(x + length, middle, x + length - barb, middle + side, stroke, faint_ink);
 }
 
 void Canvas::line(double x1, double y1, double x2, double y2, double width, const Color& color) {
@@ -65,15 +65,11 @@ void Canvas::disc(double x, double y, double radius, const Color& color) {
 
 void Canvas::image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side) {
     box(x, y, side, side, rgb(0));
-    const double zoom = side * fine_ / std::max(rows, cols);
-    const cv::Size size(std::max(1, int(std::lround(cols * zoom))),
-                        std::max(1, int(std::lround(rows * zoom))));
-    const cv::Mat image(rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray));  // read-only
-    cv::Mat sized, colored;
-    cv::resize(image, sized, size, 0, 0, zoom < 1 ? cv::INTER_AREA : cv::INTER_NEAREST);
+    const cv::Mat sized = zoomed(gray_mat(rows, cols, gray), side * fine_ / std::max(rows, cols));
+    cv::Mat colored;
     cv::cvtColor(sized, colored, cv::COLOR_GRAY2BGR);
-    const int margin_x = (int(side * fine_) - size.width) / 2,
-              margin_y = (int(side * fine_) - size.height) / 2;
+    const int margin_x = (int(side * fine_) - sized.cols) / 2,
+              margin_y = (int(side * fine_) - sized.rows) / 2;
     paste(mat_, colored, {int(x * fine_) + margin_x, int(y * fine_) + margin_y});
 }
 
@@ -91,6 +87,18 @@ cv::Mat Canvas::picture() const {
     cv::Mat small;
     cv::resize(mat_, small, mat_.size() / fine_, 0, 0, cv::INTER_AREA);
     return small;
+}
+
+cv::Mat gray_mat(int rows, int cols, const std::uint8_t* gray) {
+    return {rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray)};
+}
+
+cv::Mat zoomed(const cv::Mat& picture, double zoom) {
+    const cv::Size size(std::max(1, int(std::lround(picture.cols * zoom))),
+                        std::max(1, int(std::lround(picture.rows * zoom))));
+    cv::Mat sized;
+    cv::resize(picture, sized, size, 0, 0, zoom < 1 ? cv::INTER_AREA : cv::INTER_NEAREST);
+    return sized;
 }
 
 void paste(cv::Mat& whole, const cv::Mat& part, cv::Point corner) {

@@ -30,14 +30,13 @@ class Canvas {
     void text(const std::string& words, double x, double y, double height, const Color& color = faint_ink,
               Side side = Side::left, double stroke = 0.13);
     /// Reads from bottom to top, centered at (x, y).
-    void text_upward(const std::string& words, double x, double y, double height, const Color& color);
+    void text_upward(const std::string& words, double x, double y, double height);
     /// An arrow to the right that starts at x, on the middle of capitals of this height with baseline y.
-    void arrow(double x, double y, double length, double height, const Color& color);
+    void arrow(double x, double y, double length, double height);
     void line(double x1, double y1, double x2, double y2, double width, const Color& color);
     /// A filled circle around (x, y).
     void disc(double x, double y, double radius, const Color& color);
-    /// rows × cols of 8-bit gray as a square of `side` pixels, aspect preserved, on black: enlarged without
-    /// interpolation, so that every pixel can be seen, or reduced by averaging.
+    /// rows × cols of 8-bit gray as a square of `side` pixels, aspect preserved, on black.
     void image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side);
 
     /// Width of text of this height, in pixels.
@@ -50,6 +49,12 @@ class Canvas {
     int fine_;
     cv::Mat mat_;
 };
+
+/// rows × cols of 8-bit gray, read only.
+cv::Mat gray_mat(int rows, int cols, const std::uint8_t* gray);
+
+/// Enlarged without interpolation, so that every pixel can be seen, or reduced by averaging; at least one pixel.
+cv::Mat zoomed(const cv::Mat& picture, double zoom);
 
 /// Copies what of `part` lies in `whole` if its corner is put there.
 void paste(cv::Mat& whole, const cv::Mat& part, cv::Point corner);

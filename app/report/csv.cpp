@@ -2,7 +2,9 @@
 
 #include <fstream>
 
+#include "app/report/text.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace fs = std::filesystem;
 
@@ -37,6 +39,10 @@ class Cells {
 
 }  // namespace
 
+std::string distance_cell(const Measure& measure, std::uint32_t score) {
+    return is_integral(measure.metric) ? std::to_string(score) : shortest(distance_number(measure, score));
+}
+
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* truth = evaluation.data->test.labels.data();
     Lines lines(out);
@@ -57,7 +63,7 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
         int rank = 0;
         for (const Neighbor& neighbor : neighbors.row(query))
             if (!lines.row(query, ++rank, neighbor.index, int{labels[neighbor.index]},
-                           DistanceCell{measure, neighbor.distance}))
+                           distance_cell(measure, neighbor.distance)))
                 return;
     }
 }

@@ -12,24 +12,18 @@
 #include <vector>
 
 #include "app/console/interrupt.h"
-#include "app/report/text.h"
 #include "classifier/evaluation.h"
 
 namespace knn {
 
 /// A cell: an integer, or the shortest decimal that identifies the distance.
-struct DistanceCell {
-    const Measure& measure;
-    std::uint32_t score;
-};
+std::string distance_cell(const Measure& measure, std::uint32_t score);
 
-/// Buffers lines and writes them to a stream in pieces of about a mebibyte; the destructor writes the rest. A line
-/// has at most 256 bytes.
+/// Collects lines and writes them to a stream in pieces of about a mebibyte; the destructor writes the rest.
 class Lines {
   public:
-    explicit Lines(std::ostream& out, char separator = ',')
-        : out_(out), separator_(separator), buffer_(piece + longest_line) {}
-    ~Lines() { hand_over(); }
+    explicit Lines(std::ostream& out, char separator = ',') : out_(out), separator_(separator) {}
+    ~Lines() { out_ << text_; }
     Lines(const Lines&) = delete;
     Lines& operator=(const Lines&) = delete;
 
@@ -37,44 +31,27 @@ class Lines {
     template <class... Cells>
     bool row(const Cells&... cells) {
         (add(cells), ...);
-        buffer_[end_ - 1] = '\n';
-        if (end_ >= piece) {
+        text_.back() = '\n';
+        if (text_.size() >= 1 << 20) {
             stop_if_asked();
-            hand_over();
+            out_ << text_;
+            text_.clear();
         }
         return out_.good();
     }
 
   private:
-    static constexpr std::size_t piece = 1 << 20, longest_line = 256;
-
-    void add(std::string_view text) {
-        end_ += text.copy(buffer_.data() + end_, text.size());
-        buffer_[end_++] = separator_;
-    }
+    void add(std::string_view text) { (text_ += text) += separator_; }
     template <class Number>
     requires std::is_arithmetic_v<Number>
     void add(Number value) {
-        char* const place = buffer_.data() + end_;
-        char* last = std::to_chars(place, place + longest_line, value).ptr;
-        *last++ = separator_;
-        end_ += static_cast<std::size_t>(last - place);
-    }
-    void add(const DistanceCell& cell) {
-        if (is_integral(cell.measure.metric))
-            add(cell.score);
-        else
-            add(distance_number(cell.measure, cell.score));
-    }
-    void hand_over() {
-        out_.write(buffer_.data(), static_cast<std::streamsize>(end_));
-        end_ = 0;
+        char text[32];
+        add(std::string_view(text, std::to_chars(text, text + sizeof text, value).ptr));
     }
 
     std::ostream& out_;
     char separator_;
-    std::vector<char> buffer_;
-    std::size_t end_ = 0;
+    std::string text_;
 };
 
 /// index,label,predicted,confidence,vote_share: one line per test image.

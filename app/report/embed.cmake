@@ -1,5 +1,5 @@
 # Writes the files of the pages and the figures of the papers into one C++ file, as arrays of bytes: those have no limit of length and need
-# no escaping.   cmake -D OUT=page_files.cpp -D FOLDER=page -D SCRIPTS=a.js,b.js -D AUDIT_SCRIPTS=a.js,c.js -P embed.cmake
+# no escaping.   cmake -D OUT=page_files.cpp -D FOLDER=page -D SCRIPTS=a.js,b.js -P embed.cmake
 function(bytes_of result)
   set(bytes "")
   foreach(name IN LISTS ARGN)
@@ -20,12 +20,10 @@ function(add_constant name)
 endfunction()
 
 string(REPLACE "," ";" SCRIPTS "${SCRIPTS}")
-string(REPLACE "," ";" AUDIT_SCRIPTS "${AUDIT_SCRIPTS}")
 add_constant(page_css page.css)
-# The two pages differ in <main> and in their scripts.
+# The two pages differ in <main>.
 add_constant(page_html head.html page.html foot.html)
 add_constant(page_js ${SCRIPTS})
 add_constant(audit_html head.html audit.html foot.html)
-add_constant(audit_js ${AUDIT_SCRIPTS})
 add_constant(figures_csv ../../bench/figures.csv)
 file(WRITE ${OUT} "${code}}  // namespace knn\n")

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include "app/report/text.h"
 #include "data/core/format.h"
@@ -27,8 +29,21 @@ std::string classes_text(const Score& score) {
 constexpr std::size_t max_columns = 26;  // the letters; more do not fit in a line
 constexpr std::size_t max_pairs = 20;
 
-std::size_t width_of(std::int64_t number) {
-    return std::to_string(number).size();
+/// A mistake, and how often it was made.
+struct Confusion {
+    std::int64_t count;
+    std::uint8_t truth, predicted;
+};
+
+/// The most frequent first.
+std::vector<Confusion> confusions(const Score& score) {
+    std::vector<Confusion> all;
+    for (std::size_t t = 0; t < score.labels.size(); ++t)
+        for (std::size_t p = 0; p < score.labels.size(); ++p)
+            if (t != p && score.confusion[t][p] > 0)
+                all.push_back({score.confusion[t][p], score.labels[t], score.labels[p]});
+    std::ranges::stable_sort(all, std::greater(), &Confusion::count);
+    return all;
 }
 
 /// One count in its column. Without color a zero is a dot, to make the errors visible.
@@ -40,23 +55,13 @@ std::string cell(std::int64_t count, bool hit, std::int64_t worst, std::size_t w
     return styled(aligned_right(count > 0 ? std::to_string(count) : ".", width), style, color);
 }
 
-/// The largest count off the diagonal.
-std::int64_t worst_error(const Score& score) {
-    std::int64_t worst = 0;
-    for (std::size_t t = 0; t < score.labels.size(); ++t)
-        for (std::size_t p = 0; p < score.labels.size(); ++p)
-            if (t != p) worst = std::max(worst, score.confusion[t][p]);
-    return worst;
-}
-
 std::string matrix_text(const Score& score, bool color) {
-    std::size_t width = 3;  // of every column
-    for (const std::uint8_t label : score.labels)
-        width = std::max(width, width_of(label));
+    std::size_t width = 3;  // of every column; labels are no wider
     for (const auto& row : score.confusion)
         for (const std::int64_t count : row)
-            width = std::max(width, width_of(count));
-    const std::int64_t worst = worst_error(score);
+            width = std::max(width, std::to_string(count).size());
+    const std::vector<Confusion> mistakes = confusions(score);
+    const std::int64_t worst = mistakes.empty() ? 0 : mistakes.front().count;
     std::string text = "  true \\ predicted\n  " + aligned_right("", 5);
     for (const std::uint8_t label : score.labels)
         text += "  " + aligned_right(std::to_string(label), width);
@@ -70,30 +75,20 @@ std::string matrix_text(const Score& score, bool color) {
     return text;
 }
 
-struct Pair {
-    std::int64_t count;
-    std::size_t truth, predicted;
-};
-
 std::string pairs_text(const Score& score) {
-    std::vector<Pair> pairs;
-    for (std::size_t t = 0; t < score.labels.size(); ++t)
-        for (std::size_t p = 0; p < score.labels.size(); ++p)
-            if (t != p && score.confusion[t][p] > 0) pairs.push_back({score.confusion[t][p], t, p});
-    std::stable_sort(pairs.begin(), pairs.end(),
-                     [](const Pair& a, const Pair& b) { return a.count > b.count; });
+    const std::vector<Confusion> mistakes = confusions(score);
     const std::string classes = std::to_string(score.labels.size());
     // The page of --report has no matrix of so many classes.
     const std::string where = "--json, and in confusion.png of --report";
-    if (pairs.empty())
+    if (mistakes.empty())
         return "  no misclassifications; the matrix of " + classes + " classes is in " + where + '\n';
     std::string text =
         "  most frequent confusions; the full matrix of " + classes + " classes is in " + where + '\n';
     Table table({Align::right, Align::right, Align::right});
     table.add({"true", "predicted", "count"});
-    for (std::size_t i = 0; i < std::min(pairs.size(), max_pairs); ++i)
-        table.add({std::to_string(score.labels[pairs[i].truth]),
-                   std::to_string(score.labels[pairs[i].predicted]), std::to_string(pairs[i].count)});
+    for (const auto& [count, truth, predicted] :
+         std::span(mistakes).first(std::min(mistakes.size(), max_pairs)))
+        table.add({std::to_string(truth), std::to_string(predicted), std::to_string(count)});
     return text + table.text();
 }
 

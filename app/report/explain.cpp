@@ -34,11 +34,7 @@ std::string file_name(const std::string& file) {
     return file == "-" ? "standard input" : file;
 }
 
-cv::Mat gray_mat(int rows, int cols, const std::uint8_t* gray) {
-    return {rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray)};  // read-only
-}
-
-cv::Mat gray_mat(const Picture& picture) {
+cv::Mat pixels_of(const Picture& picture) {
     return gray_mat(picture.rows, picture.cols, picture.gray.data());
 }
 
@@ -192,7 +188,7 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     words.draw(canvas, answer.label.has_value());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const int row = int(i) / steps_in_row, col = int(i) % steps_in_row;
-        framed(canvas, gray_mat(steps[i]->picture), page_margin + col * (step_side + gap),
+        framed(canvas, pixels_of(steps[i]->picture), page_margin + col * (step_side + gap),
                top + row * step_pitch, step_side, std::to_string(i + 1) + ". " + steps[i]->name);
     }
     framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answer.image.pixels.data()), page_margin,
@@ -236,7 +232,7 @@ cv::Mat explain_page(const PictureAnswer& page) {
     cv::Mat mat = canvas.picture();
     if (shown.gray.empty()) return mat;
     cv::Mat place = mat(cv::Rect(left, top, shown.cols, shown.rows));
-    cv::cvtColor(gray_mat(shown), place, cv::COLOR_GRAY2BGR);
+    cv::cvtColor(pixels_of(shown), place, cv::COLOR_GRAY2BGR);
     const double scale = double(shown.cols) / page.cols;
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
@@ -262,11 +258,7 @@ void reduce_step(Step& step, bool page) {
     const int longest = page ? longest_page : longest_step;
     const int most = std::max(picture.rows, picture.cols);
     if (most <= longest || picture.gray.empty()) return;
-    const double zoom = double(longest) / most;
-    cv::Mat small;
-    const cv::Size size(std::max(1, int(std::lround(picture.cols * zoom))),
-                        std::max(1, int(std::lround(picture.rows * zoom))));
-    cv::resize(gray_mat(picture), small, size, 0, 0, cv::INTER_AREA);
+    const cv::Mat small = zoomed(pixels_of(picture), double(longest) / most);
     picture = {small.rows, small.cols, {small.datastart, small.dataend}};
 }
 

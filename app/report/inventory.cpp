@@ -38,9 +38,7 @@ bool is_available(const Engine& engine, const Inventory& inventory) {
 }
 
 bool is_mnist(const Inventory& inventory) {
-    return !inventory.checksums.empty() &&
-           std::all_of(inventory.checksums.begin(), inventory.checksums.end(),
-                       [](const FileChecksum& file) { return file.is_mnist(); });
+    return !inventory.checksums.empty() && std::ranges::all_of(inventory.checksums, &FileChecksum::is_mnist);
 }
 
 std::string build_section(const Inventory& inventory) {
@@ -49,7 +47,7 @@ std::string build_section(const Inventory& inventory) {
     };
     const std::string cuda = build_cuda;
     std::string cards = build_cuda_architectures;
-    std::replace(cards.begin(), cards.end(), ';', ' ');
+    std::ranges::replace(cards, ';', ' ');
     return section(std::string("mnist-knn ") + program_version,
                    {{"build", build_type},
                     {"compiler", build_compiler},
@@ -71,9 +69,8 @@ std::string links_section(const Inventory& inventory) {
                                         : std::string("peer access by ") +
                                               (link.native_atomics ? "NVLink" : "PCI Express") +
                                               ", performance rank " + std::to_string(link.performance_rank));
-    const bool alike = std::all_of(facts.begin(), facts.end(),
-                                   [&](const auto& fact) { return fact.second == facts.front().second; });
-    if (alike && links.size() > 1)
+    const auto alike = std::ranges::count(facts, facts.front().second, &Facts::value_type::second);
+    if (alike > 1 && alike == std::ssize(facts))
         facts = {{"all " + std::to_string(links.size()) + " pairs", facts.front().second}};
     return section("links between GPUs", facts);
 }

@@ -29,8 +29,7 @@ double measured(double value) {
 }
 
 void write(std::string& text, const Json& value, std::size_t indent) {
-    const bool has_structure =
-        std::any_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
+    const bool has_structure = std::ranges::any_of(value, &Json::is_structured);
     const bool spread = value.is_structured() && !value.empty() &&
                         (indent == 0 || has_structure || (value.is_object() && indent <= 2));
     if (!spread) {
@@ -127,12 +126,8 @@ Json settings_json(const Method& method, const Plan& plan) {
                  {"device", device_id(plan.device)},
                  {"threads", plan.threads},
                  {"batch", plan.batch}});
-    if (!plan.devices.empty()) {
-        Json devices = Json::array();
-        for (const Device& device : plan.devices)
-            devices.push_back(device_id(device));
-        json["devices"] = std::move(devices);
-    }
+    for (const Device& device : plan.devices)
+        json["devices"].push_back(device_id(device));
     if (plan.ranks > 1) json["ranks"] = plan.ranks;
     if (plan.spread != Placement::automatic) json["spread"] = name(plan.spread);
     if (plan.memory > 0) json["memory"] = plan.memory;
@@ -159,13 +154,9 @@ Json timing_json(const Timeline& timeline, std::int64_t images, double search_ms
                  {"search_ms", measured(search_ms)},
                  {"load_ms", measured(load_ms)},
                  {"wall_ms", measured(wall_ms)}};
-    if (!timeline.device_ms().empty()) {
-        Json devices = Json::array();
-        for (const double ms : timeline.device_ms())
-            devices.push_back(measured(ms));
-        json["devices_ms"] = std::move(devices);
-        json["imbalance"] = measured(timeline.imbalance());
-    }
+    for (const double ms : timeline.device_ms())
+        json["devices_ms"].push_back(measured(ms));
+    if (!timeline.device_ms().empty()) json["imbalance"] = measured(timeline.imbalance());
     return json;
 }
 

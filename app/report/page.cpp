@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -11,7 +12,6 @@
 
 #include "app/report/json.h"
 #include "app/report/plot.h"
-#include "app/report/png.h"
 #include "app/report/text.h"
 #include "classifier/confidence.h"
 #include "classifier/statistics.h"
@@ -34,9 +34,8 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
     if (std::ssize(images) <= capacity) return images;
 
     const auto& votes = evaluation.found.votes;
-    std::stable_sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) {
-        return evaluation.confidence[at(a)] > evaluation.confidence[at(b)];
-    });
+    std::ranges::stable_sort(images, std::greater(),
+                             [&](std::int64_t image) { return evaluation.confidence[at(image)]; });
     std::map<std::pair<int, int>, std::int64_t> seen;
     std::multimap<std::int64_t, std::int64_t> turns;  // how many of its pair came before an image
     for (const std::int64_t image : images) {
@@ -87,33 +86,72 @@ std::string trust_plot(const Evaluation& evaluation) {
     return draw_panels("Confidence", {}, {reliability, errors_left});
 }
 
-}  // namespace
+/// Collects images of rows × cols pixels, which must outlive it, as tiles of one picture.
+class Sprite {
+  public:
+    Sprite(int rows, int cols)
+        : rows_(rows), cols_(cols), columns_(std::clamp(2048 / std::max(cols, 1), 1, 64)) {}
 
-std::int64_t Sprite::tile(const LabeledImages& images, std::int64_t index) {
-    const std::uint8_t* first = images.images().row(index);
-    const auto [place, fresh] = numbers_.try_emplace(first, std::ssize(tiles_));
-    if (fresh) tiles_.push_back(first);
-    return place->second;
-}
-
-int Sprite::columns() const {
-    return std::clamp(2048 / std::max(cols_, 1), 1, 64);
-}
-
-std::vector<std::uint8_t> Sprite::png() const {
-    const auto across = static_cast<std::size_t>(columns());
-    const auto rows = static_cast<std::size_t>(rows_), cols = static_cast<std::size_t>(cols_);
-    const std::size_t down =
-        static_cast<std::size_t>(std::max<std::int64_t>(1, divide_up(std::ssize(tiles_), columns())));
-    const std::size_t width = across * cols;
-    std::vector<std::uint8_t> pixels(width * down * rows);
-    for (std::size_t i = 0; i < tiles_.size(); ++i) {
-        std::uint8_t* corner = pixels.data() + i / across * rows * width + i % across * cols;
-        for (std::size_t row = 0; row < rows; ++row)
-            std::copy_n(tiles_[i] + row * cols, cols, corner + row * width);
+    /// The tile of image `index` of `images`; the same image gets the same tile.
+    std::int64_t tile(const LabeledImages& images, std::int64_t index) {
+        const std::uint8_t* first = images.images().row(index);
+        const auto [place, fresh] = numbers_.try_emplace(first, std::ssize(tiles_));
+        if (fresh) tiles_.push_back(first);
+        return place->second;
     }
-    return encode_png(pixels.data(), static_cast<int>(down * rows), static_cast<int>(width), 1);
+
+    /// Tiles per row.
+    int columns() const { return columns_; }
+
+    /// The picture: tiles in order, row by row. At least one row, because a PNG cannot be empty.
+    std::vector<std::uint8_t> png() const {
+        const auto across = static_cast<std::size_t>(columns_);
+        const auto rows = static_cast<std::size_t>(rows_), cols = static_cast<std::size_t>(cols_);
+        const std::size_t down =
+            static_cast<std::size_t>(std::max<std::int64_t>(1, divide_up(std::ssize(tiles_), columns_)));
+        const std::size_t width = across * cols;
+        std::vector<std::uint8_t> pixels(width * down * rows);
+        for (std::size_t i = 0; i < tiles_.size(); ++i) {
+            std::uint8_t* corner = pixels.data() + i / across * rows * width + i % across * cols;
+            for (std::size_t row = 0; row < rows; ++row)
+                std::copy_n(tiles_[i] + row * cols, cols, corner + row * width);
+        }
+        return encode_png(pixels.data(), static_cast<int>(down * rows), static_cast<int>(width), 1);
+    }
+
+  private:
+    int rows_, cols_, columns_;
+    std::vector<const std::uint8_t*> tiles_;
+    std::map<const std::uint8_t*, std::int64_t> numbers_;
+};
+
+json gallery_json(const PageDigits& page, Sprite& sprite) {
+    json list = json::array();
+    for (const PageDigit& digit : page.digits) {
+        json votes = json::array();
+        for (const auto& [label, share] : digit.votes)
+            votes.push_back({{"label", label}, {"share", share}});
+        const auto nearest = digit.neighbors.first(
+            std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
+        json neighbors = neighbors_json(nearest, page.train_labels, page.method.neighbor_measure());
+        for (std::size_t i = 0; i < nearest.size(); ++i)
+            neighbors[i]["tile"] = sprite.tile(page.train, nearest[i].index);
+        list.push_back({{"index", digit.index},
+                        {"label", digit.label},
+                        {"predicted", digit.predicted},
+                        {"confidence", digit.confidence},
+                        {"tile", sprite.tile(page.shown, digit.index)},
+                        {"votes", std::move(votes)},
+                        {"neighbors", std::move(neighbors)}});
+    }
+    return {{"title", page.title},
+            {"order", page.order},
+            {"total", page.total},
+            {"distance", distance_name(page.method)},
+            {"digits", std::move(list)}};
 }
+
+}  // namespace
 
 std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors) {
     constexpr std::int64_t max_pixels = 12 << 20;  // mobile browsers refuse images above 16 megapixels
@@ -129,35 +167,9 @@ PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
             evaluation.found.neighbors.row(image)};
 }
 
-json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
-                  const PageImages& images, Sprite& sprite) {
-    json list = json::array();
-    for (const PageDigit& digit : digits) {
-        json votes = json::array();
-        for (const auto& [label, share] : digit.votes)
-            votes.push_back({{"label", label}, {"share", share}});
-        const auto nearest = digit.neighbors.first(
-            std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
-        json neighbors = neighbors_json(nearest, images.train_labels, images.method.neighbor_measure());
-        for (std::size_t i = 0; i < nearest.size(); ++i)
-            neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
-        list.push_back({{"index", digit.index},
-                        {"label", digit.label},
-                        {"predicted", digit.predicted},
-                        {"confidence", digit.confidence},
-                        {"tile", sprite.tile(images.shown, digit.index)},
-                        {"votes", std::move(votes)},
-                        {"neighbors", std::move(neighbors)}});
-    }
-    return {{"title", gallery.title},
-            {"order", gallery.order},
-            {"total", total},
-            {"distance", distance_name(images.method)},
-            {"digits", std::move(list)}};
-}
-
-std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
-                      std::string_view svg) {
+std::string page_text(std::string_view html, json data, const PageDigits& digits, std::string_view svg) {
+    Sprite sprite(digits.shown.rows, digits.shown.cols);
+    data["gallery"] = gallery_json(digits, sprite);
     data["sprite"] = {{"columns", sprite.columns()}};
     // File names can contain "</script>" or "<!--", and bytes that are not UTF-8.
     std::string embedded = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -165,8 +177,11 @@ std::string page_text(std::string_view html, std::string_view js, nlohmann::json
         embedded.replace(at, 1, "\\u003c");
     const std::string picture = base64(sprite.png()),
                       plot = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
-    const std::map<std::string_view, std::string_view> values = {
-        {"page.css", page_css}, {"page.js", js}, {"data", embedded}, {"sprite", picture}, {"trust", plot}};
+    const std::map<std::string_view, std::string_view> values = {{"page.css", page_css},
+                                                                 {"page.js", page_js},
+                                                                 {"data", embedded},
+                                                                 {"sprite", picture},
+                                                                 {"trust", plot}};
     std::string page;  // the template with each {{name}} replaced by its value, which is not searched again
     for (std::size_t open; (open = html.find("{{")) != html.npos;) {
         const std::size_t close = html.find("}}", open);
@@ -199,23 +214,17 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
             throw std::out_of_range("html_page: image " + std::to_string(image) + " was not classified");
     const Device& device = evaluation.found.plan.device;
     const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
-    Sprite sprite(test.rows, test.cols);
     json page = report_object(evaluation);
     page["device"].update({{"peak_gb_per_s", device.peak_gb_per_s},
                            {"peak_gflop_per_s", device.peak_gflop_per_s},
                            {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
-    // The page also shows rates of 0, and needs those of the others in full.
-    const std::vector<Stage>& stages = evaluation.found.timeline.stages();
-    for (std::size_t i = 0; i < stages.size(); ++i)
-        page["timing"]["stages"][i].update({{"gb_per_s", stages[i].gb_per_s()},
-                                            {"gflop_per_s", stages[i].gflop_per_s()},
-                                            {"transfer", stages[i].kind == StageKind::copy}});
     std::vector<PageDigit> digits;
     for (const std::int64_t image : fitting(evaluation, gallery.images))
         digits.push_back(page_digit(evaluation, image));
-    page["gallery"] = gallery_json(gallery, std::ssize(gallery.images), digits,
-                                   {test, train, train.labels.data(), evaluation.method}, sprite);
-    return page_text(page_html, page_js, page, sprite, trust_plot(evaluation));
+    return page_text(page_html, std::move(page),
+                     {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), test,
+                      train, train.labels.data(), evaluation.method},
+                     trust_plot(evaluation));
 }
 
 }  // namespace knn

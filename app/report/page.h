@@ -2,7 +2,6 @@
 /// The pages of the report and of `audit`, each of which is one file that needs no network and no other file.
 
 #include <cstdint>
-#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -13,28 +12,8 @@
 
 namespace knn {
 
-/// The files of app/report/page/, embedded by CMake; js: all scripts of a page, one after the other.
-extern const std::string_view page_css, page_html, page_js, audit_html, audit_js;
-
-/// Collects images of rows × cols pixels, which must outlive it.
-class Sprite {
-  public:
-    Sprite(int rows, int cols) : rows_(rows), cols_(cols) {}
-
-    /// The tile of image `index` of `images`; the same image gets the same tile.
-    std::int64_t tile(const LabeledImages& images, std::int64_t index);
-
-    /// Tiles per row.
-    int columns() const;
-
-    /// The picture: tiles in order, row by row. At least one row, because a PNG cannot be empty.
-    std::vector<std::uint8_t> png() const;
-
-  private:
-    int rows_, cols_;
-    std::vector<const std::uint8_t*> tiles_;
-    std::map<const std::uint8_t*, std::int64_t> numbers_;
-};
+/// The files of app/report/page/, embedded by CMake; page_js: the scripts of both pages, one after the other.
+extern const std::string_view page_css, page_html, audit_html, page_js;
 
 /// The most neighbors that a page shows of a digit.
 inline constexpr std::int64_t max_page_neighbors = 10;
@@ -61,22 +40,27 @@ struct Gallery {
     std::string order = "confidence";  ///< initially: confidence (highest first), index, or pair (of labels)
 };
 
-/// The images that a page shows, and how they were compared; `train_labels` as they were searched.
-struct PageImages {
+/// The digits of a page, and how they were compared; `train_labels` as they were searched.
+struct PageDigits {
+    std::string title, order;  ///< as in Gallery
+    std::int64_t total;        ///< digits that there are
+    std::vector<PageDigit> digits;
     const LabeledImages &shown, &train;
     const std::uint8_t* train_labels;
     const Method& method;
 };
 
-/// {title, order, total, distance, digits[{index, label, predicted, confidence, tile, votes[{label, share}],
-/// neighbors[{index, label, distance, tile}]}]} where `tile` is an index into the sprite, which receives the images.
-/// total: digits that there are.
-nlohmann::json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
-                            const PageImages& images, Sprite& sprite);
-
-/// A page of these scripts: its data, which gets the sprite's size, its images, and an SVG for the page that shows one.
-std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
+/// A page with its data, digits and an SVG for the page that shows one. The scripts find in the data
+/// gallery: {title, order, total, distance, digits[{index, label, predicted, confidence, tile, votes[{label, share}],
+/// neighbors[{index, label, distance, tile}]}]}, where `tile` is an index into one picture of all images, with
+/// sprite: {columns} tiles per row.
+std::string page_text(std::string_view html, nlohmann::json data, const PageDigits& digits,
                       std::string_view svg = {});
+
+/// 8-bit pixels of one channel (gray) or three (red, green, blue), rows × cols, contiguous, rows and cols at least 1, as a
+/// PNG, by zlib: so that builds without OpenCV can write pages, and builds with it need not load OpenCV's image formats,
+/// whose hundred libraries take longer to load than the rest of the program. Throws DataError if zlib fails (no memory).
+std::vector<std::uint8_t> encode_png(const std::uint8_t* pixels, int rows, int cols, int channels);
 
 /// For data: addresses in a page.
 std::string base64(std::span<const std::uint8_t> bytes);

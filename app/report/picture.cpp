@@ -111,7 +111,7 @@ void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
         canvas.text(label, Layout::left - 12, Layout::top + middle + height / 2, height, ink, Side::right);
         canvas.text(label, Layout::left + middle, Layout::top + end + 12 + height, height, ink, Side::center);
     }
-    canvas.text_upward("true", Layout::margin + 6, Layout::top + end / 2, 12, faint_ink);
+    canvas.text_upward("true", Layout::margin + 6, Layout::top + end / 2, 12);
     canvas.text("predicted", Layout::left + end / 2, Layout::top + end + 60, 12, faint_ink, Side::center);
 }
 
@@ -149,7 +149,7 @@ void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, doub
     const double middle = x + sheet_tile / 2;
     x = middle - (from_width + gap + arrow + gap + to_width) / 2;
     canvas.text(from, x, y + below, height, right_ink, Side::left, 0.16);
-    canvas.arrow(x + from_width + gap, y + below, arrow, height, faint_ink);
+    canvas.arrow(x + from_width + gap, y + below, arrow, height);
     canvas.text(to, x + from_width + gap + arrow + gap, y + below, height,
                 digit.label == digit.predicted ? right_ink : wrong_ink, Side::left, 0.16);
 

@@ -63,8 +63,8 @@ struct Scale {
 /// From the first mark to the last; `tight`: only the range of the values, with the marks within it.
 Scale scale_for(const std::vector<double>& values, bool logarithmic, double from, double to,
                 bool tight = false) {
-    double low = values.empty() ? 1 : *std::min_element(values.begin(), values.end());
-    double high = values.empty() ? 10 : *std::max_element(values.begin(), values.end());
+    double low = values.empty() ? 1 : std::ranges::min(values);
+    double high = values.empty() ? 10 : std::ranges::max(values);
     if (logarithmic && low <= 0) low = 1e-3;
     std::vector<double> marks = axis_marks(low, high, logarithmic);
     if (!tight || low >= high) return {marks, marks.front(), marks.back(), logarithmic, from, to};
@@ -143,7 +143,7 @@ class Painter {
         if (!panel.log_x) values.push_back(0);  // where bars begin
         // Whole decades: with closer marks small differences would look large.
         if (panel.log_x && !values.empty()) {
-            const double low = std::max(*std::min_element(values.begin(), values.end()), 1e-6);
+            const double low = std::max(std::ranges::min(values), 1e-6);
             values.insert(values.end(), {low, std::pow(10.0, std::floor(std::log10(low)))});
         }
         const double left = area.x + std::min(letter_width * 9.5 * double(longest) + 12, area.width / 2);

@@ -1,4 +1,4 @@
-#include "app/report/png.h"
+#include "app/report/page.h"
 
 #include <zlib.h>
 

@@ -46,7 +46,7 @@ void draw_verdict(Canvas& canvas, const PageDigit& digit) {
     const std::string truth = std::to_string(digit.label);
     canvas.text(truth, facts_left, base, big, right_ink, Side::left, 0.12);
     const double from = facts_left + Canvas::width_of(truth, big) + 24;
-    canvas.arrow(from, base - 12, std::max(20.0, second - 28 - from), 34, faint_ink);
+    canvas.arrow(from, base - 12, std::max(20.0, second - 28 - from), 34);
     canvas.text(std::to_string(digit.predicted), second, base, big, ink_of(digit.predicted, digit),
                 Side::left, 0.12);
     canvas.text(fixed(100 * digit.confidence, 0) + "%", third, base, 34, ink, Side::left, 0.11);

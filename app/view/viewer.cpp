@@ -67,9 +67,8 @@ Reply Viewer::toggle_filter(int label) {
     const std::int64_t before = image();
     const auto wanted = filter_ == label ? std::nullopt : std::optional(label);
     std::vector<std::int64_t> chosen;
-    std::copy_if(images_.begin(), images_.end(), std::back_inserter(chosen), [&](std::int64_t one) {
-        return !wanted || evaluation_.data->test.labels.data()[one] == *wanted;
-    });
+    for (const std::int64_t one : images_)
+        if (!wanted || evaluation_.data->test.labels.data()[one] == *wanted) chosen.push_back(one);
     if (chosen.empty()) {
         message_ = "none of these has the true label " + std::to_string(label);
         return Reply::redraw;
@@ -77,7 +76,7 @@ Reply Viewer::toggle_filter(int label) {
     filter_ = wanted;
     shown_ = std::move(chosen);
     // Keeps the current digit if it is still in the list.
-    const auto same = std::find(shown_.begin(), shown_.end(), before);
+    const auto same = std::ranges::find(shown_, before);
     place_ = same != shown_.end() ? same - shown_.begin() : 0;
     return Reply::redraw;
 }

@@ -1,11 +1,15 @@
 /* Shows everything except the digits immediately; they wait for the sprite to be decoded. */
 
-showHead();
-showClasses();
-showTiming();
-showTrust();
+if (page.audit) {
+  showAuditHead();
+} else {
+  showReportHead();
+  showClasses();
+  showTiming();
+  showTrust();
+}
 sprite.decode().then(() => {
-  showMatrix();
+  if (!page.audit) showMatrix();
   showFilters();
   watchViewer();
   update();

@@ -1,31 +1,45 @@
 /* The head of the page, the table of classes and the table of times. */
 
-function showHead() {
-  const { dataset, settings, device, result, timing } = page;
-  document.title = `${dataset.name}: ${percent(result.accuracy)} (mnist-knn)`;
-  byId("program").textContent = `${page.program.name} ${page.program.version}`;
-  byId("headline").append(element("strong", {}, percent(result.accuracy)), ` on ${dataset.name}`);
-  byId("lead").textContent =
-    `${whole.format(result.correct)} of ${whole.format(result.total)} test images right, ` +
-    `${whole.format(result.total - result.correct)} wrong. 95 % interval ` +
-    `${percent(result.accuracy_low)} to ${percent(result.accuracy_high)}.`;
+const timeMade = page.created.replace("T", " ").replace("Z", " UTC");
 
+/** The head of the page: its title, a headline that begins with `strong`, a sentence, and facts by name. */
+function showHead(title, strong, headline, lead, facts) {
+  document.title = `${title} (mnist-knn)`;
+  byId("program").textContent = `${page.program.name} ${page.program.version}`;
+  byId("headline").append(element("strong", {}, strong), headline);
+  byId("lead").textContent = lead;
+  for (const [name, value] of Object.entries(facts))
+    byId("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+}
+
+function showReportHead() {
+  const { dataset, settings, device, result, timing } = page;
   const images = `${whole.format(dataset.train)} training and ${whole.format(dataset.test)} test images of ` +
     `${dataset.rows} × ${dataset.cols} pixels`;
   const processor = [device.name, device.kind === "gpu" ? `compute capability ${device.compute_capability}`
                                                         : `${settings.threads} threads`];
   const choices = ["transform", "rerank", "vote", "engine", "distance", "select", "metric", "p", "weights", "tie"]
     .filter((name) => settings[name]).map((name) => `${name} ${settings[name]}`);
-  const facts = {
-    "Data set": dataset.synthetic ? `${images}, drawn by the program` : `${images}, from ${dataset.source}`,
-    "Settings": [`k = ${settings.k}`, ...choices].join(", "),
-    "Device": processor.join(", "),
-    "Time": `${brief(timing.search_ms)} ms to search, ${brief(timing.load_ms)} ms to load, ` +
-      `${brief(timing.wall_ms)} ms in all`,
-    "Made": page.created.replace("T", " ").replace("Z", " UTC"),
-  };
-  for (const [name, value] of Object.entries(facts))
-    byId("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  showHead(`${dataset.name}: ${percent(result.accuracy)}`, percent(result.accuracy), ` on ${dataset.name}`,
+    `${whole.format(result.correct)} of ${whole.format(result.total)} test images right, ` +
+    `${whole.format(result.total - result.correct)} wrong. 95 % interval ` +
+    `${percent(result.accuracy_low)} to ${percent(result.accuracy_high)}.`, {
+      "Data set": dataset.synthetic ? `${images}, drawn by the program` : `${images}, from ${dataset.source}`,
+      "Settings": [`k = ${settings.k}`, ...choices].join(", "),
+      "Device": processor.join(", "),
+      "Time": `${brief(timing.search_ms)} ms to search, ${brief(timing.load_ms)} ms to load, ` +
+        `${brief(timing.wall_ms)} ms in all`,
+      "Made": timeMade,
+    });
+}
+
+/** The head of the page of `audit`: what was judged. */
+function showAuditHead() {
+  const { audit } = page;
+  const facts = { "Settings": audit.settings, "Neighbors": `the nearest ${audit.each} of each class`, "Made": timeMade };
+  if (audit.planted) facts["Planted"] = audit.planted;
+  showHead(`Suspicious labels: ${page.dataset.name}`, whole.format(audit.improbable), " labels that their neighbors contradict",
+    `${audit.judged}. In ${whole.format(audit.improbable)} of them another label is more probable than the given one.`, facts);
 }
 
 /** A table with a head; the first cell of each row is the row's heading. `rows`: {cells, share?} */
@@ -77,7 +91,7 @@ function showTiming() {
     stages.map((stage) => ({
       cells: [stage.name, element("td", { class: "bar", "aria-hidden": "true" }), brief(stage.total_ms),
         brief(1000 * stage.per_image_ms),
-        rate(stage.gb_per_s, stage.transfer ? device.peak_link_gb_per_s : device.peak_gb_per_s),
+        rate(stage.gb_per_s, stage.kind === "copy" ? device.peak_link_gb_per_s : device.peak_gb_per_s),
         rate(stage.gflop_per_s, device.peak_gflop_per_s)],
       share: stage.total_ms / longest,
     }))));
@@ -100,12 +114,8 @@ function showTrust() {
 
 const mostClasses = 64; // above, cells are too small to click and too many for a page
 
-/** Number of digits on this page by "true,predicted". */
-const digitsByPair = new Map();
-for (const { label, predicted } of page.gallery.digits) {
-  const pair = `${label},${predicted}`;
-  digitsByPair.set(pair, (digitsByPair.get(pair) ?? 0) + 1);
-}
+/** "true,predicted" of the digits on this page. */
+const pairsHere = new Set(page.gallery.digits.map(({ label, predicted }) => `${label},${predicted}`));
 
 function pairButton(label, predicted, text, description) {
   return element("button", {
@@ -131,7 +141,7 @@ function cell(count, label, predicted, most, crowded) {
   if (count > 0) made.title = words;
   // The square root makes single errors visible.
   made.style.setProperty("--strength", `${100 * Math.sqrt(count / most)}%`);
-  if (digitsByPair.has(`${label},${predicted}`)) made.append(pairButton(label, predicted, text, words));
+  if (pairsHere.has(`${label},${predicted}`)) made.append(pairButton(label, predicted, text, words));
   else made.append(text, crowded && count > 0 ? element("span", { class: "unseen" }, String(count)) : "");
   return made;
 }
@@ -168,7 +178,7 @@ function showPairs(mistakes, labels) {
     const words = `true ${labels[i]}, predicted ${labels[j]}: ${whole.format(count)}`;
     const button = pairButton(labels[i], labels[j], `${labels[i]} → ${labels[j]}`, words);
     button.append(element("small", {}, whole.format(count)));
-    button.disabled = !digitsByPair.has(`${labels[i]},${labels[j]}`);
+    button.disabled = !pairsHere.has(`${labels[i]},${labels[j]}`);
     byId("pairs").append(button);
   }
   if (top.length === 0) byId("pairs").append("None.");

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "app/report/png.h"
+#include "app/report/page.h"
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "tests/support/oracle.h"
