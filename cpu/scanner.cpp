@@ -63,7 +63,7 @@ void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     Pass pass = pass_of(unit, best);
     scorer_->set_thresholds(pass, unit);
     const std::span<Hit> hits(hits_.data(), kernel_.scan(pass));
-    scorer_->score(hits, unit, {best.limits()});
+    scorer_->score(hits, unit);
     const auto middle = Clock::now();
     best.take(hits, unit * kernel_.images, n_train_);
     tally.add(start, middle, panels_.panel_bytes());
@@ -82,7 +82,7 @@ void PanelScanner::scan_both(std::int64_t unit, BestLists& best, std::int64_t fi
         pass.image_limits = all.limits() + first;
         scorer_->set_thresholds(pass, unit);
         const std::span<Hit> hits(hits_.data(), kernel_.scan_both(pass));
-        scorer_->score(hits, unit, {best.limits(), all.limits() + first});
+        scorer_->score(hits, unit);
         const auto middle = Clock::now();
         best.take(hits, first, n_train_);
         all.add_reverse(hits, first, n_train_, first_query);

@@ -26,12 +26,6 @@ Arithmetic arithmetic_of(const Measure& measure);
 /// From here on the bits of a score are not a finite float.
 inline constexpr std::uint32_t first_no_number = 0x7f800000;
 
-/// Of the queries of a block, and of the images of a panel; null: only queries have limits.
-struct Limits {
-    const std::uint32_t* queries;
-    const std::uint32_t* images = nullptr;
-};
-
 /// Per thread, for one block of queries at a time. The base class is for l2 and l1.
 class Scorer {
   public:
@@ -44,9 +38,9 @@ class Scorer {
     /// images too if there are any.
     virtual void set_thresholds(Pass&, std::int64_t /*panel*/) {}
 
-    /// Replaces the kernel's results by scores. The limits are scores, as `pass` had them before `aim`: a pair at or above
-    /// its limits may get any score at or above them.
-    virtual void score(std::span<Hit>, std::int64_t /*panel*/, const Limits&) {}
+    /// Replaces the kernel's results by scores, after set_thresholds for the same panel: a pair at or above the limits that
+    /// `pass` had before may get any score at or above them.
+    virtual void score(std::span<Hit>, std::int64_t /*panel*/) {}
 
     /// Called before the queries are compared with the unpacked training images first .. first + n - 1.
     virtual void begin_rows(std::int64_t /*first*/, std::int64_t /*n*/) {}

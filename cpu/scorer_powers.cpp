@@ -149,9 +149,9 @@ class PowerScorer : public Scorer {
         : Scorer(kernel, train),
           shared_(shared),
           unit_(kernel.arithmetic == Arithmetic::differences ? 255.0 : 65'025.0),
-          limits_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
-          image_limits_(static_cast<std::size_t>(kernel.images)),
-          aims_(limits_.size()) {}
+          counts_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
+          image_counts_(static_cast<std::size_t>(kernel.images)),
+          aims_(counts_.size()) {}
 
     void begin(Rows queries) override {
         Scorer::begin(queries);
@@ -162,25 +162,27 @@ class PowerScorer : public Scorer {
     }
 
     void set_thresholds(Pass& pass, std::int64_t panel) override {
+        query_limits_ = pass.limits;
+        image_limits_ = pass.image_limits;
         for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
-            limits_[q] = count_limit(aims_[q], pass.limits[q], panel);
-        pass.limits = limits_.data();
+            counts_[q] = count_limit(aims_[q], pass.limits[q], panel);
+        pass.limits = counts_.data();
         if (pass.image_limits == nullptr) return;
         for (std::int64_t i = 0; i < kernel_.images; ++i) {
             Aim aim;  // without ink: a set is not searched with itself for p > 2
-            image_limits_[static_cast<std::size_t>(i)] = count_limit(aim, pass.image_limits[i], panel);
+            image_counts_[static_cast<std::size_t>(i)] = count_limit(aim, pass.image_limits[i], panel);
         }
-        pass.image_limits = image_limits_.data();
+        pass.image_limits = image_counts_.data();
     }
 
-    void score(std::span<Hit> hits, std::int64_t panel, const Limits& limits) override {
+    void score(std::span<Hit> hits, std::int64_t panel) override {
         Queue queue(shared_.powers, train_.dim);
         for (Hit& hit : hits)
             for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
                 const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
                 const std::int64_t image = panel * kernel_.images + hit.first + lane;
-                std::uint32_t limit = limits.queries[hit.query];  // scores are ordered as their bits are
-                if (limits.images != nullptr) limit = std::max(limit, limits.images[hit.first + lane]);
+                std::uint32_t limit = query_limits_[hit.query];  // scores are ordered as their bits are
+                if (image_limits_ != nullptr) limit = std::max(limit, image_limits_[hit.first + lane]);
                 if (image < train_.count)
                     queue.put(queries_.row(hit.query), train_.row(image), sum_of(limit), &hit.distance[lane]);
             }
@@ -220,9 +222,10 @@ class PowerScorer : public Scorer {
     }
 
     const PowerScoring& shared_;
-    double unit_;                        ///< count of a pixel with the largest difference
-    std::vector<std::uint32_t> limits_;  ///< of the counts
-    Uninitialized<std::uint32_t> image_limits_;
+    double unit_;  ///< count of a pixel with the largest difference
+    const std::uint32_t *query_limits_ = nullptr, *image_limits_ = nullptr;  ///< scores, of the pass
+    std::vector<std::uint32_t> counts_;                                      ///< the same as counts
+    Uninitialized<std::uint32_t> image_counts_;
     std::vector<Aim> aims_;
 };
 
