@@ -159,7 +159,7 @@ Trial time_rerank(int device, const RerankWork& work, bool plain, const TrialOpt
     const Neighbors& candidates = work.candidates;
     Runs runs(token);
     const Stream& stream = runs.stream();
-    DeviceReranker reranker(work.rerank, work.shape, plain);
+    DeviceReranker reranker(work.rerank, work.shape, {}, plain);
     ImageBuffer images;
     reranker.describe_training(images.upload(work.train, stream), stream);
     stream.synchronize();
