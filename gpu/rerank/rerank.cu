@@ -16,18 +16,14 @@ DescriptorForm::DescriptorForm(const Rerank& rerank, ImageShape image) {
 
 DeviceReranker::DeviceReranker(const Rerank& rerank, ImageShape shape, std::span<const std::uint32_t> density,
                                bool plain)
-    : rerank_(rerank),
+    : candidates_(rerank.candidates),
       shape_(shape),
-      special_(!plain && shape.rows == 28 && shape.cols == 28),
       form_(rerank, shape),
       density_(copied_to_device(density, "uploading densities")) {
     require(rerank.kind != Reranker::none, "a re-ranker");
-    if (special_) {
-        load_distortion28();
-        load_cells28();
-    } else {
-        load_plain_pairs();
-    }
+    const bool special = !plain && shape.rows == 28 && shape.cols == 28;
+    if (rerank.has_gradients()) distortion_ = special ? distortion28() : plain_distortion(form_.gradients);
+    if (rerank.has_cells()) cells_ = special ? cells28() : plain_cells(form_.cells);
     load_order();
 }
 
@@ -74,15 +70,9 @@ void DeviceReranker::enqueue(const NeighborRows& candidates, const NeighborRows&
             "at most as many candidates as reserved");
     if (candidates.n_query == 0) return;
     const DescriptorView query = queries_.view(), train = training_.view();
-    const PairTask distortion{query.d_gradients, train.d_gradients, candidates, scores_.d_data()};
-    const PairTask cells{query.d_cells, train.d_cells, candidates, scores_.d_data(), rerank_.has_gradients()};
-    if (special_) {
-        if (rerank_.has_gradients()) enqueue_distortion28(distortion, stream);
-        if (rerank_.has_cells()) enqueue_cells28(cells, stream);
-    } else {
-        if (rerank_.has_gradients()) enqueue_plain_distortion(distortion, form_.gradients, stream);
-        if (rerank_.has_cells()) enqueue_plain_cells(cells, form_.cells, stream);
-    }
+    std::uint32_t* d_scores = scores_.d_data();
+    if (distortion_) distortion_({query.d_gradients, train.d_gradients, candidates, d_scores}, stream);
+    if (cells_) cells_({query.d_cells, train.d_cells, candidates, d_scores, distortion_ != nullptr}, stream);
     enqueue_order(candidates, scores_.d_data(), density_.d_data(), out, stream);
 }
 

@@ -22,7 +22,7 @@ class DeviceReranker {
                    bool plain = false);
 
     /// How many neighbors of each query are ordered again.
-    int candidates() const { return rerank_.candidates; }
+    int candidates() const { return candidates_; }
 
     /// Descriptors of the training images, made on the device from pixels: count × dim bytes in device memory. Allocates,
     /// so it waits for the device.
@@ -52,10 +52,10 @@ class DeviceReranker {
     void reserve(Descriptors& descriptors, std::int64_t n, cudaStream_t stream);
     void describe(const ByteRows& images, Descriptors& to, cudaStream_t stream);
 
-    Rerank rerank_;
+    int candidates_;
     ImageShape shape_;
-    bool special_;
     DescriptorForm form_;
+    PairLaunch distortion_, cells_;  ///< empty: the distance has no such part
     Descriptors training_, queries_;
     DeviceBuffer<std::uint32_t> density_, scores_;
     DeviceBuffer<std::uint8_t> workspace_;
