@@ -10,6 +10,7 @@
 ///                    which bound the sum from below    of those that the bound does not prune
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -53,28 +54,19 @@ class Scorer {
     Rows train_, queries_;
 };
 
-/// Shared by the scorers of all threads. The base class is for l2 and l1.
-class Scoring {
-  public:
-    Scoring(const Kernel& kernel, Rows train) : kernel_(kernel), train_(train) {}
-    virtual ~Scoring() = default;
-
+/// Makes the scorers of all threads, and holds what they share.
+struct Scoring {
+    /// For blocks of at most `max_block` queries; throws std::bad_alloc. The scorer must not outlive this.
+    std::function<std::unique_ptr<Scorer>(std::int64_t max_block)> scorer;
     /// Precomputes the terms of a panel's images before it is scanned; different threads may fill different
     /// panels concurrently. Not needed for unpacked rows.
-    virtual void fill(std::int64_t /*panel*/) {}
-
-    /// For blocks of at most `max_block` queries; throws std::bad_alloc.
-    virtual std::unique_ptr<Scorer> scorer(std::int64_t max_block) const;
-
-  protected:
-    const Kernel& kernel_;
-    Rows train_;
+    std::function<void(std::int64_t panel)> fill = [](std::int64_t) {};
 };
 
 /// `panels`: whether panels will be scanned, which needs memory for their terms. Throws std::bad_alloc.
-std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels);
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels);
-std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels);
+Scoring make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels);
+Scoring make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels);
+Scoring make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels);
 
 /// Maximum bytes that scoring with panels allocates for a training set.
 std::int64_t scoring_bytes(const Measure& measure, const Kernel& kernel, std::int64_t n_train,

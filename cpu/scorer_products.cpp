@@ -33,27 +33,28 @@ struct Correlation {
     }
 };
 
-class ProductScoring : public Scoring {
-  public:
-    ProductScoring(bool centered, const Kernel& kernel, Rows train, bool panels)
-        : Scoring(kernel, train),
+/// Of the training images.
+struct ProductTerms {
+    ProductTerms(bool centered, const Kernel& kernel_, Rows train_, bool panels)
+        : kernel(kernel_),
+          train(train_),
           correlation{centered, train.dim},
           sums(static_cast<std::size_t>(panels ? round_up(train.count, kernel.images) : 0)),
           plain(sums.size()),
           weights(sums.size()) {}
 
-    void fill(std::int64_t panel) override {
-        for (std::int64_t i = panel * kernel_.images; i < (panel + 1) * kernel_.images; ++i) {
+    void fill(std::int64_t panel) {
+        for (std::int64_t i = panel * kernel.images; i < (panel + 1) * kernel.images; ++i) {
             const auto at = static_cast<std::size_t>(i);
-            sums[at] = i < train_.count ? sums_of(train_.row(i), train_.dim) : PixelSums{};
+            sums[at] = i < train.count ? sums_of(train.row(i), train.dim) : PixelSums{};
             const auto norm = static_cast<double>(correlation.norm(sums[at]));
             plain[at] = correlation.centered ? sums[at].plain : 0.0;
             weights[at] = norm > 0 ? 1.0 / std::sqrt(norm) : 0.0;
         }
     }
 
-    std::unique_ptr<Scorer> scorer(std::int64_t max_block) const override;
-
+    const Kernel& kernel;
+    const Rows train;
     const Correlation correlation;
     Uninitialized<PixelSums> sums;
     Uninitialized<double> plain;    ///< Σp for pearson, 0 for cosine
@@ -62,15 +63,15 @@ class ProductScoring : public Scoring {
 
 class ProductScorer : public Scorer {
   public:
-    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train, std::int64_t max_block)
-        : Scorer(kernel, train),
+    ProductScorer(const ProductTerms& shared, std::int64_t max_block)
+        : Scorer(shared.kernel, shared.train),
           shared_(shared),
-          query_sums_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
+          query_sums_(static_cast<std::size_t>(round_up(max_block, kernel_.queries))),
           plain_(query_sums_.size()),
           norms_(query_sums_.size()),
           floors_(query_sums_.size()),
           weights_(query_sums_.size()),
-          image_floors_(static_cast<std::size_t>(kernel.images)) {}
+          image_floors_(static_cast<std::size_t>(kernel_.images)) {}
 
     void begin(Rows queries) override {
         Scorer::begin(queries);
@@ -133,7 +134,7 @@ class ProductScorer : public Scorer {
         return (1 - std::bit_cast<float>(limit) - cosine_slack) * norm;
     }
 
-    const ProductScoring& shared_;
+    const ProductTerms& shared_;
     std::vector<PixelSums> query_sums_;
     std::vector<double> plain_, norms_, floors_;
     std::vector<double> weights_;  ///< 1 / norm; 0 if the norm is 0
@@ -141,14 +142,14 @@ class ProductScorer : public Scorer {
     std::vector<PixelSums> row_sums_;
 };
 
-std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t max_block) const {
-    return std::make_unique<ProductScorer>(*this, kernel_, train_, max_block);
-}
-
 }  // namespace
 
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels) {
-    return std::make_unique<ProductScoring>(metric == Metric::pearson, kernel, train, panels);
+Scoring make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels) {
+    const auto terms = std::make_shared<ProductTerms>(metric == Metric::pearson, kernel, train, panels);
+    return {
+        .scorer =
+            [terms](std::int64_t max_block) { return std::make_unique<ProductScorer>(*terms, max_block); },
+        .fill = [terms](std::int64_t panel) { terms->fill(panel); }};
 }
 
 }  // namespace knn::cpu
