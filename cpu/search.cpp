@@ -191,9 +191,8 @@ class CpuIndex final : public DeviceIndex {
             if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
             return batch;
         } catch (const std::bad_alloc&) {
-            throw DataError("memory: searching " + std::to_string(train.count) + " training images of " +
-                            std::to_string(train.dim) +
-                            " pixels ran out of it; expected more, or fewer images");
+            throw_out_of_memory("searching " + std::to_string(train.count) + " training images of " +
+                                std::to_string(train.dim) + " pixels");
         }
     }
 
