@@ -52,18 +52,21 @@ void PanelScanner::begin(Rows queries, const QueryBlock& packed) {
     scorer_->begin(queries);
 }
 
-Pass PanelScanner::pass_of(std::int64_t unit, const BestLists& best) {
-    return {panels_.pixels(unit), panels_.terms(unit), block_->pixels(), block_->terms(),
-            best.limits(),        panels_.groups(),    block_->strips(), 0,
-            partial_.data(),      hits_.data()};
+std::span<Hit> PanelScanner::find_hits(std::int64_t unit, std::int64_t first_strip, std::int64_t end_strip,
+                                       const std::uint32_t* limits, const std::uint32_t* image_limits) {
+    Pass pass{panels_.pixels(unit), panels_.terms(unit), block_->pixels(), block_->terms(), limits,
+              panels_.groups(),     end_strip,           first_strip,      partial_.data(), hits_.data()};
+    pass.image_limits = image_limits;
+    scorer_->set_thresholds(pass, unit);
+    const std::span<Hit> hits(hits_.data(),
+                              image_limits != nullptr ? kernel_.scan_both(pass) : kernel_.scan(pass));
+    scorer_->score(hits, unit);
+    return hits;
 }
 
 void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     const auto start = Clock::now();
-    Pass pass = pass_of(unit, best);
-    scorer_->set_thresholds(pass, unit);
-    const std::span<Hit> hits(hits_.data(), kernel_.scan(pass));
-    scorer_->score(hits, unit, {best.limits()});
+    const std::span<Hit> hits = find_hits(unit, 0, block_->strips(), best.limits(), nullptr);
     const auto middle = Clock::now();
     best.take(hits, unit * kernel_.images, n_train_);
     tally.add(start, middle, panels_.panel_bytes());
@@ -76,13 +79,7 @@ void PanelScanner::scan_both(std::int64_t unit, BestLists& best, std::int64_t fi
     for (std::int64_t strip = 0, end = 0; strip < strips; strip = end) {
         end = first_query > 0 ? strips : std::min(strips, 2 * strip + first_strips);
         const auto start = Clock::now();
-        Pass pass = pass_of(unit, best);
-        pass.first_strip = strip;
-        pass.strips = end;
-        pass.image_limits = all.limits() + first;
-        scorer_->set_thresholds(pass, unit);
-        const std::span<Hit> hits(hits_.data(), kernel_.scan_both(pass));
-        scorer_->score(hits, unit, {best.limits(), all.limits() + first});
+        const std::span<Hit> hits = find_hits(unit, strip, end, best.limits(), all.limits() + first);
         const auto middle = Clock::now();
         best.take(hits, first, n_train_);
         all.add_reverse(hits, first, n_train_, first_query);
@@ -123,7 +120,7 @@ void Resident::pack(Team& team, Timeline& timeline) {
     Packed made{Panels(kernel, train), make_scoring(measure, kernel, train, true)};
     team.run_pieces(made.panels.count(), 1, [&](int, std::int64_t first, std::int64_t) {
         made.panels.fill(first);
-        made.scoring->fill(first);
+        made.scoring.fill(first);
     });
     packed.emplace(std::move(made));
     const double images = static_cast<double>(train.count) * static_cast<double>(train.dim);
@@ -146,7 +143,7 @@ std::int64_t Resident::max_block() const {
 }
 
 PanelScanner Resident::scanner(std::int64_t block) const {
-    return PanelScanner(kernel, packed->panels, *packed->scoring, train, block);
+    return PanelScanner(kernel, packed->panels, packed->scoring, train, block);
 }
 
 void run_tallied(Team& team, double pairs, std::int64_t dim, Timeline& timeline,

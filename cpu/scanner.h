@@ -52,7 +52,9 @@ class PanelScanner {
                    Tally& tally);
 
   private:
-    Pass pass_of(std::int64_t unit, const BestLists& best);
+    /// The scored hits of a panel among strips of the block. image_limits: for both sides, or null.
+    std::span<Hit> find_hits(std::int64_t unit, std::int64_t first_strip, std::int64_t end_strip,
+                             const std::uint32_t* limits, const std::uint32_t* image_limits);
 
     const Kernel& kernel_;
     const Panels& panels_;
@@ -85,7 +87,7 @@ class RowScanner {
 /// Training images in the order in which the kernel reads them, with precomputed terms.
 struct Packed {
     Panels panels;
-    std::unique_ptr<Scoring> scoring;
+    Scoring scoring;
 };
 
 struct Resident {

@@ -23,12 +23,9 @@ void Scorer::score_rows(std::int64_t query, std::int64_t first, std::span<std::u
     kernel_.direct(queries_.row(query), train_.row(first), std::ssize(scores), train_.dim, scores.data());
 }
 
-std::unique_ptr<Scorer> Scoring::scorer(std::int64_t) const {
-    return std::make_unique<Scorer>(kernel_, train_);
-}
-
-std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels) {
-    if (is_integral(measure.metric)) return std::make_unique<Scoring>(kernel, train);
+Scoring make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels) {
+    if (is_integral(measure.metric))
+        return {.scorer = [&kernel, train](std::int64_t) { return std::make_unique<Scorer>(kernel, train); }};
     if (measure.metric == Metric::lp) return make_power_scoring(measure.p, kernel, train, panels);
     return make_product_scoring(measure.metric, kernel, train, panels);
 }

@@ -10,6 +10,7 @@
 ///                    which bound the sum from below    of those that the bound does not prune
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -26,12 +27,6 @@ Arithmetic arithmetic_of(const Measure& measure);
 /// From here on the bits of a score are not a finite float.
 inline constexpr std::uint32_t first_no_number = 0x7f800000;
 
-/// Of the queries of a block, and of the images of a panel; null: only queries have limits.
-struct Limits {
-    const std::uint32_t* queries;
-    const std::uint32_t* images = nullptr;
-};
-
 /// Per thread, for one block of queries at a time. The base class is for l2 and l1.
 class Scorer {
   public:
@@ -44,9 +39,9 @@ class Scorer {
     /// images too if there are any.
     virtual void set_thresholds(Pass&, std::int64_t /*panel*/) {}
 
-    /// Replaces the kernel's results by scores. The limits are scores, as `pass` had them before `aim`: a pair at or above
-    /// its limits may get any score at or above them.
-    virtual void score(std::span<Hit>, std::int64_t /*panel*/, const Limits&) {}
+    /// Replaces the kernel's results by scores, after set_thresholds for the same panel: a pair at or above the limits that
+    /// `pass` had before may get any score at or above them.
+    virtual void score(std::span<Hit>, std::int64_t /*panel*/) {}
 
     /// Called before the queries are compared with the unpacked training images first .. first + n - 1.
     virtual void begin_rows(std::int64_t /*first*/, std::int64_t /*n*/) {}
@@ -59,28 +54,19 @@ class Scorer {
     Rows train_, queries_;
 };
 
-/// Shared by the scorers of all threads. The base class is for l2 and l1.
-class Scoring {
-  public:
-    Scoring(const Kernel& kernel, Rows train) : kernel_(kernel), train_(train) {}
-    virtual ~Scoring() = default;
-
+/// Makes the scorers of all threads, and holds what they share.
+struct Scoring {
+    /// For blocks of at most `max_block` queries; throws std::bad_alloc. The scorer must not outlive this.
+    std::function<std::unique_ptr<Scorer>(std::int64_t max_block)> scorer;
     /// Precomputes the terms of a panel's images before it is scanned; different threads may fill different
     /// panels concurrently. Not needed for unpacked rows.
-    virtual void fill(std::int64_t /*panel*/) {}
-
-    /// For blocks of at most `max_block` queries; throws std::bad_alloc.
-    virtual std::unique_ptr<Scorer> scorer(std::int64_t max_block) const;
-
-  protected:
-    const Kernel& kernel_;
-    Rows train_;
+    std::function<void(std::int64_t panel)> fill = [](std::int64_t) {};
 };
 
 /// `panels`: whether panels will be scanned, which needs memory for their terms. Throws std::bad_alloc.
-std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels);
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels);
-std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels);
+Scoring make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels);
+Scoring make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels);
+Scoring make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels);
 
 /// Maximum bytes that scoring with panels allocates for a training set.
 std::int64_t scoring_bytes(const Measure& measure, const Kernel& kernel, std::int64_t n_train,

@@ -104,10 +104,12 @@ class Queue {
     std::size_t count_ = 0;
 };
 
-class PowerScoring : public Scoring {
+/// Of the training images.
+class PowerTerms {
   public:
-    PowerScoring(double p, const Kernel& kernel, Rows train, bool panels)
-        : Scoring(kernel, train),
+    PowerTerms(double p, const Kernel& kernel_, Rows train_, bool panels)
+        : kernel(kernel_),
+          train(train_),
           powers(p),
           ink_(panels && p > 2
                    ? static_cast<std::size_t>(round_up(train.count, kernel.images) / kernel.images)
@@ -118,23 +120,23 @@ class PowerScoring : public Scoring {
             roots_[n] = std::pow(static_cast<double>(n), 1 - 2 / p);
     }
 
-    void fill(std::int64_t panel) override {
+    void fill(std::int64_t panel) {
         if (powers.p <= 2) return;
-        const std::int64_t first = panel * kernel_.images;
+        const std::int64_t first = panel * kernel.images;
         std::int64_t& most = ink_[static_cast<std::size_t>(panel)];
         most = 0;
-        for (std::int64_t i = first; i < std::min(first + kernel_.images, train_.count); ++i)
-            most = std::max(most, ink_of(train_.row(i), train_.dim));
+        for (std::int64_t i = first; i < std::min(first + kernel.images, train.count); ++i)
+            most = std::max(most, ink_of(train.row(i), train.dim));
     }
 
-    std::unique_ptr<Scorer> scorer(std::int64_t max_block) const override;
-
+    const Kernel& kernel;
+    const Rows train;
     const Powers powers;
     /// n^(1 - 2/p), where n is the maximum number of pixels in which an image of the panel can differ from
     /// the query.
     double spread(std::int64_t panel, std::int64_t query_ink) const {
         if (powers.p <= 2) return 1;
-        const std::int64_t n = std::min(train_.dim, ink_[static_cast<std::size_t>(panel)] + query_ink);
+        const std::int64_t n = std::min(train.dim, ink_[static_cast<std::size_t>(panel)] + query_ink);
         return roots_[static_cast<std::size_t>(n)];
     }
 
@@ -145,13 +147,13 @@ class PowerScoring : public Scoring {
 
 class PowerScorer : public Scorer {
   public:
-    PowerScorer(const PowerScoring& shared, const Kernel& kernel, Rows train, std::int64_t max_block)
-        : Scorer(kernel, train),
+    PowerScorer(const PowerTerms& shared, std::int64_t max_block)
+        : Scorer(shared.kernel, shared.train),
           shared_(shared),
-          unit_(kernel.arithmetic == Arithmetic::differences ? 255.0 : 65'025.0),
-          limits_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
-          image_limits_(static_cast<std::size_t>(kernel.images)),
-          aims_(limits_.size()) {}
+          unit_(kernel_.arithmetic == Arithmetic::differences ? 255.0 : 65'025.0),
+          counts_(static_cast<std::size_t>(round_up(max_block, kernel_.queries))),
+          image_counts_(static_cast<std::size_t>(kernel_.images)),
+          aims_(counts_.size()) {}
 
     void begin(Rows queries) override {
         Scorer::begin(queries);
@@ -162,25 +164,27 @@ class PowerScorer : public Scorer {
     }
 
     void set_thresholds(Pass& pass, std::int64_t panel) override {
+        query_limits_ = pass.limits;
+        image_limits_ = pass.image_limits;
         for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
-            limits_[q] = count_limit(aims_[q], pass.limits[q], panel);
-        pass.limits = limits_.data();
+            counts_[q] = count_limit(aims_[q], pass.limits[q], panel);
+        pass.limits = counts_.data();
         if (pass.image_limits == nullptr) return;
         for (std::int64_t i = 0; i < kernel_.images; ++i) {
             Aim aim;  // without ink: a set is not searched with itself for p > 2
-            image_limits_[static_cast<std::size_t>(i)] = count_limit(aim, pass.image_limits[i], panel);
+            image_counts_[static_cast<std::size_t>(i)] = count_limit(aim, pass.image_limits[i], panel);
         }
-        pass.image_limits = image_limits_.data();
+        pass.image_limits = image_counts_.data();
     }
 
-    void score(std::span<Hit> hits, std::int64_t panel, const Limits& limits) override {
+    void score(std::span<Hit> hits, std::int64_t panel) override {
         Queue queue(shared_.powers, train_.dim);
         for (Hit& hit : hits)
             for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
                 const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
                 const std::int64_t image = panel * kernel_.images + hit.first + lane;
-                std::uint32_t limit = limits.queries[hit.query];  // scores are ordered as their bits are
-                if (limits.images != nullptr) limit = std::max(limit, limits.images[hit.first + lane]);
+                std::uint32_t limit = query_limits_[hit.query];  // scores are ordered as their bits are
+                if (image_limits_ != nullptr) limit = std::max(limit, image_limits_[hit.first + lane]);
                 if (image < train_.count)
                     queue.put(queries_.row(hit.query), train_.row(image), sum_of(limit), &hit.distance[lane]);
             }
@@ -219,21 +223,21 @@ class PowerScorer : public Scorer {
         return most < static_cast<double>(no_limit) ? static_cast<std::uint32_t>(most) : no_limit;
     }
 
-    const PowerScoring& shared_;
-    double unit_;                        ///< count of a pixel with the largest difference
-    std::vector<std::uint32_t> limits_;  ///< of the counts
-    Uninitialized<std::uint32_t> image_limits_;
+    const PowerTerms& shared_;
+    double unit_;  ///< count of a pixel with the largest difference
+    const std::uint32_t *query_limits_ = nullptr, *image_limits_ = nullptr;  ///< scores, of the pass
+    std::vector<std::uint32_t> counts_;                                      ///< the same as counts
+    Uninitialized<std::uint32_t> image_counts_;
     std::vector<Aim> aims_;
 };
 
-std::unique_ptr<Scorer> PowerScoring::scorer(std::int64_t max_block) const {
-    return std::make_unique<PowerScorer>(*this, kernel_, train_, max_block);
-}
-
 }  // namespace
 
-std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels) {
-    return std::make_unique<PowerScoring>(p, kernel, train, panels);
+Scoring make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels) {
+    const auto terms = std::make_shared<PowerTerms>(p, kernel, train, panels);
+    return {.scorer =
+                [terms](std::int64_t max_block) { return std::make_unique<PowerScorer>(*terms, max_block); },
+            .fill = [terms](std::int64_t panel) { terms->fill(panel); }};
 }
 
 }  // namespace knn::cpu

@@ -33,27 +33,28 @@ struct Correlation {
     }
 };
 
-class ProductScoring : public Scoring {
-  public:
-    ProductScoring(bool centered, const Kernel& kernel, Rows train, bool panels)
-        : Scoring(kernel, train),
+/// Of the training images.
+struct ProductTerms {
+    ProductTerms(bool centered, const Kernel& kernel_, Rows train_, bool panels)
+        : kernel(kernel_),
+          train(train_),
           correlation{centered, train.dim},
           sums(static_cast<std::size_t>(panels ? round_up(train.count, kernel.images) : 0)),
           plain(sums.size()),
           weights(sums.size()) {}
 
-    void fill(std::int64_t panel) override {
-        for (std::int64_t i = panel * kernel_.images; i < (panel + 1) * kernel_.images; ++i) {
+    void fill(std::int64_t panel) {
+        for (std::int64_t i = panel * kernel.images; i < (panel + 1) * kernel.images; ++i) {
             const auto at = static_cast<std::size_t>(i);
-            sums[at] = i < train_.count ? sums_of(train_.row(i), train_.dim) : PixelSums{};
+            sums[at] = i < train.count ? sums_of(train.row(i), train.dim) : PixelSums{};
             const auto norm = static_cast<double>(correlation.norm(sums[at]));
             plain[at] = correlation.centered ? sums[at].plain : 0.0;
             weights[at] = norm > 0 ? 1.0 / std::sqrt(norm) : 0.0;
         }
     }
 
-    std::unique_ptr<Scorer> scorer(std::int64_t max_block) const override;
-
+    const Kernel& kernel;
+    const Rows train;
     const Correlation correlation;
     Uninitialized<PixelSums> sums;
     Uninitialized<double> plain;    ///< Σp for pearson, 0 for cosine
@@ -62,16 +63,15 @@ class ProductScoring : public Scoring {
 
 class ProductScorer : public Scorer {
   public:
-    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train, std::int64_t max_block)
-        : Scorer(kernel, train),
+    ProductScorer(const ProductTerms& shared, std::int64_t max_block)
+        : Scorer(shared.kernel, shared.train),
           shared_(shared),
-          correlation_(shared.correlation),
-          query_sums_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
+          query_sums_(static_cast<std::size_t>(round_up(max_block, kernel_.queries))),
           plain_(query_sums_.size()),
           norms_(query_sums_.size()),
           floors_(query_sums_.size()),
           weights_(query_sums_.size()),
-          image_floors_(static_cast<std::size_t>(kernel.images)) {}
+          image_floors_(static_cast<std::size_t>(kernel_.images)) {}
 
     void begin(Rows queries) override {
         Scorer::begin(queries);
@@ -79,7 +79,7 @@ class ProductScorer : public Scorer {
             const PixelSums sums = sums_of(queries.row(static_cast<std::int64_t>(q)), queries.dim);
             query_sums_[q] = sums;
             plain_[q] = sums.plain;
-            norms_[q] = std::sqrt(static_cast<double>(correlation_.norm(sums)));
+            norms_[q] = std::sqrt(static_cast<double>(shared_.correlation.norm(sums)));
             weights_[q] = norms_[q] > 0 ? 1.0 / norms_[q] : 0.0;
         }
     }
@@ -88,19 +88,27 @@ class ProductScorer : public Scorer {
         const std::int64_t first = panel * kernel_.images;
         for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
             floors_[q] = floor_of(pass.limits[q], norms_[q]);
-        pass.floors = {correlation_.centered ? static_cast<double>(correlation_.dim) : 1.0,
+        pass.floors = {shared_.correlation.centered ? static_cast<double>(shared_.correlation.dim) : 1.0,
                        shared_.plain.data() + first, shared_.weights.data() + first, plain_.data(),
                        floors_.data()};
-        if (pass.image_limits != nullptr) aim_back(pass, first);
+        if (pass.image_limits == nullptr) return;
+        for (std::int64_t i = 0; i < kernel_.images; ++i) {
+            const PixelSums& sums = shared_.sums[static_cast<std::size_t>(first + i)];
+            const double norm = std::sqrt(static_cast<double>(shared_.correlation.norm(sums)));
+            image_floors_[static_cast<std::size_t>(i)] = floor_of(pass.image_limits[i], norm);
+        }
+        pass.floors.query_weights = weights_.data();
+        pass.floors.image_floors = image_floors_.data();
     }
 
-    void score(std::span<Hit> hits, std::int64_t panel, const Limits&) override {
+    void score(std::span<Hit> hits, std::int64_t panel) override {
         for (Hit& hit : hits)
             for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
                 const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
                 const PixelSums& image =
                     shared_.sums[static_cast<std::size_t>(panel * kernel_.images + hit.first + lane)];
-                hit.distance[lane] = correlation_.score(hit.distance[lane], query_sums_[hit.query], image);
+                hit.distance[lane] =
+                    shared_.correlation.score(hit.distance[lane], query_sums_[hit.query], image);
             }
     }
 
@@ -113,8 +121,8 @@ class ProductScorer : public Scorer {
     void score_rows(std::int64_t query, std::int64_t first, std::span<std::uint32_t> scores) override {
         Scorer::score_rows(query, first, scores);  // the products
         for (std::size_t i = 0; i < scores.size(); ++i)
-            scores[i] =
-                correlation_.score(scores[i], query_sums_[static_cast<std::size_t>(query)], row_sums_[i]);
+            scores[i] = shared_.correlation.score(scores[i], query_sums_[static_cast<std::size_t>(query)],
+                                                  row_sums_[i]);
     }
 
   private:
@@ -126,19 +134,7 @@ class ProductScorer : public Scorer {
         return (1 - std::bit_cast<float>(limit) - cosine_slack) * norm;
     }
 
-    /// The floors of the panel's images, which are images first .. of the training set.
-    void aim_back(Pass& pass, std::int64_t first) {
-        for (std::int64_t i = 0; i < kernel_.images; ++i) {
-            const double norm = std::sqrt(
-                static_cast<double>(correlation_.norm(shared_.sums[static_cast<std::size_t>(first + i)])));
-            image_floors_[static_cast<std::size_t>(i)] = floor_of(pass.image_limits[i], norm);
-        }
-        pass.floors.query_weights = weights_.data();
-        pass.floors.image_floors = image_floors_.data();
-    }
-
-    const ProductScoring& shared_;
-    Correlation correlation_;
+    const ProductTerms& shared_;
     std::vector<PixelSums> query_sums_;
     std::vector<double> plain_, norms_, floors_;
     std::vector<double> weights_;  ///< 1 / norm; 0 if the norm is 0
@@ -146,14 +142,14 @@ class ProductScorer : public Scorer {
     std::vector<PixelSums> row_sums_;
 };
 
-std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t max_block) const {
-    return std::make_unique<ProductScorer>(*this, kernel_, train_, max_block);
-}
-
 }  // namespace
 
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels) {
-    return std::make_unique<ProductScoring>(metric == Metric::pearson, kernel, train, panels);
+Scoring make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels) {
+    const auto terms = std::make_shared<ProductTerms>(metric == Metric::pearson, kernel, train, panels);
+    return {
+        .scorer =
+            [terms](std::int64_t max_block) { return std::make_unique<ProductScorer>(*terms, max_block); },
+        .fill = [terms](std::int64_t panel) { terms->fill(panel); }};
 }
 
 }  // namespace knn::cpu

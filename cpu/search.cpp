@@ -155,14 +155,14 @@ std::int64_t Search::run() {
     require_memory();
     if (work_.slices() > 1) slices_ = Neighbors(queries_.count() * work_.slices(), k_);
     if (packs()) resident_.pack(team_, timeline_);
-    const auto scoring =
-        packs() ? nullptr : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
+    const Scoring scoring =
+        packs() ? Scoring{} : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
     const double pairs = static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count());
     run_tallied(team_, pairs, queries_.rows.dim, timeline_, [&](int thread, Tally& tally) {
         if (packs())
             do_tasks(thread, resident_.scanner(work_.largest()), tally);
         else
-            do_tasks(thread, RowScanner(*scoring, resident_.train, work_.largest()), tally);
+            do_tasks(thread, RowScanner(scoring, resident_.train, work_.largest()), tally);
     });
     if (work_.slices() > 1) merge_slices();
     return work_.largest();
@@ -191,9 +191,8 @@ class CpuIndex final : public DeviceIndex {
             if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
             return batch;
         } catch (const std::bad_alloc&) {
-            throw DataError("memory: searching " + std::to_string(train.count) + " training images of " +
-                            std::to_string(train.dim) +
-                            " pixels ran out of it; expected more, or fewer images");
+            throw_out_of_memory("searching " + std::to_string(train.count) + " training images of " +
+                                std::to_string(train.dim) + " pixels");
         }
     }
 

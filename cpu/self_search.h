@@ -21,8 +21,6 @@
 
 namespace knn::cpu {
 
-// Divides a search of a set with itself into pairs of blocks.
-
 /// Blocks row <= column of consecutive images. The images of `row` are the queries of a kernel's pass.
 struct BlockPair {
     std::int64_t row = 0, column = 0;

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "data/core/errors.h"
+
 namespace knn::cpu {
 
 namespace fs = std::filesystem;
@@ -44,13 +46,10 @@ std::optional<double> number_in(const fs::path& file) {
 
 /// The number after `key` in lines such as "MemTotal:  24105 kB" or "inactive_file 4096".
 std::optional<double> number_after(const std::string& key, const std::string& text) {
-    std::istringstream lines = reading(text);
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words = reading(line);
-        std::string name;
-        double number = 0;
-        if (words >> name >> number && name == key) return number;
-    }
+    std::istringstream words = reading(text);
+    double number = 0;
+    for (std::string word; words >> word;)
+        if (word == key && words >> number) return number;
     return std::nullopt;
 }
 
@@ -121,6 +120,10 @@ std::int64_t available_bytes() {
     const std::int64_t system = kilobytes ? static_cast<std::int64_t>(*kilobytes * 1024) : -1;
     const std::int64_t group = cgroup_free_bytes(content_of("/proc/self/cgroup"), "/sys/fs/cgroup");
     return system < 0 || (group >= 0 && group < system) ? group : system;
+}
+
+void throw_out_of_memory(const std::string& work) {
+    throw DataError("memory: " + work + " ran out of it; expected more, or fewer images");
 }
 
 int available_threads() {

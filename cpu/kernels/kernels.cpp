@@ -1,71 +1,69 @@
 #include "cpu/kernels/kernels.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include "cpu/lanes/kernel.h"
 #include "data/core/errors.h"
 
 namespace knn::cpu {
 
 namespace {
 
-std::string listed(const std::vector<std::string>& names) {
-    std::string list;
-    for (const std::string& name : names)
-        list += (list.empty() ? "" : ", ") + name;
-    return list;
+/// Those of this build by instruction set, best first, each beginning with `squares`. The last one runs everywhere.
+constexpr const Kernel* all_kernels[] = {
+#if defined(__x86_64__)
+    &kernel_amx,       &kernel_avx512vnni,   &differences_avx512vnni, &products_avx512vnni,
+    &kernel_avxvnni,   &differences_avxvnni, &products_avxvnni,       &kernel_avx2,
+    &differences_avx2, &products_avx2,
+#endif
+    &kernel_plain,     &differences_plain,   &products_plain,
+};
+
+bool can_run(const Kernel* kernel, Arithmetic arithmetic) {
+    return kernel->arithmetic == arithmetic && kernel->available();
 }
 
 }  // namespace
 
-std::span<const Kernel* const> kernels(Arithmetic arithmetic) {
-#if defined(__x86_64__)
-    static constexpr std::array table{&kernel_amx, &kernel_avx512vnni, &kernel_avxvnni, &kernel_avx2,
-                                      &kernel_plain};
-    static constexpr std::array differences{&differences_avx512vnni, &differences_avxvnni, &differences_avx2,
-                                            &differences_plain};
-    static constexpr std::array products{&products_avx512vnni, &products_avxvnni, &products_avx2,
-                                         &products_plain};
-#else
-    static constexpr std::array table{&kernel_plain};
-    static constexpr std::array differences{&differences_plain};
-    static constexpr std::array products{&products_plain};
-#endif
-    if (arithmetic == Arithmetic::differences) return differences;
-    if (arithmetic == Arithmetic::products) return products;
-    return table;
-}
-
 const Kernel& chosen_kernel(Arithmetic arithmetic) {
     if (arithmetic != Arithmetic::squares) {
-        // The one chosen for `squares`, else the best of those after it in their table.
-        bool reached = false;
-        for (const Kernel* kernel : kernels()) {
-            reached = reached || kernel == &chosen_kernel();
-            for (const Kernel* other : kernels(arithmetic))
-                if (reached && other->name == std::string(kernel->name) && other->available()) return *other;
-        }
+        const auto* squares = std::ranges::find(all_kernels, &chosen_kernel());
+        return **std::find_if(squares, std::end(all_kernels),
+                              [&](const Kernel* kernel) { return can_run(kernel, arithmetic); });
     }
     const char* wanted = std::getenv("MNIST_KNN_ISA");
     const bool any = wanted == nullptr || *wanted == '\0';
-    for (const Kernel* kernel : kernels())
-        if (kernel->available() && (any || kernel->name == std::string(wanted))) return *kernel;
+    for (const Kernel* kernel : all_kernels)
+        if (can_run(kernel, arithmetic) && (any || kernel->name == std::string(wanted))) return *kernel;
+    std::string names;
+    for (const std::string& name : instruction_sets())
+        names += (names.empty() ? "" : ", ") + name;
     throw UsageError("MNIST_KNN_ISA: no instruction set '" + std::string(wanted) +
-                     "' here; expected one of " + listed(instruction_sets()));
+                     "' here; expected one of " + names);
 }
 
 std::vector<std::string> instruction_sets() {
     std::vector<std::string> names;
-    for (const Kernel* kernel : kernels())
-        if (kernel->available()) names.emplace_back(kernel->name);
+    for (const Kernel* kernel : all_kernels)
+        if (can_run(kernel, Arithmetic::squares)) names.emplace_back(kernel->name);
     return names;
 }
 
 std::string instruction_set() {
     return chosen_kernel().name;
+}
+
+const LaneKernels& chosen_lanes() {
+#if defined(__x86_64__)
+    const std::string name = instruction_set();
+    if (name == "amx" || name == "avx512vnni") return lanes_avx512;
+    if (name == "avxvnni" || name == "avx2") return lanes_avx2;
+#endif
+    return lanes_plain;
 }
 
 }  // namespace knn::cpu

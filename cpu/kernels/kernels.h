@@ -1,7 +1,6 @@
 #pragma once
 /// The table of instruction sets, and the choice among them.
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,6 @@ std::vector<std::string> instruction_sets();
 /// The one that a search uses: the best, or the one named by the environment variable MNIST_KNN_ISA. Throws UsageError if
 /// that is unknown or cannot run here.
 std::string instruction_set();
-
-/// All kernels of this build for an arithmetic, best first; the last one runs everywhere.
-std::span<const Kernel* const> kernels(Arithmetic arithmetic = Arithmetic::squares);
 
 /// The best that this processor supports, or the one named by MNIST_KNN_ISA. An instruction set that has only
 /// `squares` falls back to the next one. Throws UsageError if the name is unknown or unsupported here,

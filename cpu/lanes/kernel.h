@@ -40,9 +40,9 @@ struct LaneHistograms {
     std::int32_t rows, cols, wide, cell_rows, cell_cols;
     float numerator, offset;  ///< of the gain, offset > 0
     float root_scale;
-    const float *before_x, *before_y, *after_x, *after_y;  ///< 16: of the directions next to that of the lane
-    const Span* row_cells;                                 ///< rows
-    const Span* cells;                                     ///< cell_cols
+    const float* directions;  ///< 4 × 16: x, y of the direction before the lane's, x, y of that after
+    const Span* row_cells;    ///< rows
+    const Span* cells;        ///< cell_cols
     const float *row_weights, *col_weights;
     std::int32_t* padded;                    ///< (rows + 2) × (wide + 2), zeros around the image
     std::uint8_t* bytes;                     ///< wide
@@ -72,15 +72,12 @@ struct DescriptorParts {
     const std::uint8_t* cells;
 };
 
-/// The query's descriptor, each 16-bit unit twice in 32 bits, which is the fastest to broadcast.
-struct RerankQuery {
-    const std::uint32_t* gradients;  ///< plane (0, 0): (grid_rows + 2 · context) × (grid_cols + 2 · context)
-    const std::uint32_t* cells;      ///< grid_rows × grid_cols × 4, bins multiplied by 2
-    const std::uint16_t* cell_terms;  ///< grid_rows × grid_cols: Σ h²
-};
-
-/// The candidates' descriptors, `lanes` units of 16 bits after one another, and memory for sums. Aligned to 64 bytes.
-struct RerankLanes {
+/// The query's descriptor, each 16-bit unit twice in 32 bits, which is the fastest to broadcast; the candidates', `lanes`
+/// units of 16 bits after one another; and memory for sums. Aligned to 64 bytes.
+struct RerankArrays {
+    std::uint32_t* query_gradients;  ///< plane (0, 0): (grid_rows + 2 · context) × (grid_cols + 2 · context)
+    std::uint32_t* query_cells;      ///< grid_rows × grid_cols × 4, bins multiplied by 2
+    std::uint16_t* query_cell_terms;  ///< grid_rows × grid_cols: Σ h²
     std::uint16_t* planes;      ///< step² × (grid_rows + 2 · border) × (grid_cols + 2 · border) × lanes
     std::uint16_t* cells;       ///< (grid_rows + 2) × (grid_cols + 2) × 4 × lanes
     std::uint16_t* cell_terms;  ///< (grid_rows + 2) × (grid_cols + 2) × lanes: Σ h²
@@ -107,12 +104,10 @@ struct DescribeWork {
 struct RerankKernel {
     int lanes;
     /// Writes `lanes` candidates side by side.
-    void (*pack)(const RerankShape& shape, const DescriptorParts* candidates, const RerankLanes& to);
+    void (*pack)(const RerankShape& shape, const DescriptorParts* candidates, const RerankArrays& to);
     /// Adds the distances to scores[lanes].
-    void (*distortion)(const RerankShape& shape, const RerankQuery& query, const RerankLanes& candidates,
-                       std::uint32_t* scores);
-    void (*cells)(const RerankShape& shape, const RerankQuery& query, const RerankLanes& candidates,
-                  std::uint32_t* scores);
+    void (*distortion)(const RerankShape& shape, const RerankArrays& work, std::uint32_t* scores);
+    void (*cells)(const RerankShape& shape, const RerankArrays& work, std::uint32_t* scores);
     /// The two parts of a descriptor, of an image without its slant.
     void (*describe_gradients)(const RerankShape& shape, const std::uint8_t* image, const DescribeWork& work,
                                std::uint8_t* to);

@@ -91,7 +91,7 @@ struct RerankBody {
             }
         }
     }
-    static void pack(const RerankShape& shape, const DescriptorParts* candidates, const RerankLanes& to) {
+    static void pack(const RerankShape& shape, const DescriptorParts* candidates, const RerankArrays& to) {
         const std::uint8_t* rows[lanes];
         if (candidates[0].gradients != nullptr) {
             for (int i = 0; i < lanes; ++i)
@@ -126,7 +126,7 @@ struct RerankBody {
     /// One displacement: `candidate` is the vector of the plane that meets the context's first point. The sums over
     /// 3 × 3 contexts, first down the columns, then along the rows.
     static void displace(const RerankShape& shape, const std::uint32_t* query, const std::uint16_t* candidate,
-                         const RerankLanes& work) {
+                         const RerankArrays& work) {
         const int width = shape.grid_cols + 2 * shape.context;
         const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
         std::uint16_t *oldest = work.squares, *middle = oldest + std::int64_t{width} * lanes,
@@ -154,8 +154,7 @@ struct RerankBody {
         }
     }
 
-    static void distortion(const RerankShape& shape, const RerankQuery& query, const RerankLanes& work,
-                           std::uint32_t* scores) {
+    static void distortion(const RerankShape& shape, const RerankArrays& work, std::uint32_t* scores) {
         const std::int64_t points = std::int64_t{shape.grid_rows} * shape.grid_cols;
         std::memset(work.least, 0xff, static_cast<std::size_t>(points) * sizeof(Lanes));
         const std::int64_t width = shape.grid_cols + 2 * shape.border;
@@ -168,7 +167,7 @@ struct RerankBody {
                 for (int dy = a - w; dy <= w; dy += s)
                     for (int dx = b - w; dx <= w; dx += s) {
                         const std::int64_t row = far + (dy - a) / s, col = far + (dx - b) / s;
-                        displace(shape, query.gradients,
+                        displace(shape, work.query_gradients,
                                  work.planes + ((a * s + b) * plane + row * width + col) * lanes, work);
                     }
         Totals totals;
@@ -194,16 +193,15 @@ struct RerankBody {
         return least;
     }
 
-    static void cells(const RerankShape& shape, const RerankQuery& query, const RerankLanes& work,
-                      std::uint32_t* scores) {
+    static void cells(const RerankShape& shape, const RerankArrays& work, std::uint32_t* scores) {
         const std::int64_t width = shape.grid_cols + 2;
         Totals totals;
         for (std::int64_t r = 0; r < shape.grid_rows; ++r)
             for (std::int64_t c = 0; c < shape.grid_cols; ++c) {
                 const std::int64_t at = r * shape.grid_cols + c, first = r * width + c;
-                const Lanes least = best_cell(query.cells + at * 4, work.cells + first * 4 * lanes,
+                const Lanes least = best_cell(work.query_cells + at * 4, work.cells + first * 4 * lanes,
                                               work.cell_terms + first * lanes, width);
-                totals.add(least + query.cell_terms[at]);
+                totals.add(least + work.query_cell_terms[at]);
             }
         totals.add_to(scores);
     }

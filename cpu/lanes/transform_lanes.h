@@ -100,8 +100,10 @@ Inked row_of_shares(const LaneHistograms& work) {
     float* __restrict shares_of_row = work.shares;
     for (int group = 0; group < groups; ++group) {
         const int lane = group * lanes;
-        const FloatLanes before_x = load(work.before_x + lane), before_y = load(work.before_y + lane);
-        const FloatLanes after_x = load(work.after_x + lane), after_y = load(work.after_y + lane);
+        const float* next = work.directions + lane;
+        const FloatLanes before_x = load(next), before_y = load(next + histogram_lanes);
+        const FloatLanes after_x = load(next + 2 * histogram_lanes),
+                         after_y = load(next + 3 * histogram_lanes);
         const FloatLanes zero{};
         for (int x = inked.first; x < inked.last; ++x) {
             const FloatLanes from_before = before_x * gy[x] - before_y * gx[x];

@@ -12,7 +12,6 @@
 #include "cpu/host/threads.h"
 #include "cpu/lanes/kernel.h"
 #include "cpu/transform/transform.h"
-#include "data/core/errors.h"
 #include "data/core/round_up.h"
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
@@ -72,11 +71,6 @@ class DescribeMemory {
     DescribeWork work_;
 };
 
-[[noreturn]] void throw_out_of_memory(std::int64_t images) {
-    throw DataError("memory: re-ranking of " + std::to_string(images) +
-                    " images ran out of it; expected more, or fewer images");
-}
-
 /// The k nearest by new distances: rescore(thread, query, row) replaces those of one query's candidates.
 template <class Rescore>
 Neighbors ordered_again(const Neighbors& candidates, int k, int threads, const ProgressToken& token,
@@ -99,7 +93,7 @@ Neighbors ordered_again(const Neighbors& candidates, int k, int threads, const P
         });
         return nearest;
     } catch (const std::bad_alloc&) {
-        throw_out_of_memory(n);
+        throw_out_of_memory("re-ranking of " + std::to_string(n) + " images");
     }
 }
 
@@ -161,9 +155,8 @@ class Worker {
             packed_cells_ = zeros<std::uint16_t>(4 * padded_cells * lanes);
             packed_terms_ = zeros<std::uint16_t>(padded_cells * lanes);
         }
-        query_ = {gradients_.data(), cells_.data(), terms_.data()};
-        candidates_ = {planes_.data(), packed_cells_.data(), packed_terms_.data(), least_.data(),
-                       squares_.data()};
+        work_ = {gradients_.data(),    cells_.data(),        terms_.data(), planes_.data(),
+                 packed_cells_.data(), packed_terms_.data(), least_.data(), squares_.data()};
     }
 
     /// Copies the query's descriptor into the form that kernels read.
@@ -201,10 +194,10 @@ class Worker {
             parts_[i] = {layout.has_gradients ? row : nullptr,
                          layout.has_cells ? row + layout.gradient_bytes() : nullptr};
         }
-        kernel_.pack(shape_, parts_.data(), candidates_);
+        kernel_.pack(shape_, parts_.data(), work_);
         std::fill(scores_.begin(), scores_.end(), 0);
-        if (layout.has_gradients) kernel_.distortion(shape_, query_, candidates_, scores_.data());
-        if (layout.has_cells) kernel_.cells(shape_, query_, candidates_, scores_.data());
+        if (layout.has_gradients) kernel_.distortion(shape_, work_, scores_.data());
+        if (layout.has_cells) kernel_.cells(shape_, work_, scores_.data());
         for (std::size_t i = 0; i < some.size(); ++i)
             some[i].distance =
                 density_.empty() ? scores_[i] : scaled_by_density(scores_[i], density_[some[i].index]);
@@ -216,8 +209,7 @@ class Worker {
     RerankShape shape_;
     Uninitialized<std::uint32_t> gradients_, cells_;
     Uninitialized<std::uint16_t> terms_, planes_, packed_cells_, packed_terms_, least_, squares_;
-    RerankQuery query_;
-    RerankLanes candidates_;
+    RerankArrays work_;
     std::vector<DescriptorParts> parts_;
     std::vector<std::uint32_t> scores_;
 };
@@ -232,7 +224,7 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
     try {
         all.bytes.resize(static_cast<std::size_t>(images.count * bytes));
     } catch (const std::bad_alloc&) {
-        throw_out_of_memory(images.count);
+        throw_out_of_memory("re-ranking of " + std::to_string(images.count) + " images");
     }
     const RerankKernel& kernel = chosen_lanes().rerank;
     if (all.layout.has_gradients)

@@ -71,10 +71,7 @@ class HistogramMemory {
                  .numerator = histograms.numerator,
                  .offset = histograms.offset,
                  .root_scale = root_scale,
-                 .before_x = directions_.data(),
-                 .before_y = directions_.data() + histogram_lanes,
-                 .after_x = directions_.data() + 2 * histogram_lanes,
-                 .after_y = directions_.data() + 3 * histogram_lanes,
+                 .directions = directions_.data(),
                  .row_cells = row_cells_.data(),
                  .cells = cells_.data(),
                  .row_weights = row_weights_.data(),
@@ -205,8 +202,8 @@ std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows&
         });
         return out;
     } catch (const std::bad_alloc&) {
-        throw DataError("memory: the features of " + std::to_string(images.count) + " images of " +
-                        std::to_string(images.dim) + " pixels ran out of it; expected more, or fewer images");
+        throw_out_of_memory("the features of " + std::to_string(images.count) + " images of " +
+                            std::to_string(images.dim) + " pixels");
     }
 }
 

@@ -63,8 +63,8 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
     query_bytes.upload(query, stream);
     const DeviceBuffer<std::uint8_t> labels(training.labels.size());
     enqueue_copy(training.labels, labels.d_data(), stream, "uploading labels");
-    const FusedTraining arranged(train_bytes.upload(training.rows, stream), stream);
-    FusedSearch search(named_in(tensor_table(), plan.distance), arranged);
+    FusedSearch search(named_in(tensor_table(), plan.distance), train_bytes.upload(training.rows, stream),
+                       stream);
     const std::int64_t batch = search.reserve({query.count, k});
     const DeviceBuffer<Neighbor> neighbors(static_cast<std::size_t>(query.count * k));
     const DeviceBuffer<Vote> votes(static_cast<std::size_t>(query.count));
@@ -159,7 +159,7 @@ Trial time_rerank(int device, const RerankWork& work, bool plain, const TrialOpt
     const Neighbors& candidates = work.candidates;
     Runs runs(token);
     const Stream& stream = runs.stream();
-    DeviceReranker reranker(work.rerank, work.shape, plain);
+    DeviceReranker reranker(work.rerank, work.shape, {}, plain);
     ImageBuffer images;
     reranker.describe_training(images.upload(work.train, stream), stream);
     stream.synchronize();

@@ -48,10 +48,10 @@ Upload::Upload(const Training& training) {
     if (transforms) transform = DeviceTransform(*training.transform);
     dim = transforms ? transform.dim_out() : rows.dim;
     if (training.reranking != nullptr) {
-        reranker = std::make_unique<DeviceReranker>(training.reranking->rerank, training.shape);
+        reranker = std::make_unique<DeviceReranker>(training.reranking->rerank, training.shape,
+                                                    training.reranking->density);
         timer.time(stream, {.name = "describe", .bytes = byte_count(n, rows.dim)},
                    [&] { reranker->describe_training(uploaded.rows(n, rows.dim), stream); });
-        reranker->set_density(training.reranking->density, stream);
     }
     if (!transforms) return;
     features.reserve(n, dim);

@@ -27,7 +27,7 @@ const TensorKernel* choose_kernel(const Problem& problem, const std::string& nam
 class Tensor final : public BatchEngine {
   public:
     Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
-        : training_(train, stream), search_(kernel, training_) {}
+        : search_(kernel, train, stream) {}
 
     std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
         return search_.reserve(shape, limit);
@@ -35,10 +35,9 @@ class Tensor final : public BatchEngine {
     void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) override {
         search_.enqueue(batch, stream, &timer);
     }
-    int dim() const { return training_.dim(); }
+    int dim() const { return search_.dim(); }
 
   private:
-    FusedTraining training_;
     FusedSearch search_;
 };
 

@@ -85,28 +85,25 @@ struct FusedSearch::Layout {
     }
 };
 
-FusedTraining::FusedTraining(const ByteRows& train, cudaStream_t stream)
-    : n_(train.n),
+FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
+    : kernel_(kernel),
+      n_train_(train.n),
       tiles_(static_cast<int>(divide_up(train.n, tile_train))),
       images_(static_cast<std::size_t>(tiles_) * tile_train),
-      score_bias_(static_cast<std::size_t>(tiles_) * tile_train) {
+      score_bias_(static_cast<std::size_t>(tiles_) * tile_train),
+      multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
+      undecided_count_(1),
+      fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
     std::vector<std::int32_t> used = used_pixels(train, stream);
     dim_ = static_cast<int>(used.size());
     if (dim_ < train.cols) {
         used.resize(static_cast<std::size_t>(round_up(dim_, 4)));  // they are read four at a time
         used_ = copied_to_device(std::span(used), "uploading the pixels in use");
     }
-    rows_.reserve(std::int64_t{tiles_} * tile_train, dim_);
-    enqueue_prepare_training(train, d_used(), tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
+    train_.reserve(std::int64_t{tiles_} * tile_train, dim_);
+    enqueue_prepare_training(train, used_.d_data(), tiles_, train_rows(), images_.d_data(),
+                             score_bias_.d_data(), stream);
     check(cudaStreamSynchronize(stream), "preparing the training set");
-}
-
-FusedSearch::FusedSearch(const TensorKernel& kernel, const FusedTraining& training)
-    : kernel_(kernel),
-      training_(training),
-      multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
-      undecided_count_(1),
-      fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
     fill(fallback_finished_, 0, "clearing counters");
 }
 
@@ -116,9 +113,9 @@ std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) 
     const SearchShape wanted{0, k, leaves_out, has_known};
     if (n_query > max_direct_queries && !(sampled_for_ == wanted)) {
         // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
-        const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (leaves_out ? 1 : 0);
-        sampling_ = has_known ? sampling_of_known(training_.tiles(), reaching, pass_tiles)
-                              : choose_sampling(training_.tiles(), reaching, training_.dim(), pass_tiles);
+        const int pass_tiles = tiles_in(pass_windows, dim_), reaching = k + (leaves_out ? 1 : 0);
+        sampling_ = has_known ? sampling_of_known(tiles_, reaching, pass_tiles)
+                              : choose_sampling(tiles_, reaching, dim_, pass_tiles);
         for (SearchPass& pass : sampling_.passes)
             pass.rank = std::min(pass.rank, k);
         sampled_for_ = wanted;
@@ -146,7 +143,7 @@ std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit)
 
 void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     const std::int64_t rows = round_up(n_query, tile_queries);
-    query_.reserve(rows, training_.dim());
+    query_.reserve(rows, dim_);
     query_norms_.reserve(static_cast<std::size_t>(rows));
     undecided_.reserve(static_cast<std::size_t>(rows));
     fallback_keys_.reserve(static_cast<std::size_t>(brute_force_blocks()) * static_cast<std::size_t>(k));
@@ -164,7 +161,7 @@ bool FusedSearch::only_brute_force(std::int64_t n_query) const {
 }
 
 FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
-    return {sampling_, training_.dim(), divide_up(n_query, tile_queries), multiprocessors_};
+    return {sampling_, dim_, divide_up(n_query, tile_queries), multiprocessors_};
 }
 
 void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer) {
@@ -175,20 +172,20 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
     const auto stage = [&](const Stage& what, const auto& launch) {
         timer != nullptr ? timer->time(stream, what, launch) : launch();
     };
-    const ByteRows train = training_.rows(), rows = query_.rows(query.n, training_.dim());
+    const ByteRows train = train_rows(), rows = query_.rows(query.n, dim_);
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
     const bool all_undecided = only_brute_force(query.n);
     stage({.name = "prepare"}, [&] {
-        enqueue_prepare_queries(query, training_.d_used(), undecided, all_undecided, rows,
-                                query_norms_.d_data(), stream);
+        enqueue_prepare_queries(query, used_.d_data(), undecided, all_undecided, rows, query_norms_.d_data(),
+                                stream);
     });
     if (!all_undecided) {
         const Layout layout = layout_for(query.n);
         const int capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
         TensorPass pass{.schedule = layout.sample,
-                        .dim = training_.dim(),
-                        .d_images = training_.d_images(),
-                        .d_score_bias = training_.d_score_bias(),
+                        .dim = dim_,
+                        .d_images = images_.d_data(),
+                        .d_score_bias = score_bias_.d_data(),
                         .d_query_norms = query_norms_.d_data(),
                         .d_thresholds = thresholds_.d_data(),
                         .d_maxima = maxima_.d_data(),
@@ -206,8 +203,8 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
             enqueue_fold(pass, step, batch, stream);
         };
         // All pixels count, although the kernels skip unused ones.
-        const double products = static_cast<double>(query.n) * static_cast<double>(training_.count()) *
-                                static_cast<double>(query.cols);
+        const double products =
+            static_cast<double>(query.n) * static_cast<double>(n_train_) * static_cast<double>(query.cols);
         stage({.name = "search", .operations = 2 * products}, [&] {
             for (std::size_t i = 0; i <= last; ++i) {
                 if (i > 0) fold(i - 1);
@@ -218,7 +215,7 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
         stage({.name = "fold"}, [&] { fold(last); });
     }
     stage({.name = "fallback"}, [&] {
-        enqueue_brute_force(train, training_.d_images(), rows, query_norms_.d_data(), batch, undecided,
+        enqueue_brute_force(train, images_.d_data(), rows, query_norms_.d_data(), batch, undecided,
                             {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
     });
 }

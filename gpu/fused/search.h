@@ -22,36 +22,15 @@ namespace knn::gpu {
 /// Rows as the tensor kernels read them: at multiples of a sector of the L2 cache.
 using TensorRows = RowBuffer<32>;
 
-/// The training set as the fused search reads it: the used pixels, in tile order.
-class FusedTraining {
-  public:
-    /// train: bytes of any pitch, not needed afterwards. Waits for the device. Throws DeviceError if memory is
-    /// short.
-    FusedTraining(const ByteRows& train, cudaStream_t stream);
-
-    std::int64_t count() const { return n_; }
-    int tiles() const { return tiles_; }
-    int dim() const { return dim_; }  ///< pixels that are multiplied
-    /// Their indices; null: all.
-    const std::int32_t* d_used() const { return used_.d_data(); }
-    ByteRows rows() const { return rows_.rows(std::int64_t{tiles_} * tile_train, dim_); }
-    const TrainImage* d_images() const { return images_.d_data(); }
-    const std::int32_t* d_score_bias() const { return score_bias_.d_data(); }
-
-  private:
-    std::int64_t n_;
-    int tiles_, dim_;
-    DeviceBuffer<std::int32_t> used_;
-    TensorRows rows_;
-    DeviceBuffer<TrainImage> images_;
-    DeviceBuffer<std::int32_t> score_bias_;
-};
-
-/// The workspace and the launches of searches in one training set, which must outlive this. Use one stream at a
+/// A training set as the fused search reads it, and the workspace and the launches of searches in it. Use one stream at a
 /// time.
 class FusedSearch {
   public:
-    FusedSearch(const TensorKernel& kernel, const FusedTraining& training);
+    /// train: bytes of any pitch, not needed afterwards. Waits for the device. Throws DeviceError if memory is
+    /// short.
+    FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream);
+
+    int dim() const { return dim_; }  ///< pixels that are multiplied
 
     /// Allocates memory for a search, keeping the present memory if it suffices; nothing may be running.
     /// Returns the batch size: at most `limit` unless it is 0, with at most 208 MiB of survivors, and such that
@@ -76,8 +55,17 @@ class FusedSearch {
     /// Whether each query is compared with the whole training set, without passes.
     bool only_brute_force(std::int64_t n_query) const;
 
+    ByteRows train_rows() const { return train_.rows(std::int64_t{tiles_} * tile_train, dim_); }
+
     const TensorKernel& kernel_;
-    const FusedTraining& training_;
+    // The training set: the used pixels, in tile order.
+    std::int64_t n_train_;
+    int tiles_, dim_ = 0;
+    DeviceBuffer<std::int32_t> used_;  ///< indices of the used pixels; null: all
+    TensorRows train_;
+    DeviceBuffer<TrainImage> images_;
+    DeviceBuffer<std::int32_t> score_bias_;
+
     int multiprocessors_, max_capacity_ = 0;
     SearchShape asked_;  ///< the arguments of the last call of `reserve`
     std::int64_t limit_ = 0, batch_ = 0;

@@ -107,14 +107,13 @@ __global__ void __launch_bounds__(threads, min_blocks) cells28_kernel(PairTask t
 
 }  // namespace
 
-void enqueue_cells28(const PairTask& task, cudaStream_t stream) {
-    require(task.candidates.k >= 1, "candidates");
-    cells28_kernel<<<grid_size(task.candidates.n_query), threads, 0, stream>>>(task);
-    check_launch("launching cells28");
-}
-
-void load_cells28() {
+PairLaunch cells28() {
     load_kernels(cells28_kernel);
+    return [](const PairTask& task, cudaStream_t stream) {
+        require(task.candidates.k >= 1, "candidates");
+        cells28_kernel<<<grid_size(task.candidates.n_query), threads, 0, stream>>>(task);
+        check_launch("launching cells28");
+    };
 }
 
 }  // namespace knn::gpu

@@ -10,25 +10,25 @@
 //          columns are below 32 · 181 / 128 · 1,020 < 2¹⁶, so two of them are added in one 32-bit word.
 // work     about 10,000 instructions of a warp per image of 28 × 28 pixels for both parts
 
-#include "data/transform/deskew.h"
 #include "data/transform/histograms.h"
 #include "gpu/rerank/kernels.h"
-#include "gpu/runtime/warp.cuh"
+#include "gpu/transform/deskew.cuh"
+#include "gpu/transform/step.h"
 
 namespace knn::gpu {
 
 namespace {
 
 constexpr int warps = 4, threads = warps * warp_size;
-constexpr std::size_t max_shared_bytes = 48 << 10, max_workspace = std::size_t{64} << 20;
 
 constexpr std::size_t aligned(std::int64_t bytes) {
     return static_cast<std::size_t>(bytes + 15) / 16 * 16;
 }
 
-/// Where the arrays of an image lie in its scratch memory. Levels and shares are not there at the same time.
+/// Where the arrays of an image lie in its scratch memory; the image itself comes first. Levels and shares are not there
+/// at the same time.
 struct Scratch {
-    std::size_t pixels = 0, columns = 0, bytes = 0;  ///< the image itself comes first
+    std::size_t pixels = 0, columns = 0, bytes = 0;
 
     Scratch(ImageShape shape, const DescriptorForm& form) {
         const std::int64_t dim = shape.dim();
@@ -37,11 +37,6 @@ struct Scratch {
         bytes = columns;
         if (form.cells.bytes > 0)
             bytes += aligned(std::int64_t{form.cells.rows} * shape.cols * cell_bins * 2);
-    }
-    bool in_shared() const { return bytes <= max_shared_bytes; }
-    std::int64_t blocks(std::int64_t n) const {
-        const std::int64_t most = in_shared() ? n : static_cast<std::int64_t>(max_workspace / bytes);
-        return n < most ? n : most;
     }
 };
 
@@ -52,69 +47,17 @@ __device__ int cell_weight(int tap) {
     return weights[tap];
 }
 
-/// Calls f(x, y) for all pixels; all threads of the block together.
-template <class F>
-__device__ void for_pixels(int cols, int rows, F f) {
-    const int lane = static_cast<int>(threadIdx.x) % warp_size,
-              warp = static_cast<int>(threadIdx.x) / warp_size;
-    for (int y = warp; y < rows; y += warps)
-        for (int x = lane; x < cols; x += warp_size)
-            f(x, y);
-}
-
-__device__ void moments_in_block(const std::uint8_t* image, ImageShape shape, Moments& result) {
-    __shared__ long long parts[warps][5];
-    Moments mine;
-    for_pixels(shape.cols, shape.rows, [&](int x, int y) {
-        const std::int64_t p = image[y * shape.cols + x];
-        mine.p += p;
-        mine.px += p * x;
-        mine.py += p * y;
-        mine.pxy += p * x * y;
-        mine.pyy += p * y * y;
-    });
-    const long long sums[5] = {warp_sum(mine.p), warp_sum(mine.px), warp_sum(mine.py), warp_sum(mine.pxy),
-                               warp_sum(mine.pyy)};
-    const int lane = static_cast<int>(threadIdx.x) % warp_size,
-              warp = static_cast<int>(threadIdx.x) / warp_size;
-    for (int i = 0; i < 5; ++i)
-        if (lane == i) parts[warp][i] = sums[i];
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        const auto total = [&](int i) {
-            std::int64_t sum = 0;
-            for (int w = 0; w < warps; ++w)
-                sum += parts[w][i];
-            return sum;
-        };
-        result = {total(0), total(1), total(2), total(3), total(4)};
-    }
-    __syncthreads();
-}
-
-/// The image with a part of its slant out.
-__device__ void straighten(const std::uint8_t* image, ImageShape shape, const Moments& moments, double part,
-                           std::uint8_t* straight) {
-    __shared__ Skew skew;
-    if (threadIdx.x == 0) skew = skew_of(moments, shape, part);
-    __syncthreads();
-    const Skew of_all = skew;
-    for_pixels(shape.cols, shape.rows,
-               [&](int x, int y) { straight[y * shape.cols + x] = deskewed(image, shape, of_all, x, y); });
-    __syncthreads();
-}
-
 __device__ void describe_gradients(const GradientForm& form, const std::uint8_t* straight, char2* levels,
                                    std::uint8_t* out) {
     const ImageShape shape = form.image;
-    for_pixels(shape.cols, shape.rows, [&](int x, int y) {
+    for_pixels<threads>(shape.cols, shape.rows, [&](int x, int y) {
         const Gradient g = gradient_at(straight, shape, Derivative::sobel, x, y);
         const int divisor = gradient_divisor(g.x, g.y);
         levels[y * shape.cols + x] = make_char2(static_cast<signed char>(gradient_level(g.x, divisor)),
                                                 static_cast<signed char>(gradient_level(g.y, divisor)));
     });
     __syncthreads();
-    for_pixels(shape.cols, shape.rows, [&](int x, int y) {
+    for_pixels<threads>(shape.cols, shape.rows, [&](int x, int y) {
         int2 sum = make_int2(0, 0);
         for (int v = y; v < min(y + gradient_step, shape.rows); ++v)
             for (int u = x; u < min(x + gradient_step, shape.cols); ++u) {
@@ -139,11 +82,11 @@ __device__ uint4 shares_of(const Gradient& g) {
 
 __device__ void describe_cells(const CellForm& form, ImageShape shape, const std::uint8_t* straight,
                                uint4* shares, uint4* columns, std::uint8_t* out) {
-    for_pixels(shape.cols, shape.rows, [&](int x, int y) {
+    for_pixels<threads>(shape.cols, shape.rows, [&](int x, int y) {
         shares[y * shape.cols + x] = shares_of(gradient_at(straight, shape, Derivative::sobel, x, y));
     });
     __syncthreads();
-    for_pixels(shape.cols, form.rows, [&](int x, int row) {
+    for_pixels<threads>(shape.cols, form.rows, [&](int x, int row) {
         uint4 sum = make_uint4(0, 0, 0, 0);
 #pragma unroll
         for (int i = 0; i < cell_taps; ++i) {
@@ -159,7 +102,7 @@ __device__ void describe_cells(const CellForm& form, ImageShape shape, const std
         columns[row * shape.cols + x] = sum;
     });
     __syncthreads();
-    for_pixels(form.cols, form.rows, [&](int col, int row) {
+    for_pixels<threads>(form.cols, form.rows, [&](int col, int row) {
         int sums[cell_bins] = {};
 #pragma unroll
         for (int i = 0; i < cell_taps; ++i) {
@@ -190,17 +133,16 @@ __global__ void __launch_bounds__(threads)
     auto* memory = d_workspace != nullptr ? d_workspace + blockIdx.x * scratch.bytes
                                           : reinterpret_cast<std::uint8_t*>(shared);
     std::uint8_t *straight = memory, *pixels = memory + scratch.pixels;
-    __shared__ Moments moments;
     for (std::int64_t n = blockIdx.x; n < images.n; n += gridDim.x) {
         const std::uint8_t* image = images.row(n);
-        moments_in_block(image, shape, moments);
+        const Moments moments = moments_in_block<threads>(image, shape);
         if (form.gradients.bytes > 0) {
-            straighten(image, shape, moments, gradients_slant_part, straight);
+            straighten<threads>(image, shape, moments, gradients_slant_part, straight);
             describe_gradients(form.gradients, straight, reinterpret_cast<char2*>(pixels),
                                out.d_gradients + n * form.gradients.bytes);
         }
         if (form.cells.bytes > 0) {
-            straighten(image, shape, moments, cells_slant_part, straight);
+            straighten<threads>(image, shape, moments, cells_slant_part, straight);
             describe_cells(form.cells, shape, straight, reinterpret_cast<uint4*>(pixels),
                            reinterpret_cast<uint4*>(memory + scratch.columns),
                            out.d_cells + n * form.cells.bytes);
@@ -211,8 +153,7 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 std::size_t describe_workspace_bytes(ImageShape shape, const DescriptorForm& form, std::int64_t n) {
-    const Scratch scratch(shape, form);
-    return scratch.in_shared() ? 0 : static_cast<std::size_t>(scratch.blocks(n)) * scratch.bytes;
+    return ScratchPlan(Scratch(shape, form).bytes, n).workspace_bytes();
 }
 
 void enqueue_describe(const ByteRows& images, ImageShape shape, const DescriptorForm& form,
@@ -220,9 +161,10 @@ void enqueue_describe(const ByteRows& images, ImageShape shape, const Descriptor
     require(images.cols == shape.dim(), "images of the shape");
     if (images.n == 0) return;
     const Scratch scratch(shape, form);
-    describe_kernel<<<grid_size(scratch.blocks(images.n)), threads, scratch.in_shared() ? scratch.bytes : 0,
-                      stream>>>(images, shape, form, out, scratch,
-                                scratch.in_shared() ? nullptr : static_cast<std::uint8_t*>(d_workspace));
+    const ScratchPlan plan(scratch.bytes, images.n);
+    describe_kernel<<<grid_size(plan.blocks), threads, plan.shared_bytes(), stream>>>(
+        images, shape, form, out, scratch,
+        plan.in_shared() ? nullptr : static_cast<std::uint8_t*>(d_workspace));
     check_launch("launching describe");
 }
 

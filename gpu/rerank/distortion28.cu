@@ -206,14 +206,13 @@ __global__ void __launch_bounds__(threads, min_blocks) distortion28_kernel(PairT
 
 }  // namespace
 
-void enqueue_distortion28(const PairTask& task, cudaStream_t stream) {
-    require(task.candidates.k >= 1, "candidates");
-    distortion28_kernel<<<grid_size(task.candidates.n_query), threads, 0, stream>>>(task);
-    check_launch("launching distortion28");
-}
-
-void load_distortion28() {
+PairLaunch distortion28() {
     load_kernels(distortion28_kernel);
+    return [](const PairTask& task, cudaStream_t stream) {
+        require(task.candidates.k >= 1, "candidates");
+        distortion28_kernel<<<grid_size(task.candidates.n_query), threads, 0, stream>>>(task);
+        check_launch("launching distortion28");
+    };
 }
 
 }  // namespace knn::gpu

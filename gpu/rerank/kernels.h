@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <functional>
+
 #include "data/rerank/descriptor.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
@@ -68,23 +70,25 @@ struct PairTask {
     bool add = false;                       ///< scores += distance, else scores = distance
 };
 
-/// Of images of 28 × 28 pixels, in the form for them.
-void enqueue_distortion28(const PairTask& task, cudaStream_t stream);
-void enqueue_cells28(const PairTask& task, cudaStream_t stream);
+/// Queues a task.
+using PairLaunch = std::function<void(const PairTask& task, cudaStream_t stream)>;
 
-/// Of any images, in plain loops.
-void enqueue_plain_distortion(const PairTask& task, const GradientForm& form, cudaStream_t stream);
-void enqueue_plain_cells(const PairTask& task, const CellForm& form, cudaStream_t stream);
+// Each loads its kernel onto the current device (load_kernels) and returns its launch.
+
+/// For images of 28 × 28 pixels, in the form for them.
+PairLaunch distortion28();
+PairLaunch cells28();
+
+/// For any images, in plain loops.
+PairLaunch plain_distortion(const GradientForm& form);
+PairLaunch plain_cells(const CellForm& form);
 
 /// The out.k first of each query's candidates by (score, index), 1 <= out.k <= candidates.k <= max_k. d_density: a
 /// factor for each training image (data/rerank/density.h), or null.
 void enqueue_order(const NeighborRows& candidates, const std::uint32_t* d_scores,
                    const std::uint32_t* d_density, const NeighborRows& out, cudaStream_t stream);
 
-/// Load the kernels onto the current device (load_kernels).
-void load_distortion28();
-void load_cells28();
-void load_plain_pairs();
+/// Loads its kernel onto the current device (load_kernels).
 void load_order();
 
 }  // namespace knn::gpu

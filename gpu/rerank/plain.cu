@@ -109,18 +109,20 @@ unsigned blocks_of(const PairTask& task) {
 
 }  // namespace
 
-void enqueue_plain_distortion(const PairTask& task, const GradientForm& form, cudaStream_t stream) {
-    plain_distortion_kernel<<<blocks_of(task), threads, 0, stream>>>(task, form);
-    check_launch("launching plain_distortion");
+PairLaunch plain_distortion(const GradientForm& form) {
+    load_kernels(plain_distortion_kernel);
+    return [form](const PairTask& task, cudaStream_t stream) {
+        plain_distortion_kernel<<<blocks_of(task), threads, 0, stream>>>(task, form);
+        check_launch("launching plain_distortion");
+    };
 }
 
-void enqueue_plain_cells(const PairTask& task, const CellForm& form, cudaStream_t stream) {
-    plain_cells_kernel<<<blocks_of(task), threads, 0, stream>>>(task, form);
-    check_launch("launching plain_cells");
-}
-
-void load_plain_pairs() {
-    load_kernels(plain_distortion_kernel, plain_cells_kernel);
+PairLaunch plain_cells(const CellForm& form) {
+    load_kernels(plain_cells_kernel);
+    return [form](const PairTask& task, cudaStream_t stream) {
+        plain_cells_kernel<<<blocks_of(task), threads, 0, stream>>>(task, form);
+        check_launch("launching plain_cells");
+    };
 }
 
 }  // namespace knn::gpu

@@ -14,18 +14,16 @@ DescriptorForm::DescriptorForm(const Rerank& rerank, ImageShape image) {
         cells = {cell_rows, cell_cols, cell_pitch, std::int64_t{cell_bins} * cell_rows * cell_pitch};
 }
 
-DeviceReranker::DeviceReranker(const Rerank& rerank, ImageShape shape, bool plain)
-    : rerank_(rerank),
+DeviceReranker::DeviceReranker(const Rerank& rerank, ImageShape shape, std::span<const std::uint32_t> density,
+                               bool plain)
+    : candidates_(rerank.candidates),
       shape_(shape),
-      special_(!plain && shape.rows == 28 && shape.cols == 28),
-      form_(rerank, shape) {
+      form_(rerank, shape),
+      density_(copied_to_device(density, "uploading densities")) {
     require(rerank.kind != Reranker::none, "a re-ranker");
-    if (special_) {
-        load_distortion28();
-        load_cells28();
-    } else {
-        load_plain_pairs();
-    }
+    const bool special = !plain && shape.rows == 28 && shape.cols == 28;
+    if (rerank.has_gradients()) distortion_ = special ? distortion28() : plain_distortion(form_.gradients);
+    if (rerank.has_cells()) cells_ = special ? cells28() : plain_cells(form_.cells);
     load_order();
 }
 
@@ -45,20 +43,11 @@ void DeviceReranker::describe(const ByteRows& images, Descriptors& to, cudaStrea
 }
 
 void DeviceReranker::describe_training(const ByteRows& images, cudaStream_t stream) {
+    require(density_.size() == 0 || static_cast<std::int64_t>(density_.size()) == images.n,
+            "a factor for each training image");
     reserve(training_, images.n, stream);
     workspace_.reserve(describe_workspace_bytes(shape_, form_, images.n));
     describe(images, training_, stream);
-}
-
-void DeviceReranker::set_density(std::span<const std::uint32_t> factors, cudaStream_t stream) {
-    require(factors.empty() || static_cast<std::int64_t>(factors.size()) == training_.count,
-            "a factor for each training image");
-    has_density_ = !factors.empty();
-    if (!has_density_) return;
-    density_.reserve(factors.size());
-    check(cudaMemcpyAsync(density_.d_data(), factors.data(), factors.size_bytes(), cudaMemcpyDefault, stream),
-          "copying densities");
-    check(cudaStreamSynchronize(stream), "copying densities");
 }
 
 void DeviceReranker::reserve(std::int64_t n_query, int candidates) {
@@ -81,16 +70,10 @@ void DeviceReranker::enqueue(const NeighborRows& candidates, const NeighborRows&
             "at most as many candidates as reserved");
     if (candidates.n_query == 0) return;
     const DescriptorView query = queries_.view(), train = training_.view();
-    const PairTask distortion{query.d_gradients, train.d_gradients, candidates, scores_.d_data()};
-    const PairTask cells{query.d_cells, train.d_cells, candidates, scores_.d_data(), rerank_.has_gradients()};
-    if (special_) {
-        if (rerank_.has_gradients()) enqueue_distortion28(distortion, stream);
-        if (rerank_.has_cells()) enqueue_cells28(cells, stream);
-    } else {
-        if (rerank_.has_gradients()) enqueue_plain_distortion(distortion, form_.gradients, stream);
-        if (rerank_.has_cells()) enqueue_plain_cells(cells, form_.cells, stream);
-    }
-    enqueue_order(candidates, scores_.d_data(), has_density_ ? density_.d_data() : nullptr, out, stream);
+    std::uint32_t* d_scores = scores_.d_data();
+    if (distortion_) distortion_({query.d_gradients, train.d_gradients, candidates, d_scores}, stream);
+    if (cells_) cells_({query.d_cells, train.d_cells, candidates, d_scores, distortion_ != nullptr}, stream);
+    enqueue_order(candidates, scores_.d_data(), density_.d_data(), out, stream);
 }
 
 }  // namespace knn::gpu

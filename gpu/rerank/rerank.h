@@ -16,18 +16,17 @@ namespace knn::gpu {
 /// by events. Throws DeviceError.
 class DeviceReranker {
   public:
-    /// rerank.kind is not none. `plain`: without the kernels for 28 × 28 pixels, for tests and measurements.
-    DeviceReranker(const Rerank& rerank, ImageShape shape, bool plain = false);
+    /// rerank.kind is not none. `density`: a factor for each training image (data/rerank/density.h); none: distances are
+    /// not divided. `plain`: without the kernels for 28 × 28 pixels, for tests and measurements.
+    DeviceReranker(const Rerank& rerank, ImageShape shape, std::span<const std::uint32_t> density = {},
+                   bool plain = false);
 
     /// How many neighbors of each query are ordered again.
-    int candidates() const { return rerank_.candidates; }
+    int candidates() const { return candidates_; }
 
     /// Descriptors of the training images, made on the device from pixels: count × dim bytes in device memory. Allocates,
     /// so it waits for the device.
     void describe_training(const ByteRows& images, cudaStream_t stream);
-    /// A factor for each training image (data/rerank/density.h), in host or device memory, which is read before this
-    /// returns; none: distances are not divided. Waits for the stream.
-    void set_density(std::span<const std::uint32_t> factors, cudaStream_t stream = nullptr);
 
     /// Memory for at most so many queries at once, with so many candidates each.
     void reserve(std::int64_t n_query, int candidates);
@@ -53,13 +52,12 @@ class DeviceReranker {
     void reserve(Descriptors& descriptors, std::int64_t n, cudaStream_t stream);
     void describe(const ByteRows& images, Descriptors& to, cudaStream_t stream);
 
-    Rerank rerank_;
+    int candidates_;
     ImageShape shape_;
-    bool special_;
     DescriptorForm form_;
+    PairLaunch distortion_, cells_;  ///< empty: the distance has no such part
     Descriptors training_, queries_;
-    DeviceBuffer<std::uint32_t> scores_, density_;
-    bool has_density_ = false;
+    DeviceBuffer<std::uint32_t> density_, scores_;
     DeviceBuffer<std::uint8_t> workspace_;
     std::int64_t reserved_ = 0;
 };

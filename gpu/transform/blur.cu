@@ -35,31 +35,25 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-std::vector<std::byte> tables(Steps steps) {
-    return table_of(std::get<Blur>(steps.front().what).weights);
-}
-
-std::size_t scratch_bytes(Steps steps) {
-    return static_cast<std::size_t>(steps.front().dim_in) * sizeof(std::int32_t);
-}
-
-void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    const FittedStep& step = steps.front();
-    const ScratchPlan& scratch = arrays.scratch;
-    blur_kernel<<<grid_size(scratch.blocks), threads, scratch.shared_bytes(), stream>>>(
-        arrays.in, arrays.out, step.image, reinterpret_cast<const std::int32_t*>(arrays.d_tables),
-        std::get<Blur>(step.what).radius(), reinterpret_cast<std::int32_t*>(arrays.d_scratch),
-        static_cast<std::int64_t>(scratch.bytes / sizeof(std::int32_t)));
-    check_launch("launching blur");
-}
-
 }  // namespace
 
-extern const TransformKernel blur_transform{.name = "blur",
-                                            .takes = takes_one<Blur>,
-                                            .tables = tables,
-                                            .scratch_bytes = scratch_bytes,
-                                            .load = [] { load_kernels(blur_kernel); },
-                                            .enqueue = enqueue};
+std::optional<StepLaunch> launch_blur(Steps steps) {
+    const FittedStep& step = steps.front();
+    const auto* blur = std::get_if<Blur>(&step.what);
+    if (blur == nullptr) return std::nullopt;
+    load_kernels(blur_kernel);
+    const auto enqueue = [shape = step.image, radius = blur->radius(), weights = table_of(blur->weights)](
+                             const StepArrays& arrays, cudaStream_t stream) {
+        const ScratchPlan& scratch = arrays.scratch;
+        blur_kernel<<<grid_size(scratch.blocks), threads, scratch.shared_bytes(), stream>>>(
+            arrays.in, arrays.out, shape, weights->d_data(), radius,
+            reinterpret_cast<std::int32_t*>(arrays.d_scratch),
+            static_cast<std::int64_t>(scratch.bytes / sizeof(std::int32_t)));
+        check_launch("launching blur");
+    };
+    return StepLaunch{.kernel = "blur",
+                      .enqueue = enqueue,
+                      .scratch_bytes = static_cast<std::size_t>(step.dim_in) * sizeof(std::int32_t)};
+}
 
 }  // namespace knn::gpu

@@ -224,17 +224,6 @@ int mirrored(int i, int code) {
     return code & 1 ? (n_directions - i) % n_directions : i;
 }
 
-/// Two steps: Deskew, and gradient_histograms() of this shape.
-std::size_t takes(Steps steps) {
-    if (steps.size() < 2 || first_step<Deskew>(steps) == nullptr) return 0;
-    const auto* histograms = first_step<Histograms>(steps.subspan(1));
-    if (histograms == nullptr || histograms->image != ImageShape{side, side} || histograms->has_blocks ||
-        !histograms->has_sign || histograms->derivative != Derivative::sobel || histograms->offset <= 0 ||
-        histograms->directions.size() != n_directions)
-        return 0;
-    return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8 ? 2 : 0;
-}
-
 LaneTable lane_table(const Histograms& histograms, int lane) {
     LaneTable table{};
     for (int which = 0; which < 2; ++which)
@@ -254,34 +243,36 @@ LaneTable lane_table(const Histograms& histograms, int lane) {
     return table;
 }
 
-std::vector<std::byte> tables(Steps steps) {
-    std::vector<LaneTable> lanes;
-    for (int lane = 0; lane < warp_size; ++lane)
-        lanes.push_back(lane_table(std::get<Histograms>(steps[1].what), lane));
-    return table_of(lanes);
-}
-
-void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    const auto& histograms = std::get<Histograms>(steps[1].what);
-    const Direction& steep = histograms.directions[1];
-    const Arguments arguments{
-        .slant = std::get<Deskew>(steps[0].what).part,
-        .octant = {static_cast<float>(histograms.directions[0].x), static_cast<float>(steep.x),
-                   static_cast<float>(steep.y), static_cast<float>(histograms.directions[2].x),
-                   histograms.numerator, histograms.offset},
-        .columns = column_weights(histograms.cols),
-        .d_lanes = reinterpret_cast<const LaneTable*>(arrays.d_tables)};
-    gradients_kernel<<<grid_size(divide_up(arrays.in.n, warps)), threads, 0, stream>>>(arrays.in, arrays.out,
-                                                                                       arguments);
-    check_launch("launching gradients");
-}
-
 }  // namespace
 
-extern const TransformKernel gradients_transform{.name = "gradients",
-                                                 .takes = takes,
-                                                 .tables = tables,
-                                                 .load = [] { load_kernels(gradients_kernel); },
-                                                 .enqueue = enqueue};
+/// Two steps: Deskew, and gradient_histograms() of this shape.
+std::optional<StepLaunch> launch_gradients(Steps steps) {
+    const auto* deskew = std::get_if<Deskew>(&steps.front().what);
+    const auto* histograms = steps.size() < 2 ? nullptr : std::get_if<Histograms>(&steps[1].what);
+    if (deskew == nullptr || histograms == nullptr || histograms->image != ImageShape{side, side} ||
+        histograms->has_blocks || !histograms->has_sign || histograms->derivative != Derivative::sobel ||
+        histograms->offset <= 0 || histograms->directions.size() != n_directions ||
+        device_attribute(cudaDevAttrComputeCapabilityMajor) < 8)
+        return std::nullopt;
+    load_kernels(gradients_kernel);
+    std::vector<LaneTable> of_lanes;
+    for (int lane = 0; lane < warp_size; ++lane)
+        of_lanes.push_back(lane_table(*histograms, lane));
+    const auto lanes = table_of(of_lanes);
+    const Direction& steep = histograms->directions[1];
+    const Arguments arguments{
+        .slant = deskew->part,
+        .octant = {static_cast<float>(histograms->directions[0].x), static_cast<float>(steep.x),
+                   static_cast<float>(steep.y), static_cast<float>(histograms->directions[2].x),
+                   histograms->numerator, histograms->offset},
+        .columns = column_weights(histograms->cols),
+        .d_lanes = lanes->d_data()};
+    const auto enqueue = [arguments, lanes](const StepArrays& arrays, cudaStream_t stream) {
+        gradients_kernel<<<grid_size(divide_up(arrays.in.n, warps)), threads, 0, stream>>>(
+            arrays.in, arrays.out, arguments);
+        check_launch("launching gradients");
+    };
+    return StepLaunch{.kernel = "gradients", .enqueue = enqueue, .steps = 2};
+}
 
 }  // namespace knn::gpu

@@ -146,72 +146,43 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-/// The tables, and where each array begins.
-struct Layout {
-    std::vector<std::byte> bytes;
-    std::size_t directions, rows, row_weights, cols, col_weights;
-
-    explicit Layout(const Histograms& histograms)
-        : directions(append_table(bytes, histograms.directions)),
-          rows(append_table(bytes, histograms.rows.cells)),
-          row_weights(append_table(bytes, histograms.rows.weights)),
-          cols(append_table(bytes, histograms.cols.cells)),
-          col_weights(append_table(bytes, histograms.cols.weights)) {}
-};
-
-/// Directions in steps of less than 90 degrees: at most two get a share.
-std::size_t takes(Steps steps) {
-    const auto* histograms = first_step<Histograms>(steps);
-    return histograms != nullptr && histograms->directions.size() > 4 && histograms->bins() <= max_bins ? 1
-                                                                                                        : 0;
-}
-
-std::vector<std::byte> tables(Steps steps) {
-    return Layout(std::get<Histograms>(steps.front().what)).bytes;
-}
-
-std::size_t scratch_bytes(Steps steps) {
-    const auto& histograms = std::get<Histograms>(steps.front().what);
-    const auto dim = static_cast<std::size_t>(histograms.image.dim());
-    const auto sums =
-        static_cast<std::size_t>(histograms.has_blocks ? histograms.cells() * histograms.bins() : 0);
-    return dim * sizeof(Shares) + sums * sizeof(std::int32_t);
-}
-
-void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    const auto& histograms = std::get<Histograms>(steps.front().what);
-    const Layout layout(histograms);
-    const std::byte* d_tables = arrays.d_tables;
-    const auto axis = [&](const Axis& axis, std::size_t cells, std::size_t weights) {
-        return DeviceAxis{reinterpret_cast<const CellSpan*>(d_tables + cells),
-                          reinterpret_cast<const std::int32_t*>(d_tables + weights), axis.count()};
-    };
-    const DeviceHistograms on_device{
-        .image = histograms.image,
-        .derivative = histograms.derivative,
-        .d_directions = reinterpret_cast<const Direction*>(d_tables + layout.directions),
-        .n_directions = static_cast<int>(histograms.directions.size()),
-        .bins = histograms.bins(),
-        .numerator = histograms.numerator,
-        .offset = histograms.offset,
-        .rows = axis(histograms.rows, layout.rows, layout.row_weights),
-        .cols = axis(histograms.cols, layout.cols, layout.col_weights),
-        .block_rows = histograms.has_blocks ? histograms.block_rows() : 0,
-        .block_cols = histograms.has_blocks ? histograms.block_cols() : 0};
-    const ScratchPlan& scratch = arrays.scratch;
-    const std::size_t shared_bytes = max_bins * threads * sizeof(int) + scratch.shared_bytes();
-    histograms_kernel<<<grid_size(scratch.blocks), threads, shared_bytes, stream>>>(
-        arrays.in, arrays.out, on_device, arrays.d_scratch, scratch.bytes);
-    check_launch("launching histograms");
-}
-
 }  // namespace
 
-extern const TransformKernel histograms_transform{.name = "histograms",
-                                                  .takes = takes,
-                                                  .tables = tables,
-                                                  .scratch_bytes = scratch_bytes,
-                                                  .load = [] { load_kernels(histograms_kernel); },
-                                                  .enqueue = enqueue};
+std::optional<StepLaunch> launch_histograms(Steps steps) {
+    const auto* histograms = std::get_if<Histograms>(&steps.front().what);
+    // Directions in steps of less than 90 degrees: at most two get a share.
+    if (histograms == nullptr || histograms->directions.size() <= 4 || histograms->bins() > max_bins)
+        return std::nullopt;
+    load_kernels(histograms_kernel);
+    const Axis &rows = histograms->rows, &cols = histograms->cols;
+    const auto directions = table_of(histograms->directions);
+    const auto row_cells = table_of(rows.cells), col_cells = table_of(cols.cells);
+    const auto row_weights = table_of(rows.weights), col_weights = table_of(cols.weights);
+    const DeviceHistograms on_device{.image = histograms->image,
+                                     .derivative = histograms->derivative,
+                                     .d_directions = directions->d_data(),
+                                     .n_directions = static_cast<int>(histograms->directions.size()),
+                                     .bins = histograms->bins(),
+                                     .numerator = histograms->numerator,
+                                     .offset = histograms->offset,
+                                     .rows = {row_cells->d_data(), row_weights->d_data(), rows.count()},
+                                     .cols = {col_cells->d_data(), col_weights->d_data(), cols.count()},
+                                     .block_rows = histograms->has_blocks ? histograms->block_rows() : 0,
+                                     .block_cols = histograms->has_blocks ? histograms->block_cols() : 0};
+    const auto enqueue = [on_device, directions, row_cells, col_cells, row_weights, col_weights](
+                             const StepArrays& arrays, cudaStream_t stream) {
+        const ScratchPlan& scratch = arrays.scratch;
+        const std::size_t shared_bytes = max_bins * threads * sizeof(int) + scratch.shared_bytes();
+        histograms_kernel<<<grid_size(scratch.blocks), threads, shared_bytes, stream>>>(
+            arrays.in, arrays.out, on_device, arrays.d_scratch, scratch.bytes);
+        check_launch("launching histograms");
+    };
+    const auto dim = static_cast<std::size_t>(histograms->image.dim());
+    const auto sums =
+        static_cast<std::size_t>(histograms->has_blocks ? histograms->cells() * histograms->bins() : 0);
+    return StepLaunch{.kernel = "histograms",
+                      .enqueue = enqueue,
+                      .scratch_bytes = dim * sizeof(Shares) + sums * sizeof(std::int32_t)};
+}
 
 }  // namespace knn::gpu

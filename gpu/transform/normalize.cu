@@ -61,16 +61,16 @@ __global__ void __launch_bounds__(threads) normalize_kernel(ByteRows in, ByteRow
         to[i] = table[image[i]];
 }
 
-void enqueue(Steps, const StepArrays& arrays, cudaStream_t stream) {
-    normalize_kernel<<<grid_size(arrays.in.n), threads, 0, stream>>>(arrays.in, arrays.out);
-    check_launch("launching normalize");
-}
-
 }  // namespace
 
-extern const TransformKernel normalize_transform{.name = "normalize",
-                                                 .takes = takes_one<Normalize>,
-                                                 .load = [] { load_kernels(normalize_kernel); },
-                                                 .enqueue = enqueue};
+std::optional<StepLaunch> launch_normalize(Steps steps) {
+    if (!std::holds_alternative<Normalize>(steps.front().what)) return std::nullopt;
+    load_kernels(normalize_kernel);
+    return StepLaunch{.kernel = "normalize", .enqueue = [](const StepArrays& arrays, cudaStream_t stream) {
+                          normalize_kernel<<<grid_size(arrays.in.n), threads, 0, stream>>>(arrays.in,
+                                                                                           arrays.out);
+                          check_launch("launching normalize");
+                      }};
+}
 
 }  // namespace knn::gpu

@@ -88,36 +88,21 @@ __global__ void __launch_bounds__(threads)
         }
 }
 
-/// Offset of the centers in the tables.
-std::size_t centers_at(const Projection& projection) {
-    return static_cast<std::size_t>(
-        round_up(projection.n_out * projection.dim * static_cast<std::int64_t>(sizeof(std::int16_t)), 16));
-}
-
-std::vector<std::byte> tables(Steps steps) {
-    const auto& projection = std::get<Projection>(steps.front().what);
-    std::vector<std::byte> bytes;
-    append_table(bytes, projection.weights);
-    require(append_table(bytes, projection.centers) == centers_at(projection), "weights of each component");
-    return bytes;
-}
-
-void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    const auto& projection = std::get<Projection>(steps.front().what);
-    const Weights16 weights{reinterpret_cast<const std::int16_t*>(arrays.d_tables),
-                            reinterpret_cast<const std::int32_t*>(arrays.d_tables + centers_at(projection)),
-                            projection.n_out, projection.scale};
-    const dim3 grid(grid_size(divide_up(arrays.in.n, tile)), grid_size(divide_up(projection.n_out, tile)));
-    projection_kernel<<<grid, threads, 0, stream>>>(arrays.in, arrays.out, weights);
-    check_launch("launching projection");
-}
-
 }  // namespace
 
-extern const TransformKernel projection_transform{.name = "projection",
-                                                  .takes = takes_one<Projection>,
-                                                  .tables = tables,
-                                                  .load = [] { load_kernels(projection_kernel); },
-                                                  .enqueue = enqueue};
+std::optional<StepLaunch> launch_projection(Steps steps) {
+    const auto* projection = std::get_if<Projection>(&steps.front().what);
+    if (projection == nullptr) return std::nullopt;
+    load_kernels(projection_kernel);
+    const auto enqueue = [weights = table_of(projection->weights), centers = table_of(projection->centers),
+                          n_out = projection->n_out,
+                          scale = projection->scale](const StepArrays& arrays, cudaStream_t stream) {
+        const dim3 grid(grid_size(divide_up(arrays.in.n, tile)), grid_size(divide_up(n_out, tile)));
+        projection_kernel<<<grid, threads, 0, stream>>>(
+            arrays.in, arrays.out, Weights16{weights->d_data(), centers->d_data(), n_out, scale});
+        check_launch("launching projection");
+    };
+    return StepLaunch{.kernel = "projection", .enqueue = enqueue};
+}
 
 }  // namespace knn::gpu

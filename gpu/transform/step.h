@@ -1,23 +1,26 @@
 #pragma once
-/// What a kernel of a transform is, and the table of them.
+/// What a kernel of a transform is.
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "data/core/round_up.h"
 #include "data/transform/fitted.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 
-/// The steps of a transform that one launch computes, in order.
+/// Steps of a transform in order, at least one.
 using Steps = std::span<const FittedStep>;
 
 /// Memory between the passes over one image: in shared memory, or in the workspace for larger images. How the images of a
@@ -42,53 +45,32 @@ struct ScratchPlan {
 
 /// The arguments of a launch.
 struct StepArrays {
-    const std::byte* d_tables = nullptr;  ///< the bytes that `tables` returned
     ByteRows in, out;  ///< n × dim_in of the first step, n × dim_out of the last, n >= 1; any pitch
     ScratchPlan scratch;
     std::byte* d_scratch = nullptr;  ///< scratch.blocks × scratch.bytes; null: it is in shared memory
 };
 
-/// One way to compute a step, or several that follow one another. Members with defaults may be omitted.
-struct TransformKernel {
-    const char* name;
-    /// How many of these steps, from the first one on, it computes at once on the current device; 0: none. The
-    /// other functions get exactly these.
-    std::size_t (*takes)(Steps steps);
-    /// What the kernel reads beside images, copied to the device once, at a multiple of 256 bytes.
-    std::vector<std::byte> (*tables)(Steps steps) = [](Steps) { return std::vector<std::byte>(); };
-    /// Scratch memory for one image.
-    std::size_t (*scratch_bytes)(Steps steps) = [](Steps) -> std::size_t { return 0; };
-    /// Loads the kernels onto the current device (load_kernels).
-    void (*load)();
+/// What computes a step, or several that follow one another, on the device that was current when it was made. Holds the
+/// tables that the kernel reads.
+struct StepLaunch {
+    const char* kernel;
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
-    void (*enqueue)(Steps steps, const StepArrays& arrays, cudaStream_t stream);
+    std::function<void(const StepArrays& arrays, cudaStream_t stream)> enqueue;
+    std::size_t scratch_bytes = 0;  ///< for one image
+    std::size_t steps = 1;          ///< how many it computes
 };
 
-/// Appends an array to tables, at a multiple of 16 bytes; returns its offset.
-template <class T>
-std::size_t append_table(std::vector<std::byte>& tables, const std::vector<T>& values) {
-    const std::size_t at = (tables.size() + 15) / 16 * 16;
-    tables.resize(at + values.size() * sizeof(T));
-    if (!values.empty()) std::memcpy(tables.data() + at, values.data(), values.size() * sizeof(T));
-    return at;
-}
-template <class T>
-std::vector<std::byte> table_of(const std::vector<T>& values) {
-    std::vector<std::byte> table;
-    append_table(table, values);
-    return table;
-}
+/// One for each kernel: loads it (load_kernels), uploads its tables and returns what computes the first of these steps.
+/// Nothing if the kernel does not take them.
+using MakeLaunch = std::optional<StepLaunch>(Steps steps);
+MakeLaunch launch_gradients, launch_deskew, launch_normalize, launch_blur, launch_projection,
+    launch_histograms;
 
-/// The first step as a T; null if it is something else.
+/// A table in device memory, for a StepLaunch to hold.
 template <class T>
-const T* first_step(Steps steps) {
-    return steps.empty() ? nullptr : std::get_if<T>(&steps.front().what);
-}
-
-/// For kernels of a single step that take every T.
-template <class T>
-std::size_t takes_one(Steps steps) {
-    return first_step<T>(steps) != nullptr ? 1 : 0;
+std::shared_ptr<const DeviceBuffer<T>> table_of(const std::vector<T>& values) {
+    return std::make_shared<const DeviceBuffer<T>>(
+        copied_to_device(std::span(values), "uploading tables of a transform"));
 }
 
 }  // namespace knn::gpu

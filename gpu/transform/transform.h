@@ -5,49 +5,43 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "data/transform/fitted.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
+#include "gpu/transform/step.h"
 
 namespace knn::gpu {
-
-struct TransformKernel;
 
 /// A fitted transform on the device: its tables, and the memory between its steps.
 class DeviceTransform {
   public:
-    DeviceTransform() = default;  ///< raw
+    DeviceTransform() = default;  ///< raw: nothing to enqueue
     /// Uploads the tables to the current device, and loads the kernels. Throws DeviceError.
     explicit DeviceTransform(const FittedTransform& fitted);
 
     bool is_raw() const { return launches_.empty(); }
-    std::int64_t dim_in() const { return fitted_.dim_in(); }
-    std::int64_t dim_out() const { return fitted_.dim_out(); }
+    std::int64_t dim_in() const { return dim_in_; }
+    std::int64_t dim_out() const { return dim_out_; }
 
     /// Memory for launches of up to n images each; nothing may be running. Throws DeviceError.
     void reserve(std::int64_t n);
 
     /// Queues the launches: features.row(i) from images.row(i). Any number of images, in pieces of what was
-    /// reserved; any pitch. A raw transform copies the pixels. Throws DeviceError (arrays of another shape, nothing
-    /// reserved).
+    /// reserved; any pitch. Throws DeviceError (arrays of another shape, nothing reserved).
     void enqueue(const ByteRows& images, const ByteRows& features, cudaStream_t stream);
 
     /// The names of the kernels, in order.
     std::vector<const char*> kernels() const;
 
   private:
-    /// A kernel and the steps that it computes.
-    struct Launch {
-        const TransformKernel* kernel;
-        std::span<const FittedStep> steps;
-        DeviceBuffer<std::byte> tables;
+    struct Launch : StepLaunch {
+        std::int64_t dim_out;  ///< of its last step
     };
     void enqueue_piece(const ByteRows& images, const ByteRows& features, cudaStream_t stream);
 
-    FittedTransform fitted_;  ///< its steps stay in place when this moves
+    std::int64_t dim_in_ = 0, dim_out_ = 0;
     std::vector<Launch> launches_;
     std::int64_t reserved_ = 0;
     ImageBuffer between_[2];

@@ -54,8 +54,7 @@ class Fused {
         std::iota(images.begin(), images.end(), 0U);
         left_out_ = gpu::copied_to_device(std::span(images), "uploading");
         const auto train_bytes = gpu::copied_to_device(std::span(train.pixels), "uploading");
-        training_ = std::make_unique<gpu::FusedTraining>(view(train_bytes, train), stream_);
-        search_ = std::make_unique<gpu::FusedSearch>(kernel, *training_);
+        search_ = std::make_unique<gpu::FusedSearch>(kernel, view(train_bytes, train), stream_);
         if (how.capacity > 0) search_->limit_capacity(how.capacity);
         batch_ = search_->reserve({query.n, k, how.itself, how.improve});
         query_ = view(query_bytes_, query);
@@ -92,7 +91,6 @@ class Fused {
     gpu::DeviceBuffer<std::uint8_t> query_bytes_;
     gpu::ByteRows query_;
     gpu::DeviceBuffer<Neighbor> out_;
-    std::unique_ptr<gpu::FusedTraining> training_;
     std::unique_ptr<gpu::FusedSearch> search_;
 };
 

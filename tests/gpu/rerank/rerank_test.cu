@@ -88,13 +88,12 @@ void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train,
     const auto train_maps = test::maps_of(train, shape), query_maps = test::maps_of(queries, shape);
     const std::int64_t n_query = count_of(queries, shape);
     OnDevice device;
-    gpu::DeviceReranker reranker(rerank, shape, plain);
-    reranker.describe_training(device.upload(device.train, train, shape), device.stream);
     std::vector<std::uint32_t> density;
     if (with_density)
         for (std::size_t i = 0; i < train_maps.size(); ++i)
             density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
-    reranker.set_density(density, device.stream);
+    gpu::DeviceReranker reranker(rerank, shape, density, plain);
+    reranker.describe_training(device.upload(device.train, train, shape), device.stream);
     reranker.reserve(n_query, candidates_count);
     reranker.describe_queries(device.upload(device.queries, queries, shape), device.stream);
     const Neighbors candidates = test::random_candidates(
@@ -195,36 +194,6 @@ TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     }
 }
 
-TEST_CASE("gpu: re-ranking takes densities from host and device, and none again") {
-    if (!test::have_gpu()) return;
-    std::mt19937 random(8);
-    const Images images = test::rerank_images(12, digits, 20);
-    const Rerank rerank{.kind = Reranker::cells};
-    const auto maps = test::maps_of(images, digits);
-    OnDevice device;
-    gpu::DeviceReranker reranker(rerank, digits);
-    const gpu::ByteRows rows = device.upload(device.train, images, digits);
-    reranker.describe_training(rows, device.stream);
-    reranker.reserve(12, 12);
-    reranker.describe_queries(rows, device.stream);
-    const Neighbors candidates = test::random_candidates(12, 12, 12, random);
-    const auto distance = [&](std::size_t q, std::uint32_t index) {
-        return test::rerank_distance(maps[q], maps[index], rerank.kind);
-    };
-    std::vector<std::uint32_t> density;
-    for (int i = 0; i < 12; ++i)
-        density.push_back(i % 3 == 0 ? 16384 : i % 3 == 1 ? 65536 : 30000);
-    const auto d_density = gpu::copied_to_device(std::span(density), "uploading");
-    const test::Reranked divided = test::reranked(candidates, density, 12, distance);
-    reranker.set_density(density, device.stream);
-    CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);
-    reranker.set_density({}, device.stream);
-    CHECK(device.rerank(reranker, candidates, 12).nearest.rows ==
-          test::reranked(candidates, {}, 12, distance).nearest.rows);
-    reranker.set_density({d_density.d_data(), 12}, device.stream);
-    CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);
-}
-
 TEST_CASE("gpu: re-ranking refuses what it has no room for") {
     if (!test::have_gpu()) return;
     const Images images = test::rerank_images(3, digits, 21);
@@ -243,7 +212,9 @@ TEST_CASE("gpu: re-ranking refuses what it has no room for") {
     };
     CHECK_THROWS_AS(enqueue(3, 5, 5), DeviceError);
     CHECK_THROWS_AS(enqueue(2, 11, 5), DeviceError);
-    CHECK_THROWS_AS(reranker.set_density(std::vector<std::uint32_t>(2)), DeviceError);
+    const std::vector<std::uint32_t> density(2);
+    gpu::DeviceReranker divided({.kind = Reranker::both}, digits, density);
+    CHECK_THROWS_AS(divided.describe_training(rows, device.stream), DeviceError);
     CHECK_THROWS_AS(gpu::DeviceReranker({.kind = Reranker::none}, digits), DeviceError);
 }
 
