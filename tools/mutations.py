@@ -200,7 +200,7 @@ MUTATIONS = [
     ("classifier/sharded.cpp", several, "if (p + 1 < parts) one.on_batch = {};", ""),
     ("classifier/sharded.cpp", several, "image >= part.begin && image < part.end()", "image >= part.begin"),
     ("classifier/sharded.cpp", several, "neighbor.index += own.known.first", "neighbor.index += 0"),
-    ("classifier/merge.cpp", several, "std::min_element(n_found_", "std::max_element(n_found_"),
+    ("classifier/sharded.cpp", several, "std::min_element(n_found_", "std::max_element(n_found_"),
     ("classifier/sharded.cpp", several, "batch.first += share.begin", "batch.first += 0"),
     ("classifier/index.cpp", index, "one.index = images[one.index];", ""),
     ("data/core/rows.cpp", index, "images[i] != images[0] + i", "images[i] < images[0]"),
