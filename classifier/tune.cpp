@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 
-#include "classifier/class_mean.h"
 #include "classifier/graph.h"
 #include "classifier/vote.h"
 #include "cpu/host/host.h"
