@@ -47,20 +47,20 @@ int SubsetSearch::depth(std::int64_t n) const {
     return method().reranks() ? index_.reranking().candidates(voters, n, false) : voters;
 }
 
-Neighbors SubsetSearch::nearest_others(int k, const ProgressToken& token) const {
-    Timeline timeline;
-    const auto index = resolved_.engine->open({features_, {}}, method().measure, resolved_.plan, timeline);
-    return nearest_of(*index, Queries::all_of(features_), k, timeline, token);
-}
-
 Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
-                                int k, const ProgressToken& token) const {
+                                int k, const ProgressToken& token, bool leave_out) const {
     const std::vector<std::uint8_t> train = gathered(features_, among);
     const Rows rows{train.data(), std::ssize(among), features_.dim};
     std::vector<std::uint8_t> others;
     Queries wanted = rows;
     wanted.is_training_set = std::ranges::equal(queries, among);
-    if (!wanted.is_training_set) {
+    if (leave_out) {
+        Indices places;
+        for (const std::uint32_t query : queries)
+            places.push_back(
+                static_cast<std::uint32_t>(std::ranges::lower_bound(among, query) - among.begin()));
+        wanted = Queries::some_of(rows, std::move(places));
+    } else if (!wanted.is_training_set) {
         others = gathered(features_, queries);
         wanted.rows = {others.data(), std::ssize(queries), features_.dim};
     }

@@ -40,13 +40,10 @@ class SubsetSearch {
     /// that reads more.
     int depth(std::int64_t n) const;
 
-    /// The k nearest of each image among the others, by the search alone.
-    Neighbors nearest_others(int k, const ProgressToken& token) const;
-
     /// The k nearest of each of `queries` among `among`, by the search alone; both ascending. An image that is in both is
-    /// its own neighbor. Throws as DeviceIndex::top_k.
+    /// its own neighbor unless `leave_out`; then all queries are in both. Throws as DeviceIndex::top_k.
     Neighbors nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among, int k,
-                      const ProgressToken& token) const;
+                      const ProgressToken& token, bool leave_out = false) const;
 
     /// The method's answer for each image if `nearest` are its nearest by the search, at least k each.
     std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const {

@@ -187,7 +187,7 @@ MUTATIONS = [
     ("classifier/graph.cpp", graph, "== 0 && !has_out_edges_[i]", "== 0"),
     ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
     ("classifier/subset_search.cpp", graph, "k > n - 1", "k > n"),
-    ("classifier/prototypes.cpp", condense, "if (neighbor.index != image) others", "others"),
+    ("classifier/subset_search.cpp", condense, "if (leave_out)", "if (false)"),
     ("classifier/prototypes.cpp", condense, "if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;", ""),
     ("classifier/prototypes.cpp", condense, "return kept_.size() > before", "return false"),
     ("classifier/prototypes.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
