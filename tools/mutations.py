@@ -183,7 +183,7 @@ MUTATIONS = [
     ("classifier/statistics.cpp", "McNemar*,compare:*", "static_cast<double>(n - i + 1)", "static_cast<double>(n - i)"),
     # Graphs, reduced sets, suspicious labels.
     ("classifier/graph.cpp", graph, "static_cast<std::uint32_t>(point)} <= last", "static_cast<std::uint32_t>(point)} < last"),
-    ("classifier/graph.cpp", graph, "if (both || form == GraphForm::symmetric) add(i, j)", "if (both) add(i, j)"),
+    ("classifier/graph.cpp", graph, "if (both || form == GraphForm::symmetric) rows", "if (both) rows"),
     ("classifier/graph.cpp", graph, "== 0 && !has_out_edges_[i]", "== 0"),
     ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
     ("classifier/subset_search.cpp", graph, "k > n - 1", "k > n"),
