@@ -19,7 +19,6 @@
 #include "classifier/host.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
-#include "classifier/rejection.h"
 #include "classifier/subset_search.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
