@@ -94,6 +94,9 @@ class Index {
 /// Whether an index needs no search to be opened: the set has what the method fits.
 bool is_fitted(const TrainingSet& set, const Method& method);
 
+/// Throws UsageError unless each of n images has k others, DataError where one image has none.
+void require_others(int k, std::int64_t n);
+
 /// By the engine `cpu`, for searches without votes. threads: 0: all. Throws UsageError (refused), DataError.
 std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query, int k,
                                          const Measure& measure, int threads);

@@ -19,7 +19,7 @@
 #include "classifier/host.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
-#include "classifier/subset_search.h"
+#include "classifier/prototypes.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/words.h"

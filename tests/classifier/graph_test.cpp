@@ -8,7 +8,6 @@
 #include <set>
 
 #include "classifier/index.h"
-#include "classifier/subset_search.h"
 #include "data/core/errors.h"
 #include "tests/support/points.h"
 
