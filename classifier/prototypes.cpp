@@ -95,6 +95,20 @@ struct Lists {
             is_stale[images[i]] = true;
         }
     }
+    /// Takes removed images out of the lists of `images`; returns those whose list is then shorter than `depth`.
+    Indices remove(std::span<const std::uint32_t> images, const std::vector<char>& is_left,
+                   std::size_t depth) {
+        const auto is_removed = [&](const Neighbor& neighbor) { return !is_left[neighbor.index]; };
+        Indices shorter;
+        for (const std::uint32_t image : images) {
+            List& list = nearest[image];
+            const auto used = list.begin() + std::ptrdiff_t(std::min(depth, list.size()));
+            if (std::any_of(list.begin(), used, is_removed)) is_stale[image] = true;
+            std::erase_if(list, is_removed);
+            if (list.size() < depth) shorter.push_back(image);
+        }
+        return shorter;
+    }
     /// By the nearest `depth`.
     void answer(const SubsetSearch& set, std::span<const std::uint32_t> images, std::size_t depth,
                 const ProgressToken& token) {
@@ -250,55 +264,6 @@ Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, con
 /// Neighbors that are searched beyond those that an answer needs, for those that will be removed.
 constexpr std::int64_t spare = 32;
 
-class Editor {
-  public:
-    Editor(const SubsetSearch& set, const ProgressToken& token)
-        : set_(set),
-          token_(token),
-          left_(all_indices(set.size())),
-          is_left_(left_.size(), true),
-          lists_(set.size()) {}
-
-    /// Returns how many images are removed.
-    std::int64_t round() {
-        complete_lists();
-        lists_.answer(set_, lists_.stale(left_), at(depth()), token_);
-        for (const std::uint32_t image : left_)
-            is_left_[image] = lists_.answers[image] == set_.training().labels[image];
-        const std::int64_t before = std::ssize(left_);
-        std::erase_if(left_, [&](std::uint32_t image) { return !is_left_[image]; });
-        return before - std::ssize(left_);
-    }
-    const Indices& left() const { return left_; }
-
-  private:
-    /// Of the others that are left.
-    int depth() const { return set_.depth(std::ssize(left_) - 1); }
-
-    /// Takes removed images out of the lists, and searches for those that are too short, at first all.
-    void complete_lists() {
-        Indices shorter;
-        for (const std::uint32_t image : left_) {
-            List& list = lists_.nearest[image];
-            const auto is_removed = [&](const Neighbor& neighbor) { return !is_left_[neighbor.index]; };
-            const auto used = list.begin() + std::min<std::ptrdiff_t>(depth(), std::ssize(list));
-            if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;
-            std::erase_if(list, is_removed);
-            if (std::ssize(list) < depth()) shorter.push_back(image);
-        }
-        if (shorter.empty()) return;
-        const std::int64_t most = std::min<std::int64_t>(max_k, std::ssize(left_) - 1);
-        const auto k = static_cast<int>(std::min(depth() + spare, most));
-        lists_.assign(shorter, set_.nearest(shorter, left_, k, token_, true));
-    }
-
-    const SubsetSearch& set_;
-    const ProgressToken& token_;
-    Indices left_;
-    std::vector<char> is_left_;
-    Lists lists_;  ///< of each image that is left, the nearest others
-};
-
 }  // namespace
 
 Condensed condense(const SubsetSearch& set, const ProgressToken& token) {
@@ -328,18 +293,27 @@ Condensed condense(const SubsetSearch& set, const ProgressToken& token) {
 Edited edit(const SubsetSearch& set, const ProgressToken& token) {
     const int k = set.method().vote.k;
     require_others(k, set.size());
-    Editor editor(set, token);
-    Edited edited;
-    while (const std::int64_t removed = editor.round()) {
-        edited.removed.push_back(removed);
-        const std::int64_t left = std::ssize(editor.left());
-        if (left <= k)
-            throw DataError("editing: leaves " + with_commas(left) + " of " + with_commas(set.size()) +
-                            " images at -k " + std::to_string(k) +
+    Edited edited{.kept = all_indices(set.size()), .removed = {}};
+    Indices& left = edited.kept;
+    std::vector<char> is_left(left.size(), true);
+    Lists others(set.size());  // of each image that is left, the nearest; at first all are too short
+    while (true) {
+        const std::int64_t n_others = std::ssize(left) - 1, depth = set.depth(n_others);
+        if (const Indices shorter = others.remove(left, is_left, at(depth)); !shorter.empty()) {
+            const auto wanted = static_cast<int>(std::min({depth + spare, n_others, std::int64_t{max_k}}));
+            others.assign(shorter, set.nearest(shorter, left, wanted, token, true));
+        }
+        others.answer(set, others.stale(left), at(depth), token);
+        for (const std::uint32_t image : left)
+            is_left[image] = others.answers[image] == set.training().labels[image];
+        const std::size_t removed = std::erase_if(left, [&](std::uint32_t image) { return !is_left[image]; });
+        if (removed == 0) return edited;
+        edited.removed.push_back(static_cast<std::int64_t>(removed));
+        if (std::ssize(left) <= k)
+            throw DataError("editing: leaves " + with_commas(std::ssize(left)) + " of " +
+                            with_commas(set.size()) + " images at -k " + std::to_string(k) +
                             "; expected classes whose images are neighbors of each other");
     }
-    edited.kept = editor.left();
-    return edited;
 }
 
 Prototypes select_prototypes(const TrainingSet& training, const Method& method, const Resolved& resolved,

@@ -188,7 +188,7 @@ MUTATIONS = [
     ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
     ("classifier/index.cpp", graph, "k > n - 1", "k > n"),
     ("classifier/prototypes.cpp", condense, "if (leave_out)", "if (false)"),
-    ("classifier/prototypes.cpp", condense, "if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;", ""),
+    ("classifier/prototypes.cpp", condense, "if (std::any_of(list.begin(), used, is_removed)) is_stale[image] = true;", ""),
     ("classifier/prototypes.cpp", condense, "return kept_.size() > before", "return false"),
     ("classifier/prototypes.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
     ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
