@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "classifier/evaluation.h"
 #include "classifier/index.h"
-#include "classifier/statistics.h"
 
 namespace knn {
 

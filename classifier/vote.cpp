@@ -1,7 +1,5 @@
 #include "classifier/vote.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 
 #include "cpu/host/threads.h"

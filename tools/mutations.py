@@ -144,7 +144,7 @@ MUTATIONS = [
     ("classifier/vote.cpp", vote, "zeros_alone = neighbors.front()", "zeros_alone = neighbors.back()"),
     ("classifier/vote.cpp", vote, "rule.tie == Tie::nearest", "rule.tie != Tie::nearest"),
     ("classifier/vote.cpp", vote, "sums[labels[neighbor.index]] == largest", "sums[labels[neighbor.index]] > 0"),
-    ("classifier/statistics.cpp", score, "count == 0 ? 0 : (center", "false ? 0 : (center"),
+    ("classifier/evaluation.cpp", score, "count == 0 ? 0 : (center", "false ? 0 : (center"),
     ("classifier/evaluation.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
     ("classifier/evaluation.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
     ("classifier/leave_one_out.cpp", sample, "max_sampled_images = 4999", "max_sampled_images = 5000"),
@@ -180,7 +180,7 @@ MUTATIONS = [
     ("classifier/tune.cpp", tune, "first[label] < first[nearest]", "first[label] > first[nearest]"),
     ("classifier/tune.cpp", tune, "smallest = std::min(smallest, label)", "smallest = label"),
     ("classifier/tune.cpp", tune, "std::int64_t image = first + q", "std::int64_t image = q"),
-    ("classifier/statistics.cpp", "McNemar*,compare:*", "static_cast<double>(n - i + 1)", "static_cast<double>(n - i)"),
+    ("classifier/evaluation.cpp", "McNemar*,compare:*", "static_cast<double>(n - i + 1)", "static_cast<double>(n - i)"),
     # Graphs, reduced sets, suspicious labels.
     ("classifier/graph.cpp", graph, "static_cast<std::uint32_t>(point)} <= last", "static_cast<std::uint32_t>(point)} < last"),
     ("classifier/graph.cpp", graph, "if (both || form == GraphForm::symmetric) rows", "if (both) rows"),
