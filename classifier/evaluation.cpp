@@ -126,7 +126,9 @@ void add_confidence(Evaluation& evaluation, const Index& index, const ProgressTo
     const auto start = Clock::now();
     const Confidence confidence = fitted_confidence(index, token);
     evaluation.calibrated = confidence.fitted();
-    evaluation.confidence = confidence.probabilities(evaluation.found.confidence_features);
+    evaluation.confidence.clear();
+    for (const ConfidenceFeatures& answer : evaluation.found.confidence_features)
+        evaluation.confidence.push_back(confidence.probability(answer));
     evaluation.found.timeline.add(
         {.name = "confidence", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }

@@ -14,37 +14,14 @@ namespace knn {
 
 namespace {
 
-std::int64_t row_bytes(const Training& training) {
-    return training.transform != nullptr ? training.transform->dim_out() : training.rows.dim;
-}
-
 std::size_t n_devices(const Plan& plan) {
     return std::max<std::size_t>(plan.devices.size(), 1);
-}
-
-/// The plan of device `i` of several.
-Plan plan_of_device(const Plan& plan, std::size_t i) {
-    Plan own = plan;
-    if (!plan.devices.empty()) own.device = plan.devices[i];
-    own.devices.clear();
-    own.threads = std::max(plan.threads / static_cast<int>(n_devices(plan)), 1);
-    return own;
 }
 
 /// Range `i` of n of a share.
 Range part_of(Range whole, std::int64_t n, std::int64_t i) {
     const Range part = range_of(whole.count, n, i);
     return {whole.begin + part.begin, part.count};
-}
-
-/// Part of a training set, with what was fitted on all of it.
-Training slice(const Training& training, Range share) {
-    if (share.count == training.rows.count) return training;
-    Training part = training;
-    part.rows = training.rows.slice(share.begin, share.count);
-    if (!training.labels.empty()) part.labels = training.labels.subspan(at(share.begin), at(share.count));
-    if (training.features.count > 0) part.features = training.features.slice(share.begin, share.count);
-    return part;
 }
 
 /// Queries with their own images as `part` counts them.
@@ -173,8 +150,13 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
     for (std::int64_t i = 0; i < devices; ++i) {
         const Range own = by_queries() ? here : part_of(here, devices, i);
         if (own.count == 0) continue;
-        Shard shard{plan_of_device(plan, at(i)), {}, nullptr};
-        const std::int64_t parts = n_parts(plan, own.count, row_bytes(training));
+        Shard shard{plan, {}, nullptr};
+        if (!plan.devices.empty()) shard.plan.device = plan.devices[at(i)];
+        shard.plan.devices.clear();
+        shard.plan.threads = std::max(plan.threads / static_cast<int>(devices), 1);
+        const bool transforms = training.transform != nullptr;
+        const std::int64_t parts =
+            n_parts(plan, own.count, transforms ? training.transform->dim_out() : training.rows.dim);
         for (std::int64_t p = 0; p < parts; ++p)
             shard.parts.push_back(make_part(training, part_of(own, parts, p), shard.plan.threads, timeline));
         shards_.push_back(std::move(shard));
@@ -190,11 +172,14 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
 
 Sharded::~Sharded() = default;
 
-/// The host makes features for an engine that does not.
+/// With what was fitted on all images. The host makes features for an engine that does not.
 Sharded::Part Sharded::make_part(const Training& training, Range images, int threads,
                                  Timeline& timeline) const {
-    Part part{images, slice(training, images)};
+    Part part{images, training};
     Training& own = part.training;
+    own.rows = training.rows.slice(images.begin, images.count);
+    if (!own.labels.empty()) own.labels = own.labels.subspan(at(images.begin), at(images.count));
+    if (own.features.count > 0) own.features = own.features.slice(images.begin, images.count);
     if (own.transform == nullptr || own.features.count > 0 || engine_.can.transforms) return part;
     const auto start = Clock::now();
     part.features = features(*own.transform, own.rows, threads);
