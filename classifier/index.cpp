@@ -261,9 +261,10 @@ void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Progre
     timeline = slowest_rank(*ranks_, timeline, ms, token.stop);
 }
 
-std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
-                                           int threads) const {
-    if (threads == 0) threads = plan_.device.kind == Device::Kind::cpu ? plan_.threads : threads_;
+std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images,
+                                           const Neighbors& nearest) const {
+    const int all = plan_.device.kind == Device::Kind::cpu ? plan_.threads : threads_;
+    const int threads = images.size() > 1 ? all : 1;
     const int voters = std::min(method_.voters(nearest.k), nearest.k);
     Queries who;  // without rows: their descriptors are those of the training images
     who.images = images;

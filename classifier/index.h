@@ -55,9 +55,9 @@ class Index {
     Results search(const Queries& queries, const SearchOptions& options = {}) const;
 
     /// The method's labels for some training images whose nearest by the top-k search are `nearest`, at least k each: what
-    /// re-ranking and vote make of them. threads: 0: the plan's.
-    std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
-                                        int threads = 0) const;
+    /// re-ranking and vote make of them.
+    std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images,
+                                        const Neighbors& nearest) const;
 
     const TrainingSet& set() const { return set_; }
     /// The set with what is fitted to it.

@@ -46,7 +46,7 @@ class SubsetSearch {
 
     /// The method's answer for each image if `nearest` are its nearest by the search, at least k each.
     std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const {
-        return index_.labels_of(images, nearest, images.size() > 1 ? 0 : 1);
+        return index_.labels_of(images, nearest);
     }
 
   private:

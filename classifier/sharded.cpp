@@ -14,10 +14,6 @@ namespace knn {
 
 namespace {
 
-std::size_t n_devices(const Plan& plan) {
-    return std::max<std::size_t>(plan.devices.size(), 1);
-}
-
 /// Range `i` of n of a share.
 Range part_of(Range whole, std::int64_t n, std::int64_t i) {
     const Range part = range_of(whole.count, n, i);
@@ -146,7 +142,7 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
     : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
     Range here{0, n_train_};
     if (ranks != nullptr && !by_queries()) here = part_of(here, ranks->size(), ranks->rank());
-    const auto devices = static_cast<std::int64_t>(n_devices(plan));
+    const auto devices = std::max<std::int64_t>(std::ssize(plan.devices), 1);
     for (std::int64_t i = 0; i < devices; ++i) {
         const Range own = by_queries() ? here : part_of(here, devices, i);
         if (own.count == 0) continue;
@@ -193,7 +189,7 @@ std::unique_ptr<DeviceIndex> Sharded::open(const Part& part, const Plan& plan, T
     try {
         return engine_.open(part.training, measure_, plan, timeline);
     } catch (const DeviceError& error) {
-        if (n_devices(plan_) == 1) throw;
+        if (plan_.devices.size() < 2) throw;
         throw DeviceError(device_id(plan.device) + ": " + error.what());
     }
 }
