@@ -7,7 +7,6 @@
 #include <random>
 #include <set>
 
-#include "classifier/subset_search.h"
 #include "data/core/clock.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"

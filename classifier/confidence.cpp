@@ -176,13 +176,6 @@ double Confidence::probability(const ConfidenceFeatures& answer) const {
     return std::clamp(std::round(p * 1e6), 1.0, 999'999.0) / 1e6;
 }
 
-std::vector<double> Confidence::probabilities(std::span<const ConfidenceFeatures> answers) const {
-    std::vector<double> all(answers.size());
-    std::ranges::transform(answers, all.begin(),
-                           [&](const ConfidenceFeatures& answer) { return probability(answer); });
-    return all;
-}
-
 Confidence fitted_confidence(const Index& index, const ProgressToken& token) {
     const TrainingSet& set = index.set();
     const Method& method = index.method();

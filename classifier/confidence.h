@@ -60,7 +60,6 @@ class Confidence {
 
     /// In steps of 1e-6, which hide the last bits of exp and log, other with each C library; 1e-6 to 1 - 1e-6 if fitted.
     double probability(const ConfidenceFeatures& answer) const;
-    std::vector<double> probabilities(std::span<const ConfidenceFeatures> answers) const;
 
     bool fitted() const { return fitted_; }
     const Weights& weights() const { return fit_; }

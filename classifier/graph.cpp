@@ -45,29 +45,16 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
 }
 
 GraphRows undirected(const Neighbors& directed, GraphForm form) {
-    const std::int64_t n = directed.n_query;
-    const auto mutual = [&](std::int64_t i, const Neighbor& j) {
-        return is_mutual(i, j, directed.row(j.index).back());
-    };
-    GraphRows rows;
-    rows.begin.assign(at(n) + 1, 0);
-    std::vector<std::int64_t> length(at(n));
-    const auto each_edge = [&](const auto& add) {
-        for (std::int64_t i = 0; i < n; ++i)
-            for (const Neighbor& j : directed.row(i)) {
-                const bool both = mutual(i, j);
-                if (both || form == GraphForm::symmetric) add(i, j);
-                if (!both && form == GraphForm::symmetric)
-                    add(j.index, Neighbor{j.distance, static_cast<std::uint32_t>(i)});
-            }
-    };
-    each_edge([&](std::int64_t from, const Neighbor&) { ++rows.begin[at(from) + 1]; });
-    std::partial_sum(rows.begin.begin(), rows.begin.end(), rows.begin.begin());
-    rows.edges.resize(at(rows.begin.back()));
-    std::vector<std::int64_t> next(rows.begin.begin(), rows.begin.end() - 1);
-    each_edge([&](std::int64_t from, const Neighbor& to) { rows.edges[at(next[at(from)]++)] = to; });
-    for (std::int64_t i = 0; i < n; ++i)
-        std::sort(rows.edges.begin() + rows.begin[at(i)], rows.edges.begin() + rows.begin[at(i) + 1]);
+    GraphRows rows(at(directed.n_query));
+    for (std::int64_t i = 0; i < directed.n_query; ++i)
+        for (const Neighbor& j : directed.row(i)) {
+            const bool both = is_mutual(i, j, directed.row(j.index).back());
+            if (both || form == GraphForm::symmetric) rows[at(i)].push_back(j);
+            if (!both && form == GraphForm::symmetric)
+                rows[j.index].push_back({j.distance, static_cast<std::uint32_t>(i)});
+        }
+    for (std::vector<Neighbor>& row : rows)
+        std::sort(row.begin(), row.end());
     return rows;
 }
 

@@ -39,18 +39,8 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
                          const std::function<void(std::int64_t first, const Neighbors& part)>& take,
                          std::int64_t most = 0);
 
-/// Rows of any length, each in order.
-struct GraphRows {
-    std::vector<std::int64_t> begin;  ///< n + 1
-    std::vector<Neighbor> edges;
-
-    std::span<const Neighbor> row(std::int64_t point) const {
-        const auto i = static_cast<std::size_t>(point);
-        return std::span(edges).subspan(static_cast<std::size_t>(begin[i]),
-                                        static_cast<std::size_t>(begin[i + 1] - begin[i]));
-    }
-    std::int64_t points() const { return std::ssize(begin) - 1; }
-};
+/// A row for each point, each in order.
+using GraphRows = std::vector<std::vector<Neighbor>>;
 
 /// The form `mutual` or `symmetric` of a graph. Needs memory for all edges of both.
 GraphRows undirected(const Neighbors& directed, GraphForm form);

@@ -8,6 +8,8 @@
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
+#include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -259,9 +261,10 @@ void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Progre
     timeline = slowest_rank(*ranks_, timeline, ms, token.stop);
 }
 
-std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
-                                           int threads) const {
-    if (threads == 0) threads = plan_.device.kind == Device::Kind::cpu ? plan_.threads : threads_;
+std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images,
+                                           const Neighbors& nearest) const {
+    const int all = plan_.device.kind == Device::Kind::cpu ? plan_.threads : threads_;
+    const int threads = images.size() > 1 ? all : 1;
     const int voters = std::min(method_.voters(nearest.k), nearest.k);
     Queries who;  // without rows: their descriptors are those of the training images
     who.images = images;
@@ -274,6 +277,14 @@ std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images
          votes(voting, training_.labels, method_.vote, method_.neighbor_measure(), threads))
         labels.push_back(vote.label);
     return labels;
+}
+
+void require_others(int k, std::int64_t n) {
+    if (n < 2)
+        throw DataError("training set: has 1 image, which has no neighbor; expected at least 2 images");
+    if (k > n - 1)
+        throw UsageError("§k " + std::to_string(k) + ": each of " + with_commas(n) +
+                         " images has fewer others; expected at most " + std::to_string(n - 1));
 }
 
 Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline& timeline,

@@ -55,9 +55,9 @@ class Index {
     Results search(const Queries& queries, const SearchOptions& options = {}) const;
 
     /// The method's labels for some training images whose nearest by the top-k search are `nearest`, at least k each: what
-    /// re-ranking and vote make of them. threads: 0: the plan's.
-    std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
-                                        int threads = 0) const;
+    /// re-ranking and vote make of them.
+    std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images,
+                                        const Neighbors& nearest) const;
 
     const TrainingSet& set() const { return set_; }
     /// The set with what is fitted to it.
@@ -93,6 +93,9 @@ class Index {
 
 /// Whether an index needs no search to be opened: the set has what the method fits.
 bool is_fitted(const TrainingSet& set, const Method& method);
+
+/// Throws UsageError unless each of n images has k others, DataError where one image has none.
+void require_others(int k, std::int64_t n);
 
 /// By the engine `cpu`, for searches without votes. threads: 0: all. Throws UsageError (refused), DataError.
 std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query, int k,

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "classifier/class_mean.h"
+#include "classifier/vote.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 

@@ -22,7 +22,7 @@ struct Answer {
     std::optional<int> guess;                ///< of a rejected digit that was searched: what it would be
     double confidence = 0;                   ///< probability that the winner is right, also if rejected
     double vote_share = 0;                   ///< the winner's share of the votes
-    double p_value = 0;                      ///< share of training digits that are as unusual (rejection.h)
+    double p_value = 0;                      ///< share of training digits that are as unusual (Rejection)
     std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
     std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
     std::vector<Neighbor> candidates;        ///< in the order before re-ranking; only if that is explained

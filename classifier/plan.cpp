@@ -58,63 +58,68 @@ void check_combination(const PlanRequest& request) {
                                 (on_gpu ? "kernel, or §device cpu" : "selector"));
 }
 
-Plan plan_for(const PlanRequest& request, const Engine& engine, const Device& device) {
-    return {.engine = engine.name,
-            .device = device,
-            .distance = request.distance,
-            .select = request.select,
-            .batch = request.batch,
-            .threads = engine.on_gpu ? 1 : request.threads,
-            .memory = request.memory};
-}
-
-/// With this engine only; throws UsageError if it cannot.
-Resolved resolve_with(const Engine& engine, const PlanRequest& request, const Problem& problem,
-                      const Device& device) {
-    Resolved resolved{&engine, plan_for(request, engine, device), ""};
-    if (const UnsupportedReason why = engine.configure(problem, resolved.plan)) refuse(*why, engine.on_gpu);
-    return resolved;
-}
-
-Resolved resolve_on_gpu(const PlanRequest& request, const Problem& problem, const Device& gpu,
-                        const Device& cpu, std::span<const Engine> table) {
-    const std::string wanted = request.engine.value_or(default_engine);
-    const Engine* named = find_engine(wanted, table);
-    const bool named_kernels = !request.distance.empty() || !request.select.empty();  // which are the GPU's
-    if (named != nullptr && (request.engine || named_kernels))
-        return resolve_with(*named, request, problem, gpu);
-
-    std::vector<const Engine*> candidates;
-    for (const Engine& engine : table)
-        candidates.insert(&engine == named ? candidates.begin() : candidates.end(), &engine);
-    UnsupportedReason first;  // of the engine that would have run
-    for (const Engine* engine : candidates) {
-        if (!engine->on_gpu && (request.device.kind != DeviceKind::automatic || named_kernels)) continue;
-        Resolved resolved{engine, plan_for(request, *engine, engine->on_gpu ? gpu : cpu), ""};
-        const UnsupportedReason why = engine->configure(problem, resolved.plan);
-        if (!why && !engine->on_gpu && first)
-            resolved.notice = "not on the GPU (" + *first + "): searching on the CPU";
-        if (!why) return resolved;
-        if (!first) first = why;
+/// The requested GPU, by default the first; null if the machine has none. Throws as `find_gpus`.
+const Device* find_gpu(const DeviceRequest& request, const Machine& machine) {
+    const auto fail = [&](const std::string& what) {
+        throw DeviceError("§device " + request.text() + ": " + what);
+    };
+    if (machine.gpus.empty()) {
+        if (request.kind == DeviceKind::gpu)
+            fail("no GPU: " + machine.why_no_gpu +
+                 "; expected an NVIDIA GPU with its driver, or §device cpu");
+        return nullptr;
     }
-    refuse(*first, true);
+    const auto found = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Device& gpu) {
+        return !request.number || gpu.number == *request.number;
+    });
+    if (found == machine.gpus.end())
+        fail("no such GPU; expected gpu:" + std::to_string(machine.gpus.front().number) +
+             " to gpu:" + std::to_string(machine.gpus.back().number));
+    return &*found;
 }
 
+/// With the first engine that can.
 Resolved resolve_one(const PlanRequest& request, const Problem& problem, const Machine& machine,
                      std::span<const Engine> table) {
     if (const UnsupportedReason why = refuse_problem(problem)) throw UsageError(*why);
-    const Engine& cpu_engine = first_engine(false, table);
-    if (!wants_gpu(request)) return resolve_with(cpu_engine, request, problem, machine.cpu);
-    if (const Device* gpu = find_gpu(request.device, machine))
-        return resolve_on_gpu(request, problem, *gpu, machine.cpu, table);
+    const bool on_gpu = wants_gpu(request);
+    const Device* gpu = on_gpu ? find_gpu(request.device, machine) : nullptr;
+    const bool named_kernels = !request.distance.empty() || !request.select.empty();
+    const bool drops_kernels = on_gpu && gpu == nullptr;  // which are the GPU's
+    const Engine* named = find_engine(request.engine.value_or(default_engine), table);
+    std::vector<const Engine*> candidates;
+    if (gpu == nullptr)
+        candidates = {&first_engine(false, table)};
+    else if (named != nullptr && (request.engine || named_kernels))
+        candidates = {named};
+    else
+        for (const Engine& engine : table)
+            if (engine.on_gpu || (request.device.kind == DeviceKind::automatic && !named_kernels))
+                candidates.insert(&engine == named ? candidates.begin() : candidates.end(), &engine);
 
-    PlanRequest without_kernels = request;
-    without_kernels.distance = without_kernels.select = "";
-    Resolved resolved = resolve_with(cpu_engine, without_kernels, problem, machine.cpu);
-    resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
-    if (!request.distance.empty() || !request.select.empty())
-        resolved.notice += ", which has no use for §distance and §select";
-    return resolved;
+    UnsupportedReason first;  // of the engine that would have run
+    for (const Engine* engine : candidates) {
+        Resolved resolved{engine,
+                          {.engine = engine->name,
+                           .device = engine->on_gpu ? *gpu : machine.cpu,
+                           .distance = drops_kernels ? "" : request.distance,
+                           .select = drops_kernels ? "" : request.select,
+                           .batch = request.batch,
+                           .threads = engine->on_gpu ? 1 : request.threads,
+                           .memory = request.memory},
+                          ""};
+        if (const UnsupportedReason why = engine->configure(problem, resolved.plan)) {
+            if (!first) first = why;
+            continue;
+        }
+        if (drops_kernels)
+            resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU" +
+                              (named_kernels ? ", which has no use for §distance and §select" : "");
+        else if (!engine->on_gpu && first)
+            resolved.notice = "not on the GPU (" + *first + "): searching on the CPU";
+        return resolved;
+    }
+    refuse(*first, gpu != nullptr);
 }
 
 /// The other devices run what the first one runs.
@@ -148,25 +153,6 @@ std::string DeviceRequest::text() const {
     return text;
 }
 
-const Device* find_gpu(const DeviceRequest& request, const Machine& machine) {
-    const auto fail = [&](const std::string& what) {
-        throw DeviceError("§device " + request.text() + ": " + what);
-    };
-    if (machine.gpus.empty()) {
-        if (request.kind == DeviceKind::gpu)
-            fail("no GPU: " + machine.why_no_gpu +
-                 "; expected an NVIDIA GPU with its driver, or §device cpu");
-        return nullptr;
-    }
-    const auto found = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Device& gpu) {
-        return !request.number || gpu.number == *request.number;
-    });
-    if (found == machine.gpus.end())
-        fail("no such GPU; expected gpu:" + std::to_string(machine.gpus.front().number) +
-             " to gpu:" + std::to_string(machine.gpus.back().number));
-    return &*found;
-}
-
 std::vector<Device> find_gpus(const DeviceRequest& request, const Machine& machine) {
     const Device* first = find_gpu(request, machine);
     if (request.all || first == nullptr) return machine.gpus;
@@ -176,9 +162,12 @@ std::vector<Device> find_gpus(const DeviceRequest& request, const Machine& machi
     return all;
 }
 
-std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& gpus) {
-    if (gpus.empty()) return {};
-    return {gpus[static_cast<std::size_t>(ranks.local_rank()) % gpus.size()]};
+Machine find_machine(const DeviceRequest& request, const Ranks* ranks) {
+    Machine machine;
+    machine.gpus = gpus(&machine.why_no_gpu);
+    if (ranks != nullptr && !request.number && !machine.gpus.empty())
+        machine.gpus = {machine.gpus[at(ranks->local_rank()) % machine.gpus.size()]};
+    return machine;
 }
 
 Placement spread_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
@@ -244,12 +233,7 @@ Planner::Planner(const PlanRequest& request) : request_(request) {
     likely_ = on_gpu && named != nullptr ? named : &first_engine(on_gpu);
     if (!on_gpu) return;
     // The default policy: if no thread can be started, `get` looks for GPUs.
-    machine_ = std::async([ranks = request.device.number ? nullptr : request.ranks] {
-                   Machine machine;
-                   machine.gpus = gpus(&machine.why_no_gpu);
-                   if (ranks != nullptr) machine.gpus = gpus_of_rank(*ranks, machine.gpus);
-                   return machine;
-               }).share();
+    machine_ = std::async(find_machine, request.device, request.ranks).share();
 }
 
 int Planner::likely_device() const {

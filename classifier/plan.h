@@ -77,15 +77,13 @@ Resolved resolve(const PlanRequest& request, const Problem& problem, const Machi
 /// The plan of the engine `cpu`, whatever the user asked for. threads: 0: all.
 Resolved resolve_on_cpu(const Problem& problem, int threads);
 
-/// The requested GPU, by default the first; null if the machine has none. Throws DeviceError if the user asked
-/// for one that does not exist.
-const Device* find_gpu(const DeviceRequest& request, const Machine& machine);
-
-/// All requested GPUs, the first one first. Throws as `find_gpu`.
+/// All requested GPUs, the first one first, by default the machine's first; none if it has none. Throws DeviceError if the
+/// user asked for one that does not exist.
 std::vector<Device> find_gpus(const DeviceRequest& request, const Machine& machine);
 
-/// The one of a host's GPUs that this rank takes, by its number among the ranks there; none if there are none.
-std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& gpus);
+/// What this process may use: a rank (null: none) takes one of its host's GPUs, by its number among the ranks there,
+/// unless the user named one.
+Machine find_machine(const DeviceRequest& request, const Ranks* ranks);
 
 /// What --spread auto means for this many devices and ranks: the training set on each, which needs no merge, unless
 /// the plan's memory does not hold it, or there are too few queries to share.

@@ -1,6 +1,7 @@
 #include "classifier/prototypes.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "data/core/format.h"
 #include "data/core/problem.h"
@@ -8,11 +9,68 @@
 
 namespace knn {
 
+Indices all_indices(std::int64_t n) {
+    Indices all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+}
+
+LabeledImages copied(const Training& training, std::span<const std::uint32_t> images) {
+    const auto dim = static_cast<std::size_t>(training.rows.dim);
+    LabeledImages copy{std::ssize(images), training.shape.rows, training.shape.cols,
+                       Bytes(images.size() * dim), Bytes(images.size())};
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        std::copy_n(training.rows.row(images[i]), dim, copy.pixels.data() + i * dim);
+        copy.labels.data()[i] = training.labels[images[i]];
+    }
+    return copy;
+}
+
+SubsetSearch::SubsetSearch(const TrainingSet& set, const Method& method, const Resolved& resolved,
+                           const ProgressToken& token)
+    : resolved_(resolved), index_(set, method, resolved, token.quiet()) {
+    Timeline timeline;
+    features_ =
+        set.features(method.transform, resolved.engine->on_gpu ? 0 : resolved.plan.threads, nullptr, timeline)
+            .rows;
+}
+
+int SubsetSearch::depth(std::int64_t n) const {
+    const int voters = method().voters(n);
+    return method().reranks() ? index_.reranking().candidates(voters, n, false) : voters;
+}
+
+Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
+                                int k, const ProgressToken& token, bool leave_out) const {
+    const std::vector<std::uint8_t> train = gathered(features_, among);
+    const Rows rows{train.data(), std::ssize(among), features_.dim};
+    std::vector<std::uint8_t> others;
+    Queries wanted = rows;
+    wanted.is_training_set = std::ranges::equal(queries, among);
+    if (leave_out) {
+        Indices places;
+        for (const std::uint32_t query : queries)
+            places.push_back(
+                static_cast<std::uint32_t>(std::ranges::lower_bound(among, query) - among.begin()));
+        wanted = Queries::some_of(rows, std::move(places));
+    } else if (!wanted.is_training_set) {
+        others = gathered(features_, queries);
+        wanted.rows = {others.data(), std::ssize(queries), features_.dim};
+    }
+    Timeline timeline;
+    const auto index = resolved_.engine->open({rows, {}}, method().measure, resolved_.plan, timeline);
+    Neighbors found = nearest_of(*index, wanted, k, timeline, token);
+    for (Neighbor& neighbor : found.rows)
+        neighbor.index = among[neighbor.index];
+    return found;
+}
+
 namespace {
 
 /// At most max_k, because distances from a kept image are searched as its nearest in the block.
 constexpr std::int64_t block_images = 1024;
 static_assert(block_images <= max_k);
+constexpr std::size_t images_at_once = 4096;  ///< that are answered
 
 using List = std::vector<Neighbor>;
 
@@ -29,15 +87,42 @@ struct Lists {
         std::ranges::copy_if(images, std::back_inserter(stale), [&](auto i) { return is_stale[i]; });
         return stale;
     }
-    /// By the nearest `depth`.
-    void answer(const SubsetSearch& set, std::span<const std::uint32_t> images, std::size_t depth) {
-        Neighbors rows(std::ssize(images), static_cast<int>(depth));
-        for (std::size_t i = 0; i < images.size(); ++i)
-            std::copy_n(nearest[images[i]].begin(), depth, rows.rows.begin() + std::ptrdiff_t(i * depth));
-        const std::vector<std::uint8_t> labels = set.answers(images, rows);
+    /// `found`: the neighbors of `images`.
+    void assign(std::span<const std::uint32_t> images, const Neighbors& found) {
         for (std::size_t i = 0; i < images.size(); ++i) {
-            answers[images[i]] = labels[i];
-            is_stale[images[i]] = false;
+            const auto row = found.row(static_cast<std::int64_t>(i));
+            nearest[images[i]].assign(row.begin(), row.end());
+            is_stale[images[i]] = true;
+        }
+    }
+    /// Takes removed images out of the lists of `images`; returns those whose list is then shorter than `depth`.
+    Indices remove(std::span<const std::uint32_t> images, const std::vector<char>& is_left,
+                   std::size_t depth) {
+        const auto is_removed = [&](const Neighbor& neighbor) { return !is_left[neighbor.index]; };
+        Indices shorter;
+        for (const std::uint32_t image : images) {
+            List& list = nearest[image];
+            const auto used = list.begin() + std::ptrdiff_t(std::min(depth, list.size()));
+            if (std::any_of(list.begin(), used, is_removed)) is_stale[image] = true;
+            std::erase_if(list, is_removed);
+            if (list.size() < depth) shorter.push_back(image);
+        }
+        return shorter;
+    }
+    /// By the nearest `depth`.
+    void answer(const SubsetSearch& set, std::span<const std::uint32_t> images, std::size_t depth,
+                const ProgressToken& token) {
+        for (std::size_t first = 0; first < images.size(); first += images_at_once) {
+            token.step(static_cast<std::int64_t>(first), std::ssize(images));
+            const auto some = images.subspan(first, std::min(images_at_once, images.size() - first));
+            Neighbors rows(std::ssize(some), static_cast<int>(depth));
+            for (std::size_t i = 0; i < some.size(); ++i)
+                std::copy_n(nearest[some[i]].begin(), depth, rows.rows.begin() + std::ptrdiff_t(i * depth));
+            const std::vector<std::uint8_t> labels = set.answers(some, rows);
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                answers[some[i]] = labels[i];
+                is_stale[some[i]] = false;
+            }
         }
     }
 };
@@ -49,17 +134,11 @@ class Condenser {
           token_(token),
           all_(all_indices(set.size())),
           depth_(at(set.depth(set.size()))),
-          nearest_(set.nearest(all_, all_, set.depth(set.size()), token)),
+          whole_(set.size()),
           lists_(set.size()),
           is_kept_(all_.size()) {
-        Lists whole(set.size());
-        for (const std::uint32_t image : all_)
-            whole.nearest[image].assign(nearest_.row(image).begin(), nearest_.row(image).end());
-        for (std::int64_t first = 0; first < set.size(); first += block_images) {
-            token.step(first, set.size());
-            whole.answer(set, block_at(first), depth_);
-        }
-        wanted_ = std::move(whole.answers);
+        whole_.assign(all_, set.nearest(all_, all_, set.depth(set.size()), token));
+        whole_.answer(set, all_, depth_, token);
         seen_.resize(at(divide_up(set.size(), block_images)));
         for (std::uint32_t i = 0; i < fewest(); ++i)
             keep(i);
@@ -78,13 +157,14 @@ class Condenser {
 
     /// Keeps the next image for `image`.
     void keep_for(std::uint32_t image) {
-        for (const Neighbor& neighbor : nearest_.row(image))
+        for (const Neighbor& neighbor : whole_.nearest[image])
             if (!is_kept_[neighbor.index]) return keep(neighbor.index);
         const auto any = std::find(is_kept_.begin(), is_kept_.end(), 0);
         if (any != is_kept_.end()) keep(static_cast<std::uint32_t>(any - is_kept_.begin()));
     }
 
-    const std::vector<std::uint8_t>& wanted() const { return wanted_; }
+    /// The answers of the whole set.
+    const std::vector<std::uint8_t>& wanted() const { return whole_.answers; }
     Indices kept() const {
         Indices sorted = kept_;
         std::sort(sorted.begin(), sorted.end());
@@ -116,7 +196,7 @@ class Condenser {
     }
     /// All lists are equally long.
     void answer(std::span<const std::uint32_t> images) {
-        lists_.answer(set_, images, lists_.nearest[images[0]].size());
+        lists_.answer(set_, images, lists_.nearest[images[0]].size(), token_.quiet());
     }
 
     /// Completes the lists of a block by the images that were kept since its last visit, and answers again where one
@@ -144,7 +224,7 @@ class Condenser {
         Timeline timeline;
         for (const std::uint32_t image : block) {
             if (lists_.is_stale[image]) answer({&image, 1});
-            if (lists_.answers[image] == wanted_[image]) continue;
+            if (lists_.answers[image] == wanted()[image]) continue;
             if (!index) index = open_on_cpu(rows, 1, k, set_.method().measure, 1);
             keep_for(image);
             const std::uint32_t kept = kept_.back();
@@ -159,11 +239,10 @@ class Condenser {
     const ProgressToken& token_;
     Indices all_;
     std::size_t depth_;
-    Neighbors nearest_;                 ///< in the whole set
-    std::vector<std::uint8_t> wanted_;  ///< the answers of the whole set
-    Indices kept_;                      ///< in the order in which they were kept
-    std::vector<std::size_t> seen_;     ///< by block: how many of them are in its lists
-    Lists lists_;                       ///< in those
+    Lists whole_;                    ///< in the whole set
+    Indices kept_;                   ///< in the order in which they were kept
+    std::vector<std::size_t> seen_;  ///< by block: how many of them are in its lists
+    Lists lists_;                    ///< in those
     std::vector<char> is_kept_;
 };
 
@@ -183,86 +262,7 @@ Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, con
 }
 
 /// Neighbors that are searched beyond those that an answer needs, for those that will be removed.
-constexpr int spare = 32;
-constexpr std::size_t images_at_once = 4096;
-
-class Editor {
-  public:
-    Editor(const SubsetSearch& set, const ProgressToken& token)
-        : set_(set),
-          token_(token),
-          left_(all_indices(set.size())),
-          is_left_(left_.size(), true),
-          lists_(set.size()) {
-        const auto others = static_cast<int>(std::min<std::int64_t>(set.size() - 1, max_k));
-        const int k = std::min(set.depth(set.size() - 1) + spare, others);
-        const Neighbors found = set.nearest_others(k, token);
-        for (const std::uint32_t image : left_) {
-            lists_.nearest[image].assign(found.row(image).begin(), found.row(image).end());
-            lists_.is_stale[image] = true;
-        }
-    }
-
-    /// Returns how many images are removed.
-    std::int64_t round() {
-        complete_lists();
-        answer();
-        for (const std::uint32_t image : left_)
-            is_left_[image] = lists_.answers[image] == set_.training().labels[image];
-        const std::int64_t before = std::ssize(left_);
-        std::erase_if(left_, [&](std::uint32_t image) { return !is_left_[image]; });
-        return before - std::ssize(left_);
-    }
-    const Indices& left() const { return left_; }
-
-  private:
-    /// Of the others that are left.
-    std::size_t depth() const { return static_cast<std::size_t>(set_.depth(std::ssize(left_) - 1)); }
-
-    /// Takes removed images out of the lists and searches again for those that have become too short.
-    void complete_lists() {
-        Indices shorter;
-        for (const std::uint32_t image : left_) {
-            List& list = lists_.nearest[image];
-            const auto is_removed = [&](const Neighbor& neighbor) { return !is_left_[neighbor.index]; };
-            const auto used = list.begin() + static_cast<std::ptrdiff_t>(std::min(depth(), list.size()));
-            if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;
-            std::erase_if(list, is_removed);
-            if (list.size() < depth()) shorter.push_back(image);
-        }
-        if (shorter.empty()) return;
-        const auto most = static_cast<int>(std::min<std::int64_t>(max_k, std::ssize(left_)));
-        const int k = std::min(most, static_cast<int>(depth()) + 1 + spare);
-        const Neighbors found = set_.nearest(shorter, left_, k, token_);
-        for (std::size_t i = 0; i < shorter.size(); ++i)
-            lists_.nearest[shorter[i]] = without(shorter[i], found.row(static_cast<std::int64_t>(i)));
-    }
-    /// The k - 1 nearest others: `row` has the k nearest of a set that has the image itself, which equal images may have
-    /// pushed out of them.
-    static List without(std::uint32_t image, std::span<const Neighbor> row) {
-        List others;
-        for (const Neighbor& neighbor : row)
-            if (neighbor.index != image) others.push_back(neighbor);
-        others.resize(row.size() - 1);
-        return others;
-    }
-
-    /// Answers again where neighbors have changed.
-    void answer() {
-        const Indices stale = lists_.stale(left_);
-        for (std::size_t first = 0; first < stale.size(); first += images_at_once) {
-            token_.step(static_cast<std::int64_t>(first), std::ssize(stale));
-            const auto some = std::span(stale).subspan(first, std::min(images_at_once, stale.size() - first));
-            lists_.answer(set_, some, depth());
-        }
-    }
-
-    const SubsetSearch& set_;
-    const ProgressToken& token_;
-    Indices left_;
-    std::vector<char> is_left_;
-    Lists lists_;  ///< of each image that is left, the nearest others
-};
+constexpr std::int64_t spare = 32;
 
 }  // namespace
 
@@ -293,18 +293,27 @@ Condensed condense(const SubsetSearch& set, const ProgressToken& token) {
 Edited edit(const SubsetSearch& set, const ProgressToken& token) {
     const int k = set.method().vote.k;
     require_others(k, set.size());
-    Editor editor(set, token);
-    Edited edited;
-    while (const std::int64_t removed = editor.round()) {
-        edited.removed.push_back(removed);
-        const std::int64_t left = std::ssize(editor.left());
-        if (left <= k)
-            throw DataError("editing: leaves " + with_commas(left) + " of " + with_commas(set.size()) +
-                            " images at -k " + std::to_string(k) +
+    Edited edited{.kept = all_indices(set.size()), .removed = {}};
+    Indices& left = edited.kept;
+    std::vector<char> is_left(left.size(), true);
+    Lists others(set.size());  // of each image that is left, the nearest; at first all are too short
+    while (true) {
+        const std::int64_t n_others = std::ssize(left) - 1, depth = set.depth(n_others);
+        if (const Indices shorter = others.remove(left, is_left, at(depth)); !shorter.empty()) {
+            const auto wanted = static_cast<int>(std::min({depth + spare, n_others, std::int64_t{max_k}}));
+            others.assign(shorter, set.nearest(shorter, left, wanted, token, true));
+        }
+        others.answer(set, others.stale(left), at(depth), token);
+        for (const std::uint32_t image : left)
+            is_left[image] = others.answers[image] == set.training().labels[image];
+        const std::size_t removed = std::erase_if(left, [&](std::uint32_t image) { return !is_left[image]; });
+        if (removed == 0) return edited;
+        edited.removed.push_back(static_cast<std::int64_t>(removed));
+        if (std::ssize(left) <= k)
+            throw DataError("editing: leaves " + with_commas(std::ssize(left)) + " of " +
+                            with_commas(set.size()) + " images at -k " + std::to_string(k) +
                             "; expected classes whose images are neighbors of each other");
     }
-    edited.kept = editor.left();
-    return edited;
 }
 
 Prototypes select_prototypes(const TrainingSet& training, const Method& method, const Resolved& resolved,

@@ -1,11 +1,8 @@
 #include "classifier/ranks.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <sstream>
-#include <thread>
 
 #include "data/core/errors.h"
 #include "data/file/module.h"
@@ -20,9 +17,6 @@ int number_in(std::initializer_list<const char*> names, int otherwise) {
         if (const char* text = std::getenv(name)) return std::atoi(text);
     return otherwise;
 }
-
-/// MPI counts bytes in an int.
-constexpr std::size_t max_message_bytes = std::size_t{1} << 30;
 
 #ifdef MNIST_KNN_HAS_MPI
 const MpiModule& mpi_module() {
@@ -41,19 +35,7 @@ class MpiRanks final : public Ranks {
     explicit MpiRanks(const MpiModule& mpi) : Ranks(mpi.start()), mpi_(mpi) {}
 
     void exchange(const Outgoing& send, const Incoming& receive, const std::atomic<bool>* stop) override {
-        for (int r = 0; r < size(); ++r) {
-            const auto& from = send[static_cast<std::size_t>(r)];
-            const auto& to = receive[static_cast<std::size_t>(r)];
-            if (r == rank()) {
-                std::copy(from.begin(), from.end(), to.begin());
-                continue;
-            }
-            for (std::size_t at = 0; at < to.size(); at += max_message_bytes)
-                mpi_.receive(to.data() + at, std::min(max_message_bytes, to.size() - at), r);
-            for (std::size_t at = 0; at < from.size(); at += max_message_bytes)
-                mpi_.send(from.data() + at, std::min(max_message_bytes, from.size() - at), r);
-        }
-        wait(stop);
+        if (!mpi_.exchange(send, receive, stop)) throw Interrupted();
     }
 
     void finish() override {
@@ -67,18 +49,6 @@ class MpiRanks final : public Ranks {
     }
 
   private:
-    /// Sleeps between looks, unlike MPI_Waitall: another rank may compute on this processor.
-    void wait(const std::atomic<bool>* stop) const {
-        constexpr int short_wait = 1000;  // looks without sleep, about 1 ms
-        for (int looks = 0; !mpi_.done(); ++looks) {
-            if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw Interrupted();
-            if (looks < short_wait)
-                std::this_thread::yield();
-            else
-                std::this_thread::sleep_for(std::chrono::microseconds(100));
-        }
-    }
-
     const MpiModule& mpi_;
 };
 

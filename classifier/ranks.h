@@ -68,11 +68,8 @@ std::string mpi_version();
 struct MpiModule {
     const char* (*version)();  ///< one line
     Job (*start)();
-    /// Begin to send or receive at most 2^31 - 1 bytes; messages between two ranks keep their order.
-    void (*send)(const void* bytes, std::size_t size, int to);
-    void (*receive)(void* bytes, std::size_t size, int from);
-    /// Whether all that was begun is done.
-    bool (*done)();
+    /// As Ranks::exchange; false if it was stopped.
+    bool (*exchange)(const Outgoing& send, const Incoming& receive, const std::atomic<bool>* stop);
     void (*finish)();
     void (*abort)(int exit_code);
 };

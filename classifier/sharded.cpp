@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <future>
+#include <utility>
 
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
-#include "classifier/merge.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
 #include "data/transform/fitted.h"
@@ -14,37 +14,10 @@ namespace knn {
 
 namespace {
 
-std::int64_t row_bytes(const Training& training) {
-    return training.transform != nullptr ? training.transform->dim_out() : training.rows.dim;
-}
-
-std::size_t n_devices(const Plan& plan) {
-    return std::max<std::size_t>(plan.devices.size(), 1);
-}
-
-/// The plan of device `i` of several.
-Plan plan_of_device(const Plan& plan, std::size_t i) {
-    Plan own = plan;
-    if (!plan.devices.empty()) own.device = plan.devices[i];
-    own.devices.clear();
-    own.threads = std::max(plan.threads / static_cast<int>(n_devices(plan)), 1);
-    return own;
-}
-
 /// Range `i` of n of a share.
 Range part_of(Range whole, std::int64_t n, std::int64_t i) {
     const Range part = range_of(whole.count, n, i);
     return {whole.begin + part.begin, part.count};
-}
-
-/// Part of a training set, with what was fitted on all of it.
-Training slice(const Training& training, Range share) {
-    if (share.count == training.rows.count) return training;
-    Training part = training;
-    part.rows = training.rows.slice(share.begin, share.count);
-    if (!training.labels.empty()) part.labels = training.labels.subspan(at(share.begin), at(share.count));
-    if (training.features.count > 0) part.features = training.features.slice(share.begin, share.count);
-    return part;
 }
 
 /// Queries with their own images as `part` counts them.
@@ -66,40 +39,120 @@ struct PartQueries {
     }
 };
 
-/// The k nearest of each query in a part that has fewer: all, behind which come entries that are no neighbors.
-std::int64_t search_few(DeviceIndex& index, Range part, const TopK& wanted, std::span<Neighbor> result,
-                        Timeline& timeline, const ProgressToken& token) {
-    const int count = static_cast<int>(part.count);
-    Neighbors all(wanted.queries.count(), count);
-    // All neighbors, also a query's own image, which is dropped below.
-    const std::int64_t batch =
-        index.top_k({.queries = Queries(wanted.queries.rows), .k = count}, {all.rows}, timeline, token);
-    for (std::int64_t q = 0; q < all.n_query; ++q) {
-        auto next = result.begin() + q * wanted.k;
-        const auto end = next + wanted.k;
-        for (Neighbor neighbor : all.row(q)) {
-            neighbor.index += static_cast<std::uint32_t>(part.begin);
-            if (!wanted.queries.leaves_out() || neighbor.index != wanted.queries.images[at(q)])
-                *next++ = neighbor;
+/// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
+/// rows in list i. The result takes the place of list 0. Adds the stage `merge`. Throws Interrupted.
+void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
+                 const std::atomic<bool>* stop, Timeline& timeline) {
+    const auto start = Clock::now();
+    const std::int64_t n = lists.size() > 1 ? count : 0;
+    for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Neighbor> both(at(2 * k));
+        for (std::int64_t q = first; q < last; ++q) {
+            Neighbor* const row = lists.front() + q * k;
+            for (const Neighbor* list : lists.subspan(1)) {
+                std::merge(row, row + k, list + q * k, list + (q + 1) * k, both.begin());
+                std::copy_n(both.begin(), k, row);
+            }
         }
-        std::fill(next, end, no_neighbor);
-    }
-    return batch;
+    });
+    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
 
+/// The lists of several searches of the same queries, in different images, that run at the same time: the rows that all
+/// have found are merged while the others are searched. The result takes the place of list 0.
+class MergeBehind {
+  public:
+    /// `token` and `on_batch`, which gets the merged rows, must outlive this.
+    MergeBehind(std::vector<Neighbor*> lists, int k, const ProgressToken& token,
+                const BatchCallback& on_batch)
+        : lists_(std::move(lists)), n_found_(lists_.size()), k_(k), token_(token), on_batch_(on_batch) {}
+
+    /// Rows of search `list`, in ascending order of the queries. From any thread.
+    void add(std::size_t list, const ResultBatch& batch) {
+        const std::lock_guard lock(mutex_);
+        n_found_[list] = batch.first + std::ssize(batch.neighbors) / k_;
+        const std::int64_t begin = n_given_, end = *std::min_element(n_found_.begin(), n_found_.end());
+        if (end == begin) return;
+        n_given_ = end;
+        jobs_.add([this, begin, end] { merge(begin, end - begin); });
+    }
+
+    /// When all have been added: waits for the merges.
+    void finish(Timeline& timeline) {
+        jobs_.finish();
+        timeline.add(timeline_);
+    }
+
+  private:
+    void merge(std::int64_t begin, std::int64_t count) {
+        std::vector<Neighbor*> rows;
+        for (Neighbor* list : lists_)
+            rows.push_back(list + begin * k_);
+        merge_top_k(rows, count, k_, available_threads(), token_.stop, timeline_);
+        if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
+    }
+
+    std::vector<Neighbor*> lists_;
+    std::vector<std::int64_t> n_found_;  ///< queries of each list
+    int k_;
+    const ProgressToken& token_;
+    const BatchCallback& on_batch_;
+    std::mutex mutex_;
+    std::int64_t n_given_ = 0;  ///< queries whose merge has been queued
+    Timeline timeline_;
+    JobQueue jobs_;
+};
+
 }  // namespace
+
+/// Images that a device has at once.
+struct Sharded::Part {
+    Range images;
+    Training training;
+    std::vector<std::uint8_t> features = {};  ///< if Sharded makes them
+};
+
+/// A device with its parts of the training set.
+struct Sharded::Shard {
+    Plan plan;
+    std::vector<Part> parts;
+    std::unique_ptr<DeviceIndex> resident;  ///< of the only part; null if there are several
+};
+
+/// A search on the devices of this process, or on some of them. Each function returns how many queries were searched at
+/// once.
+struct Sharded::Search {
+    const Sharded& of;
+    TopK wanted;
+    TopKResult result;
+    Timeline& timeline;
+    const ProgressToken& token;
+
+    std::int64_t n() const { return wanted.queries.count(); }
+    std::int64_t run() const;
+    std::int64_t share_queries() const;
+    std::int64_t share_images() const;
+    std::int64_t in_shard(const Shard& shard) const;
+    std::int64_t in_part(DeviceIndex& index, const Part& part) const;
+    std::int64_t in_few(DeviceIndex& index, Range part) const;
+};
 
 Sharded::Sharded(const Engine& engine, const Training& training, const Measure& measure, const Plan& plan,
                  Ranks* ranks, Timeline& timeline)
     : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
     Range here{0, n_train_};
     if (ranks != nullptr && !by_queries()) here = part_of(here, ranks->size(), ranks->rank());
-    const auto devices = static_cast<std::int64_t>(n_devices(plan));
+    const auto devices = std::max<std::int64_t>(std::ssize(plan.devices), 1);
     for (std::int64_t i = 0; i < devices; ++i) {
         const Range own = by_queries() ? here : part_of(here, devices, i);
         if (own.count == 0) continue;
-        Shard shard{plan_of_device(plan, at(i)), {}, nullptr};
-        const std::int64_t parts = n_parts(plan, own.count, row_bytes(training));
+        Shard shard{plan, {}, nullptr};
+        if (!plan.devices.empty()) shard.plan.device = plan.devices[at(i)];
+        shard.plan.devices.clear();
+        shard.plan.threads = std::max(plan.threads / static_cast<int>(devices), 1);
+        const bool transforms = training.transform != nullptr;
+        const std::int64_t parts =
+            n_parts(plan, own.count, transforms ? training.transform->dim_out() : training.rows.dim);
         for (std::int64_t p = 0; p < parts; ++p)
             shard.parts.push_back(make_part(training, part_of(own, parts, p), shard.plan.threads, timeline));
         shards_.push_back(std::move(shard));
@@ -115,11 +168,14 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
 
 Sharded::~Sharded() = default;
 
-/// The host makes features for an engine that does not.
+/// With what was fitted on all images. The host makes features for an engine that does not.
 Sharded::Part Sharded::make_part(const Training& training, Range images, int threads,
                                  Timeline& timeline) const {
-    Part part{images, slice(training, images)};
+    Part part{images, training};
     Training& own = part.training;
+    own.rows = training.rows.slice(images.begin, images.count);
+    if (!own.labels.empty()) own.labels = own.labels.subspan(at(images.begin), at(images.count));
+    if (own.features.count > 0) own.features = own.features.slice(images.begin, images.count);
     if (own.transform == nullptr || own.features.count > 0 || engine_.can.transforms) return part;
     const auto start = Clock::now();
     part.features = features(*own.transform, own.rows, threads);
@@ -133,7 +189,7 @@ std::unique_ptr<DeviceIndex> Sharded::open(const Part& part, const Plan& plan, T
     try {
         return engine_.open(part.training, measure_, plan, timeline);
     } catch (const DeviceError& error) {
-        if (n_devices(plan_) == 1) throw;
+        if (plan_.devices.size() < 2) throw;
         throw DeviceError(device_id(plan.device) + ": " + error.what());
     }
 }
@@ -146,8 +202,9 @@ Range Sharded::searched(std::int64_t n) const {
     return by_queries() ? answered(n) : Range{0, n};
 }
 
-std::int64_t Sharded::run_shards(std::int64_t n_query, Timeline& timeline, const ProgressToken& token,
-                                 const Work& work) {
+std::int64_t Sharded::run_shards(
+    std::int64_t n_query, Timeline& timeline, const ProgressToken& token,
+    const std::function<std::int64_t(std::size_t, Timeline&, const ProgressToken&)>& work) const {
     std::vector<Timeline> timelines(shards_.size());
     std::vector<double> ms(shards_.size());
     std::vector<std::int64_t> batches(shards_.size());
@@ -177,7 +234,7 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
         };
     Searched here;
     if (ranks_ == nullptr || by_queries()) {
-        here.batch = top_k_here(wanted, result, timeline, part);
+        here.batch = Search{*this, wanted, result, timeline, part}.run();
         here.ms = ms_since(start);
         return here;
     }
@@ -185,97 +242,119 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
     if (shards_.empty())
         std::fill(mine.rows.begin(), mine.rows.end(), no_neighbor);
     else
-        here.batch = top_k_here({.queries = wanted.queries, .k = wanted.k}, {mine.rows}, timeline, part);
+        here.batch =
+            Search{*this, {.queries = wanted.queries, .k = wanted.k}, {mine.rows}, timeline, part}.run();
     here.ms = ms_since(start);
     merge_ranks(mine, result.neighbors, timeline, token);
     if (wanted.on_batch && !result.neighbors.empty()) wanted.on_batch({0, result.neighbors});
     return here;
 }
 
-/// On the devices of this process.
-std::int64_t Sharded::top_k_here(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                                 const ProgressToken& token) {
-    const Shard& only = shards_.front();
-    const bool alone = shards_.size() == 1 && only.resident && only.parts.front().images.count == n_train_;
+std::int64_t Sharded::Search::run() const {
+    const Shard& only = of.shards_.front();
+    const bool alone =
+        of.shards_.size() == 1 && only.resident && only.parts.front().images.count == of.n_train_;
     if (alone) return only.resident->top_k(wanted, result, timeline, token);
-    const std::int64_t n = wanted.queries.count();
-    token.step(0, n);
-    if (n == 0) return 0;
-    const std::int64_t batch = by_queries() ? share_queries(wanted, result, timeline, token)
-                                            : share_images(wanted, result, timeline, token);
-    token.step(n, n);
+    token.step(0, n());
+    if (n() == 0) return 0;
+    const std::int64_t batch = of.by_queries() ? share_queries() : share_images();
+    token.step(n(), n());
     return batch;
 }
 
-std::int64_t Sharded::share_queries(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                                    const ProgressToken& token) {
+std::int64_t Sharded::Search::share_queries() const {
     std::mutex calling;
-    return run_shards(wanted.queries.count(), timeline, token,
-                      [&](std::size_t i, Timeline& own, const ProgressToken& part) -> std::int64_t {
-                          const Range share = range_of(wanted.queries.count(), std::ssize(shards_),
-                                                       static_cast<std::int64_t>(i));
-                          if (share.count == 0) return 0;
-                          TopK some = wanted;
-                          some.queries = wanted.queries.slice(share.begin, share.count);
-                          if (wanted.on_batch)
-                              some.on_batch = [&, share](ResultBatch batch) {
-                                  batch.first += share.begin;
-                                  const std::lock_guard lock(calling);
-                                  wanted.on_batch(batch);
-                              };
-                          TopKResult memory{result.neighbors.subspan(at(share.begin * wanted.k),
-                                                                     at(share.count * wanted.k))};
-                          if (!result.votes.empty())
-                              memory.votes = result.votes.subspan(at(share.begin), at(share.count));
-                          return search_shard(shards_[i], some, memory, own, part);
-                      });
+    return of.run_shards(
+        n(), timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) -> std::int64_t {
+            const Range share = range_of(n(), std::ssize(of.shards_), static_cast<std::int64_t>(i));
+            if (share.count == 0) return 0;
+            TopK some = wanted;
+            some.queries = wanted.queries.slice(share.begin, share.count);
+            if (wanted.on_batch)
+                some.on_batch = [&, share](ResultBatch batch) {
+                    batch.first += share.begin;
+                    const std::lock_guard lock(calling);
+                    wanted.on_batch(batch);
+                };
+            TopKResult memory{
+                result.neighbors.subspan(at(share.begin * wanted.k), at(share.count * wanted.k))};
+            if (!result.votes.empty()) memory.votes = result.votes.subspan(at(share.begin), at(share.count));
+            return Search{of, some, memory, own, part}.in_shard(of.shards_[i]);
+        });
 }
 
-std::int64_t Sharded::share_images(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                                   const ProgressToken& token) {
-    const std::int64_t n = wanted.queries.count();
+std::int64_t Sharded::Search::share_images() const {
     std::vector<Neighbors> others;
     std::vector<Neighbor*> lists{result.neighbors.data()};
-    for (std::size_t i = 1; i < shards_.size(); ++i)
-        lists.push_back(others.emplace_back(n, wanted.k).rows.data());
+    for (std::size_t i = 1; i < of.shards_.size(); ++i)
+        lists.push_back(others.emplace_back(n(), wanted.k).rows.data());
     MergeBehind merge(lists, wanted.k, token, wanted.on_batch);
     const std::int64_t batch =
-        run_shards(n, timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) {
+        of.run_shards(n(), timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) {
             TopK one = wanted;
             one.on_batch = [&, i](const ResultBatch& found) { merge.add(i, found); };
-            return search_shard(shards_[i], one, {{lists[i], result.neighbors.size()}}, own, part);
+            return Search{of, one, {{lists[i], result.neighbors.size()}}, own, part}.in_shard(of.shards_[i]);
         });
     merge.finish(timeline);
     return batch;
 }
 
+/// One part after another, if there are several.
+std::int64_t Sharded::Search::in_shard(const Shard& shard) const {
+    if (shard.resident) return in_part(*shard.resident, shard.parts.front());
+    const auto parts = std::ssize(shard.parts);
+    struct Opened {
+        std::unique_ptr<DeviceIndex> index;
+        Timeline timeline;
+    };
+    std::unique_ptr<DeviceIndex> before;  // the previous part's: `open` frees its memory, which takes time
+    const auto open_next = [&](std::int64_t p) {
+        before.reset();
+        Opened opened;
+        Plan plan = shard.plan;
+        if (of.engine_.can.known) plan.expected = {n(), wanted.k, p > 0};
+        opened.index = of.open(shard.parts[at(p)], plan, opened.timeline);
+        return opened;
+    };
+    std::int64_t batch = 0;
+    std::future<Opened> next = std::async(std::launch::async, open_next, 0);
+    for (std::int64_t p = 0; p < parts; ++p) {
+        Opened now = next.get();
+        if (token.stopped()) throw Interrupted();
+        if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
+        timeline.add(now.timeline);
+        const ProgressToken own = token.part(p * n(), parts * n());
+        TopK one = wanted;
+        if (p > 0) one.known.neighbors = result.neighbors;
+        if (p + 1 < parts) one.on_batch = {};
+        batch = Search{of, one, result, timeline, own}.in_part(*now.index, shard.parts[at(p)]);
+        if (next.valid()) next.wait();
+        before = std::move(now.index);
+    }
+    return batch;
+}
+
 /// The k nearest in the part, with their indices in the whole set, and among those that are known.
-std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
-                                  const TopKResult& result, Timeline& timeline,
-                                  const ProgressToken& token) const {
-    if (part.images.count == n_train_) return index.top_k(wanted, result, timeline, token);
+std::int64_t Sharded::Search::in_part(DeviceIndex& index, const Part& part) const {
+    if (part.images.count == of.n_train_) return index.top_k(wanted, result, timeline, token);
     const PartQueries here(wanted.queries, part.images);
     TopK own = wanted;
     own.queries = here.queries;
     own.known.first = static_cast<std::uint32_t>(part.images.begin);
     const bool has_known = !wanted.known.neighbors.empty();
-    if (has_known && engine_.can.known && wanted.k <= here.most)
+    if (has_known && of.engine_.can.known && wanted.k <= here.most)
         return index.top_k(own, result, timeline, token);
     if (has_known) {
-        Neighbors found(wanted.queries.count(), wanted.k);
-        own = {.queries = wanted.queries, .k = wanted.k};
-        const std::int64_t batch = search_part(index, part, own, {found.rows}, timeline, token);
+        Neighbors found(n(), wanted.k);
+        const Search alone{of, {.queries = wanted.queries, .k = wanted.k}, {found.rows}, timeline, token};
+        const std::int64_t batch = alone.in_part(index, part);
         Neighbor* const lists[] = {result.neighbors.data(), found.rows.data()};
-        const int threads = std::max(available_threads() / static_cast<int>(shards_.size()), 1);
-        merge_top_k(lists, found.n_query, wanted.k, threads, token.stop, timeline);
+        const int threads = std::max(available_threads() / static_cast<int>(of.shards_.size()), 1);
+        merge_top_k(lists, n(), wanted.k, threads, token.stop, timeline);
         if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
         return batch;
     }
-    if (wanted.k > here.most) {
-        const std::int64_t batch = search_few(index, part.images, wanted, result.neighbors, timeline, token);
-        if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
-        return batch;
-    }
+    if (wanted.k > here.most) return in_few(index, part.images);
     own.on_batch = [&](const ResultBatch& batch) {
         const auto rows = result.neighbors.subspan(at(batch.first * wanted.k), batch.neighbors.size());
         for (Neighbor& neighbor : rows)
@@ -285,48 +364,30 @@ std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const To
     return index.top_k(own, result, timeline, token);
 }
 
-/// One part after another, if there are several.
-std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKResult& result,
-                                   Timeline& timeline, const ProgressToken& token) const {
-    if (shard.resident)
-        return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, token);
-    const std::size_t parts = shard.parts.size();
-    const std::int64_t n = wanted.queries.count();
-    struct Opened {
-        std::unique_ptr<DeviceIndex> index;
-        Timeline timeline;
-    };
-    std::unique_ptr<DeviceIndex> before;  // the previous part's: `open` frees its memory, which takes time
-    const auto open_next = [&](std::size_t p) {
-        before.reset();
-        Opened opened;
-        Plan plan = shard.plan;
-        if (engine_.can.known) plan.expected = {n, wanted.k, p > 0};
-        opened.index = open(shard.parts[p], plan, opened.timeline);
-        return opened;
-    };
-    std::int64_t batch = 0;
-    std::future<Opened> next = std::async(std::launch::async, open_next, 0);
-    for (std::size_t p = 0; p < parts; ++p) {
-        Opened now = next.get();
-        if (token.stopped()) throw Interrupted();
-        if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
-        timeline.add(now.timeline);
-        const ProgressToken own =
-            token.part(static_cast<std::int64_t>(p) * n, static_cast<std::int64_t>(parts) * n);
-        TopK one = wanted;
-        if (p > 0) one.known.neighbors = result.neighbors;
-        if (p + 1 < parts) one.on_batch = {};
-        batch = search_part(*now.index, shard.parts[p], one, result, timeline, own);
-        if (next.valid()) next.wait();
-        before = std::move(now.index);
+/// The k nearest of each query in a part that has fewer: all, behind which come entries that are no neighbors.
+std::int64_t Sharded::Search::in_few(DeviceIndex& index, Range part) const {
+    const int count = static_cast<int>(part.count);
+    Neighbors all(n(), count);
+    // All neighbors, also a query's own image, which is dropped below.
+    const std::int64_t batch =
+        index.top_k({.queries = Queries(wanted.queries.rows), .k = count}, {all.rows}, timeline, token);
+    for (std::int64_t q = 0; q < n(); ++q) {
+        auto next = result.neighbors.begin() + q * wanted.k;
+        const auto end = next + wanted.k;
+        for (Neighbor neighbor : all.row(q)) {
+            neighbor.index += static_cast<std::uint32_t>(part.begin);
+            if (!wanted.queries.leaves_out() || neighbor.index != wanted.queries.images[at(q)])
+                *next++ = neighbor;
+        }
+        std::fill(next, end, no_neighbor);
     }
+    if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
     return batch;
 }
 
 /// Each rank merges the lists of its share of the queries.
 void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
-                          const ProgressToken& token) {
+                          const ProgressToken& token) const {
     const auto start = Clock::now();
     const int size = ranks_->size(), k = mine.k;
     const Range own = answered(mine.n_query);

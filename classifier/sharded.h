@@ -63,36 +63,17 @@ class Sharded {
                    const ProgressToken& token);
 
   private:
-    struct Part {
-        Range images;
-        Training training;
-        std::vector<std::uint8_t> features = {};  ///< if this class makes them
-    };
-    /// A device with its parts of the training set.
-    struct Shard {
-        Plan plan;
-        std::vector<Part> parts;
-        std::unique_ptr<DeviceIndex> resident;  ///< of the only part; null if there are several
-    };
-    using Work =
-        std::function<std::int64_t(std::size_t shard, Timeline& timeline, const ProgressToken& token)>;
+    struct Part;
+    struct Shard;
+    struct Search;
 
     Part make_part(const Training& training, Range images, int threads, Timeline& timeline) const;
     std::unique_ptr<DeviceIndex> open(const Part& part, const Plan& plan, Timeline& timeline) const;
-    std::int64_t top_k_here(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                            const ProgressToken& token);
-    std::int64_t share_queries(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                               const ProgressToken& token);
-    std::int64_t share_images(const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                              const ProgressToken& token);
-    std::int64_t search_shard(Shard& shard, const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                              const ProgressToken& token) const;
-    std::int64_t search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
-                             const TopKResult& result, Timeline& timeline, const ProgressToken& token) const;
     std::int64_t run_shards(std::int64_t n_query, Timeline& timeline, const ProgressToken& token,
-                            const Work& work);
+                            const std::function<std::int64_t(std::size_t shard, Timeline& timeline,
+                                                             const ProgressToken& token)>& work) const;
     void merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
-                     const ProgressToken& token);
+                     const ProgressToken& token) const;
     bool by_queries() const { return plan_.spread == Placement::replicate; }
 
     const Engine& engine_;

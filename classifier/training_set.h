@@ -6,7 +6,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "classifier/method.h"
 #include "data/rerank/descriptor.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 
-#include "classifier/class_mean.h"
 #include "classifier/graph.h"
 #include "classifier/vote.h"
 #include "cpu/host/host.h"
@@ -94,30 +93,19 @@ std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method)
     return kinds;
 }
 
-int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n_train) {
-    int most = 1;
+TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int64_t n_train)
+    : searched_(method), range_(range) {
+    int most = 1;  // neighbors that a vote reads
     Method tried = method;
     for (const VotingRule& kind : vote_kinds(range, method)) {
         tried.vote = kind;
-        tried.vote.k = range.high;
-        most = std::max(most, tried.voters(n_train - 1));
+        for (tried.vote.k = range.low; tried.vote.k <= range.high; ++tried.vote.k) {
+            configurations_.push_back(
+                {.method = tried, .wrong = WrongImages(at(divide_up(n_train, word_bits)))});
+            most = std::max(most, tried.voters(n_train - 1));
+        }
     }
-    return most;
-}
-
-TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int64_t n_train)
-    : base_(method), searched_(method), range_(range), kinds_(vote_kinds(range, method)) {
-    searched_.vote = VotingRule{.k = tuned_neighbors(range, method, n_train)};
-    const std::size_t each = at(range.high - range.low + 1);
-    wrong_.assign(kinds_.size() * each, WrongImages(at(divide_up(n_train, word_bits))));
-}
-
-Method TunedSearch::method(std::size_t i) const {
-    const std::size_t each = at(range_.high - range_.low + 1);
-    Method method = base_;
-    method.vote = kinds_[i / each];
-    method.vote.k = range_.low + static_cast<int>(i % each);
-    return method;
+    searched_.vote = VotingRule{.k = most};
 }
 
 void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels,
@@ -131,18 +119,18 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
             for (std::int64_t q = begin; q < end; ++q) {
                 const std::int64_t image = first + q;
                 const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
-                auto configurations = wrong_.begin();
-                for (const VotingRule& kind : kinds_) {
+                for (auto of_kind = configurations_.begin(); of_kind != configurations_.end();
+                     of_kind += high - low + 1) {
+                    const VotingRule& kind = of_kind->method.vote;
                     const auto report = [&](int k, std::uint8_t label) {
                         if (k >= low && label != labels[at(image)])
-                            configurations[k - low][at(image / word_bits)] |= bit;
+                            of_kind[k - low].wrong[at(image / word_bits)] |= bit;
                     };
                     if (kind.votes == Votes::majority)
-                        for_majorities(part.row(q), labels, kind, base_.neighbor_measure(), high, report);
+                        for_majorities(part.row(q), labels, kind, searched_.neighbor_measure(), high, report);
                     else
-                        for_means(part.row(q), labels, kind.tie, base_.rerank.candidates, low, high, means,
-                                  report);
-                    configurations += high - low + 1;
+                        for_means(part.row(q), labels, kind.tie, searched_.rerank.candidates, low, high,
+                                  means, report);
                 }
             }
         });
@@ -162,21 +150,16 @@ Plan TunedSearch::run(const Index& index, Timeline& timeline, const ProgressToke
 
 std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train) {
     std::vector<Configuration> all;
-    for (std::size_t s = 0; s < searches.size(); ++s)
-        for (std::size_t i = 0; i < searches[s].size(); ++i) {
-            const std::int64_t errors = count_of(searches[s].wrong(i));
-            all.push_back({.method = searches[s].method(i),
-                           .search = s,
-                           .index = i,
-                           .errors = errors,
-                           .share = wilson_interval(errors, n_train)});
+    for (std::size_t search = 0; search < searches.size(); ++search)
+        for (const Configuration& one : searches[search].configurations()) {
+            Configuration& added = all.emplace_back(one);
+            added.search = search;
+            added.errors = count_of(one.wrong);
+            added.share = wilson_interval(added.errors, n_train);
         }
     std::ranges::stable_sort(all, {}, &Configuration::errors);
-    const auto wrong = [&](const Configuration& one) -> const WrongImages& {
-        return searches[one.search].wrong(one.index);
-    };
     for (Configuration& one : all) {
-        one.p_value = p_against(wrong(all.front()), wrong(one));
+        one.p_value = p_against(all.front().wrong, one.wrong);
         one.as_good_as_best = one.p_value >= significance;
     }
     return all;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "classifier/evaluation.h"
 #include "classifier/index.h"
-#include "classifier/statistics.h"
 
 namespace knn {
 
@@ -25,24 +25,21 @@ struct VoteRange {
 /// l2, l1, or a re-ranker. Empty if none is left.
 std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method);
 
-/// How many neighbors the votes of a method read for all k up to `range.high`, of `n_train` images without the one that is
-/// left out.
-int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n_train);
-
 /// The training images that one configuration gets wrong when each is left out, as bits.
 using WrongImages = std::vector<std::uint64_t>;
 
 /// One method and its leave-one-out result.
 struct Configuration {
     Method method;
-    std::size_t search = 0, index = 0;  ///< of its search, and its own there
-    std::int64_t errors = 0;
-    Interval share;      ///< of errors among the images: the 95 % Wilson interval
-    double p_value = 1;  ///< McNemar's test against the best
+    WrongImages wrong;
+    std::size_t search = 0;   ///< by `ranked`
+    std::int64_t errors = 0;  ///< the same, and what follows
+    Interval share = {};      ///< of errors among the images: the 95 % Wilson interval
+    double p_value = 1;       ///< McNemar's test against the best
     bool as_good_as_best = true;
 };
 
-/// The results of one search: configurations by kind and k, and the errors of each.
+/// The results of one search.
 class TunedSearch {
   public:
     /// Room for all configurations of `method`, whose k is not read.
@@ -55,18 +52,16 @@ class TunedSearch {
     /// `timeline`; the token counts images. Throws as Index::search.
     Plan run(const Index& index, Timeline& timeline, const ProgressToken& token);
 
-    std::size_t size() const { return wrong_.size(); }
-    Method method(std::size_t i) const;
-    const WrongImages& wrong(std::size_t i) const { return wrong_[i]; }
+    /// By kind and k.
+    const std::vector<Configuration>& configurations() const { return configurations_; }
 
   private:
     void count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels, int threads,
                const ProgressToken& token);
 
-    Method base_, searched_;
+    Method searched_;
     VoteRange range_;
-    std::vector<VotingRule> kinds_;
-    std::vector<WrongImages> wrong_;  ///< kinds × k
+    std::vector<Configuration> configurations_;
 };
 
 /// All configurations, the fewest errors first, then in the order of searches, kinds and k. At least one search, with at

@@ -56,9 +56,7 @@ void BenchRun::find_gpu() {
         leave_out("GPU", why_no_gpu_);
         return;
     }
-    Machine machine;
-    machine.gpus = gpus(&machine.why_no_gpu);
-    if (ranks() != nullptr && !wanted.number) machine.gpus = gpus_of_rank(*ranks(), machine.gpus);
+    const Machine machine = find_machine(wanted, ranks());
     gpus_ = find_gpus(wanted, machine);
     if (!gpus_.empty()) {
         gpu_ = gpus_.front();

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "classifier/graph.h"
+#include "classifier/leave_one_out.h"
 #include "classifier/method.h"
 #include "classifier/plan.h"
 #include "classifier/prototypes.h"
-#include "classifier/rejection.h"
 #include "classifier/tune.h"
 #include "data/core/names.h"
 #include "data/set/locate.h"

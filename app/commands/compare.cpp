@@ -1,4 +1,4 @@
-#include "classifier/statistics.h"
+#include "classifier/evaluation.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

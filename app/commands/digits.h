@@ -9,7 +9,6 @@
 #include "classifier/confidence.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
-#include "classifier/rejection.h"
 #include "data/set/locate.h"
 
 namespace knn {

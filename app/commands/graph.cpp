@@ -19,7 +19,6 @@
 #include "app/report/json.h"
 #include "app/report/plot.h"
 #include "app/report/text.h"
-#include "classifier/subset_search.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -275,10 +274,13 @@ class RowSink {
     void finish() {
         if (result_.form != GraphForm::directed) {
             const GraphRows rows = undirected(all_, result_.form);
-            open_writers(std::ssize(rows.edges) / 2);
+            std::int64_t edges = 0;
+            for (const std::vector<Neighbor>& row : rows)
+                edges += std::ssize(row);
+            open_writers(edges / 2);
             constexpr std::int64_t between_checks = 4096;
             for (std::int64_t i = 0; i < n_; ++i) {
-                put(i, rows.row(i));
+                put(i, rows[static_cast<std::size_t>(i)]);
                 if (i % between_checks != 0) continue;
                 stop_if_asked();
                 files_.files.check();

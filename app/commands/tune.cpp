@@ -15,7 +15,6 @@
 #include "app/report/json.h"
 #include "app/report/plot.h"
 #include "app/report/text.h"
-#include "classifier/subset_search.h"
 #include "data/core/format.h"
 
 namespace knn {

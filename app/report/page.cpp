@@ -14,7 +14,6 @@
 #include "app/report/plot.h"
 #include "app/report/text.h"
 #include "classifier/confidence.h"
-#include "classifier/statistics.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
 

@@ -2,14 +2,17 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace knn {
 
 namespace {
 
-std::vector<MPI_Request> requests;
+Job job;
 
 const char* version() {
     static char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -20,7 +23,6 @@ const char* version() {
 }
 
 Job start() {
-    Job job;
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
@@ -33,21 +35,37 @@ Job start() {
     return job;
 }
 
-void send(const void* bytes, std::size_t size, int to) {
-    MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, to, 0, MPI_COMM_WORLD,
-              &requests.emplace_back(MPI_REQUEST_NULL));
-}
-
-void receive(void* bytes, std::size_t size, int from) {
-    MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, from, 0, MPI_COMM_WORLD,
-              &requests.emplace_back(MPI_REQUEST_NULL));
-}
-
-bool done() {
-    int all = 0;
-    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
-    if (all != 0) requests.clear();
-    return all != 0;
+bool exchange(const Outgoing& send, const Incoming& receive, const std::atomic<bool>* stop) {
+    constexpr std::size_t max_bytes = std::size_t{1} << 30;  // MPI counts bytes in an int
+    std::vector<MPI_Request> requests;
+    // Messages between two ranks keep their order.
+    const auto in_messages = [&](auto bytes, auto begin, int other) {
+        for (std::size_t at = 0; at < bytes.size(); at += max_bytes)
+            begin(bytes.data() + at, static_cast<int>(std::min(max_bytes, bytes.size() - at)), MPI_BYTE,
+                  other, 0, MPI_COMM_WORLD, &requests.emplace_back(MPI_REQUEST_NULL));
+    };
+    for (int r = 0; r < job.size; ++r) {
+        const auto& from = send[static_cast<std::size_t>(r)];
+        const auto& to = receive[static_cast<std::size_t>(r)];
+        if (r == job.rank) {
+            std::copy(from.begin(), from.end(), to.begin());
+            continue;
+        }
+        in_messages(to, MPI_Irecv, r);
+        in_messages(from, MPI_Isend, r);
+    }
+    // Sleeps between looks, unlike MPI_Waitall: another rank may compute on this processor.
+    constexpr int short_wait = 1000;  // looks without sleep, about 1 ms
+    int done = 0;
+    for (int looks = 0;; ++looks) {
+        MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+        if (done != 0) return true;
+        if (stop != nullptr && stop->load(std::memory_order_relaxed)) return false;
+        if (looks < short_wait)
+            std::this_thread::yield();
+        else
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
 }
 
 }  // namespace
@@ -56,11 +74,6 @@ bool done() {
 
 extern "C" {
 __attribute__((visibility("default"))) extern const knn::MpiModule mnist_knn_mpi;
-const knn::MpiModule mnist_knn_mpi = {knn::version,
-                                      knn::start,
-                                      knn::send,
-                                      knn::receive,
-                                      knn::done,
-                                      [] { MPI_Finalize(); },
+const knn::MpiModule mnist_knn_mpi = {knn::version, knn::start, knn::exchange, [] { MPI_Finalize(); },
                                       [](int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }};
 }

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "classifier/index.h"
-#include "classifier/subset_search.h"
 #include "data/core/errors.h"
 #include "tests/support/points.h"
 
@@ -73,10 +72,10 @@ TEST_CASE(
             const Naive naive(30, k, levels, static_cast<std::uint64_t>(100 * levels + k));
             for (const GraphForm form : {GraphForm::mutual, GraphForm::symmetric}) {
                 const GraphRows rows = undirected(naive.rows, form);
-                REQUIRE(rows.points() == naive.n);
+                REQUIRE(std::ssize(rows) == naive.n);
                 std::set<Edge> found;
                 for (std::int64_t i = 0; i < naive.n; ++i) {
-                    const auto row = rows.row(i);
+                    const std::vector<Neighbor>& row = rows[static_cast<std::size_t>(i)];
                     CHECK(std::is_sorted(row.begin(), row.end()));
                     for (const Neighbor& neighbor : row)
                         CHECK(found.emplace(i, neighbor.index).second);  // none twice
@@ -99,9 +98,14 @@ TEST_CASE("graph: degrees, components and classes as plain loops count them") {
         for (const GraphForm form : {GraphForm::directed, GraphForm::mutual, GraphForm::symmetric}) {
             const std::set<Edge> edges = naive.of(form);
             GraphCounter counter(naive.n, form, labels);
-            const GraphRows rows = form == GraphForm::directed ? GraphRows{} : undirected(naive.rows, form);
+            GraphRows rows;
+            if (form == GraphForm::directed)
+                for (std::int64_t i = 0; i < naive.n; ++i)
+                    rows.emplace_back(naive.rows.row(i).begin(), naive.rows.row(i).end());
+            else
+                rows = undirected(naive.rows, form);
             for (std::int64_t i = naive.n - 1; i >= 0; --i)  // any order
-                counter.row(i, form == GraphForm::directed ? std::as_const(naive.rows).row(i) : rows.row(i));
+                counter.row(i, rows[static_cast<std::size_t>(i)]);
             const GraphCounts counts = counter.counts();
 
             std::vector<std::uint32_t> in(50), any(50);

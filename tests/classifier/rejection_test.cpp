@@ -1,4 +1,4 @@
-#include "classifier/rejection.h"
+#include "classifier/leave_one_out.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "classifier/subset_search.h"
+#include "classifier/prototypes.h"
 #include "cpu/transform/transform.h"
 #include "tests/support/labeled.h"
 #include "tests/support/oracle.h"

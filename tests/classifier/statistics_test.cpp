@@ -1,6 +1,6 @@
 /// McNemar's test against Pascal's triangle, and against values from exact fractions (Python: fractions, math.comb).
 
-#include "classifier/statistics.h"
+#include "classifier/evaluation.h"
 
 #include <doctest/doctest.h>
 

@@ -88,12 +88,12 @@ TEST_CASE("tune: every configuration is wrong where plain loops are") {
         for (const Method& method : methods) {
             const TunedSearch search = tuned(points, method, up_to(2, 30));
             const bool has_means = method.measure.metric != Metric::cosine;
-            REQUIRE(search.size() == (has_means ? 6 : 4) * 29);
-            for (std::size_t c = 0; c < search.size(); ++c) {
-                Method tried = search.method(c);
+            REQUIRE(search.configurations().size() == (has_means ? 6 : 4) * 29);
+            for (std::size_t c = 0; c < search.configurations().size(); ++c) {
+                Method tried = search.configurations()[c].method;
                 CHECK(tried.measure == method.measure);
                 for (std::int64_t i = 0; i < 80; ++i)
-                    if (bit(search.wrong(c), i) != naive_wrong(points, tried, i))
+                    if (bit(search.configurations()[c].wrong, i) != naive_wrong(points, tried, i))
                         FAIL_CHECK("image " << i << ", configuration " << c);
             }
         }
@@ -106,12 +106,12 @@ TEST_CASE("tune: a range that asks for less has the same outcomes") {
     const TunedSearch part = tuned(
         points, {},
         {.low = 3, .high = 5, .votes = Votes::majority, .weights = Weights::distance, .tie = Tie::nearest});
-    REQUIRE(part.size() == 3);
+    REQUIRE(part.configurations().size() == 3);
     int found = 0;
-    for (std::size_t a = 0; a < all.size(); ++a)
-        for (std::size_t b = 0; b < part.size(); ++b)
-            if (all.method(a) == part.method(b)) {
-                CHECK(all.wrong(a) == part.wrong(b));
+    for (std::size_t a = 0; a < all.configurations().size(); ++a)
+        for (std::size_t b = 0; b < part.configurations().size(); ++b)
+            if (all.configurations()[a].method == part.configurations()[b].method) {
+                CHECK(all.configurations()[a].wrong == part.configurations()[b].wrong);
                 ++found;
             }
     CHECK(found == 3);
@@ -124,14 +124,15 @@ TEST_CASE("tune: a set that is searched in parts has the errors of leave-one-out
     const TunedSearch search = tuned(
         points, method,
         {.low = 3, .high = 3, .votes = Votes::majority, .weights = Weights::uniform, .tie = Tie::smallest});
-    REQUIRE(search.size() == 1);
+    REQUIRE(search.configurations().size() == 1);
     const Training training = points.training();
-    const Method tried = search.method(0);
+    const Method tried = search.configurations()[0].method;
     const Index classifier(training, tried, resolve_on_cpu(tried.problem(training, 4200), 0));
     const auto votes = classifier.search(Queries::all_of(training.rows)).votes;
     for (std::int64_t i = 0; i < 4200; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        if (bit(search.wrong(0), i) != (votes[at].label != points.labels[at])) FAIL_CHECK("image " << i);
+        if (bit(search.configurations()[0].wrong, i) != (votes[at].label != points.labels[at]))
+            FAIL_CHECK("image " << i);
     }
 }
 
@@ -172,9 +173,10 @@ TEST_CASE("tune: few images, one class, all images equal") {
         CHECK((one.errors == 0 && one.as_good_as_best));
     const Points equal(70, 1, {0, 1, 1});
     const TunedSearch search = tuned(equal, {}, up_to(1, 69));
-    for (std::size_t c = 0; c < search.size(); c += 31)
+    for (std::size_t c = 0; c < search.configurations().size(); c += 31)
         for (std::int64_t i = 0; i < 70; ++i)
-            CHECK(bit(search.wrong(c), i) == naive_wrong(equal, search.method(c), i));
+            CHECK(bit(search.configurations()[c].wrong, i) ==
+                  naive_wrong(equal, search.configurations()[c].method, i));
     CHECK(lonely_labels(std::vector<std::uint8_t>{3, 0, 3, 255, 9, 9}) == std::vector<std::uint8_t>{0, 255});
 }
 

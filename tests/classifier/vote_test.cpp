@@ -9,7 +9,6 @@
 #include <random>
 #include <vector>
 
-#include "classifier/class_mean.h"
 #include "tests/support/oracle.h"
 
 namespace knn {

@@ -31,7 +31,7 @@ std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64
                             std::span<const std::uint8_t> labels, Weights weights, Tie tie,
                             const Measure& measure);
 
-/// The class that is nearest on average and its confidence, as classifier/class_mean.h defines them. `sizes`: the images of
+/// The class that is nearest on average and its confidence, as classifier/vote.h defines them. `sizes`: the images of
 /// each label; without it, as many as `labels` has.
 std::pair<int, double> class_mean_vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
                                        std::span<const std::uint8_t> labels, int wanted, Tie tie,
