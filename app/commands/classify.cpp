@@ -6,7 +6,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
 #include "app/commands/digits.h"
-#include "app/commands/evaluated.h"
+#include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
