@@ -53,17 +53,13 @@ std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
 
 /// One search for all digits.
 Results answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
-    const std::vector<std::uint8_t> rows = rows_to_search(images_of(digits));
-    const std::int64_t n = std::ssize(rows) / training.set.images().dim;
+    const auto has_two_sizes = [](const Answer* digit) { return digit->image.smaller.has_value(); };
+    const std::int64_t n = std::ssize(digits) + std::ranges::count_if(digits, has_two_sizes);
     // Also without a digit, so that unsupported options are always reported.
-    const Resolved resolved = resolve_for_digits(training, options, std::max<std::int64_t>(n, 1));
-    note(resolved.notice);
+    const DigitSearch search(training, options, std::max<std::int64_t>(n, 1));
     if (digits.empty()) return {};
-    const Index index(training.set, options.method, resolved);
-    const AnswerScorer scorer(index, training.sample, options.classify.reject);
-    return with_progress(options.output, "searching", [&](const ProgressToken& token) {
-        return answer_digits(digits, index, scorer, token);
-    });
+    return with_progress(options.output, "searching",
+                         [&](const ProgressToken& token) { return search.answer(digits, token); });
 }
 
 /// For explanations: the candidates of each digit as the search finds them, before they are ordered again.
