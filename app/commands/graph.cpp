@@ -159,28 +159,6 @@ std::string graph_plot(const GraphResult& graph) {
                        {points_text(graph), graph.source}, {panel});
 }
 
-/// The files that were asked for, which are written as the graph is searched; null: not asked for.
-struct GraphFiles {
-    OutputFiles files;
-    bool take_standard_output = false;
-    std::ostream *indices, *distances, *csv, *mtx, *json, *plot;
-
-    explicit GraphFiles(const Options& options)
-        : indices(open(options.graph.npy, npy_endings[0])),
-          distances(open(options.graph.npy, npy_endings[1])),
-          csv(open(options.graph.csv)),
-          mtx(open(options.graph.mtx)),
-          json(open(options.output.json)),
-          plot(open(options.graph.plot)) {}
-
-  private:
-    std::ostream* open(const std::string& file, const char* ending = "") {
-        if (file.empty()) return nullptr;
-        take_standard_output = take_standard_output || is_standard_output(file + ending);
-        return &files.open(file + ending);
-    }
-};
-
 /// Takes all rows of a graph in the order of the points. What it has not yet written, its destructor writes.
 using RowWriter = std::function<void(std::int64_t point, std::span<const Neighbor> neighbors)>;
 
@@ -244,15 +222,18 @@ RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries,
     };
 }
 
-/// Counts the rows of the graph and writes them to the files.
-class RowSink {
+/// Counts the rows of the graph and writes them to the files that were asked for, as they are found.
+class GraphWriter {
   public:
-    RowSink(const GraphFiles& files, GraphResult& result, const Training& training)
-        : files_(files),
-          result_(result),
+    GraphWriter(const GraphOptions& options, GraphResult& result, const Training& training)
+        : result_(result),
           n_(training.rows.count),
           mutual_(n_),
-          counter_(n_, result.form, training.labels) {
+          counter_(n_, result.form, training.labels),
+          indices_(open(options.npy, npy_endings[0])),
+          distances_(open(options.npy, npy_endings[1])),
+          csv_(open(options.csv)),
+          mtx_(open(options.mtx)) {
         if (result.form == GraphForm::directed)
             open_writers(n_ * result.method.vote.k);
         else
@@ -268,11 +249,11 @@ class RowSink {
             else
                 std::copy(part.row(i).begin(), part.row(i).end(), all_.row(first + i).begin());
         }
-        files_.files.check();
+        files_.check();
     }
 
-    /// After the last row: writes an undirected form.
-    void finish() {
+    /// After the last row: writes an undirected form. Returns the files, which are not yet in place.
+    OutputFiles& finish() {
         if (result_.form != GraphForm::directed) {
             const GraphRows rows = undirected(all_, result_.form);
             open_writers(std::ssize(rows.edges) / 2);
@@ -281,26 +262,30 @@ class RowSink {
                 put(i, rows.row(i));
                 if (i % between_checks != 0) continue;
                 stop_if_asked();
-                files_.files.check();
+                files_.check();
             }
         }
         writers_.clear();
         result_.counts = counter_.counts();
         result_.mutual_share =
             static_cast<double>(2 * mutual_.pairs()) / static_cast<double>(n_ * result_.method.vote.k);
+        return files_;
     }
 
   private:
-    /// Of the files that have rows; `edges` as GraphCounts has them.
+    /// Null: not asked for.
+    std::ostream* open(const std::string& file, const char* ending = "") {
+        return file.empty() ? nullptr : &files_.open(file + ending);
+    }
+    /// `edges` as GraphCounts has them.
     void open_writers(std::int64_t edges) {
         const Measure& measure = result_.method.measure;
         const int k = result_.method.vote.k;
-        if (files_.indices != nullptr)
-            writers_.push_back(npy_writer<std::int32_t>(*files_.indices, n_, k, "i4", &Neighbor::index));
-        if (files_.distances != nullptr) writers_.push_back(npy_distances(*files_.distances, n_, k, measure));
-        if (files_.csv != nullptr) writers_.push_back(csv_writer(*files_.csv, measure));
-        if (files_.mtx != nullptr)
-            writers_.push_back(matrix_writer(*files_.mtx, n_, edges, result_.form, measure));
+        if (indices_ != nullptr)
+            writers_.push_back(npy_writer<std::int32_t>(*indices_, n_, k, "i4", &Neighbor::index));
+        if (distances_ != nullptr) writers_.push_back(npy_distances(*distances_, n_, k, measure));
+        if (csv_ != nullptr) writers_.push_back(csv_writer(*csv_, measure));
+        if (mtx_ != nullptr) writers_.push_back(matrix_writer(*mtx_, n_, edges, result_.form, measure));
     }
     void put(std::int64_t point, std::span<const Neighbor> row) {
         counter_.row(point, row);
@@ -308,11 +293,12 @@ class RowSink {
             writer(point, row);
     }
 
-    const GraphFiles& files_;
+    OutputFiles files_;
     GraphResult& result_;
     std::int64_t n_;
     MutualCounter mutual_;
     GraphCounter counter_;
+    std::ostream *indices_, *distances_, *csv_, *mtx_;
     std::vector<RowWriter> writers_;
     Neighbors all_;  ///< of an undirected form
 };
@@ -356,22 +342,23 @@ int graph(const Options& options, Clock::time_point start) {
     result.load_ms = points.load_ms();
 
     agree_on({training.rows}, training.labels);
-    GraphFiles files(options);
-    RowSink sink(files, result, training);
+    GraphWriter writer(options.graph, result, training);
     const Index index(points.training(), result.method, resolved, stoppable());
     result.timeline = index.opening();
     const GraphSearch search = with_progress(options.output, "searching", [&](const ProgressToken& token) {
         return search_graph(index, result.timeline, token,
-                            [&](std::int64_t first, const Neighbors& part) { sink.take(first, part); });
+                            [&](std::int64_t first, const Neighbors& part) { writer.take(first, part); });
     });
     result.search_ms = index.open_ms() + search.ms;
     result.plan = search.plan;
-    sink.finish();
+    OutputFiles& files = writer.finish();
     result.wall_ms = ms_since(start);
-    if (files.json != nullptr) *files.json << graph_json(result, training.labels);
-    if (files.plot != nullptr) *files.plot << graph_plot(result);
-    files.files.commit();
-    if (!files.take_standard_output && !options.output.quiet) print(graph_text(result, training.labels));
+    if (!options.output.json.empty()) files.open(options.output.json) << graph_json(result, training.labels);
+    if (!options.graph.plot.empty()) files.open(options.graph.plot) << graph_plot(result);
+    files.commit();
+    const auto is_printed = [](const OutputPlace& place) { return is_standard_output(place.file); };
+    if (!options.output.quiet && std::ranges::none_of(output_places(options), is_printed))
+        print(graph_text(result, training.labels));
     return 0;
 }
 
