@@ -135,8 +135,7 @@ std::vector<Option> form_options(Options& o) {
 /// The files that commands write, in the order in which messages name them.
 std::vector<Option> output_options(Options& o) {
     OutputOptions& out = o.output;
-    OptionValue npy = once("PREFIX", o.graph.npy, parse_prefix);
-    npy.output = &o.graph.npy;
+    OptionValue npy = written("PREFIX", o.graph.npy, parse_prefix);
     npy.endings = all_of(npy_endings);
     const std::vector<const char*> set = {mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
                                           mnist_files[3].name};
@@ -221,24 +220,19 @@ bool Option::belongs_to(std::string_view command) const {
     return command.empty() || std::find(names.begin(), names.end(), command) != names.end();
 }
 
-std::string Option::long_name() const {
-    const std::string_view all = name;
-    const std::size_t begin = all.find("--");
-    return begin == all.npos ? "" : std::string(all.substr(begin));
-}
-
 char Option::letter() const {
     return name[1] == '-' ? '\0' : name[1];
 }
 
 std::string Option::shown() const {
-    const std::string full = long_name();
-    return full.empty() ? name : full;
+    const std::string_view all = name;
+    const std::size_t begin = all.find("--");
+    return std::string(all.substr(begin == all.npos ? 0 : begin));
 }
 
 std::string Option::key() const {
-    const std::string full = long_name();
-    return full.empty() ? name : full.substr(2);
+    const std::string full = shown();
+    return full.starts_with("--") ? full.substr(2) : full;
 }
 
 std::vector<OptionGroup> option_table(Options& options, std::string_view command) {

@@ -32,7 +32,6 @@ struct Option {
     bool in_report = false;  ///< a report determines it, so that it conflicts with --from
 
     bool belongs_to(std::string_view command) const;  ///< empty: any
-    std::string long_name() const;                    ///< "--quiet"; empty for -k
     char letter() const;                              ///< 'q'; 0 if it has none
     std::string shown() const;                        ///< in messages: the long name, or "-k"
     std::string key() const;                          ///< in `Options::given`: "quiet", "-k"

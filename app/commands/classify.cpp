@@ -241,7 +241,6 @@ std::size_t report_failures(const PictureAnswers& answers) {
 
 int classify(const Options& options, Clock::time_point start) {
     check(options);
-    const Destinations outputs(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
@@ -251,7 +250,7 @@ int classify(const Options& options, Clock::time_point start) {
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());
     for (const PictureSource& picture : sources)
         inputs.emplace_back(picture.file);
-    outputs.check(inputs);
+    check_outputs(output_places(options), inputs);
     note(data_notice_of_pictures(location));  // first: without MNIST the answers are worth less
     const int threads = threads_or_all(options.request.threads);
 

@@ -227,15 +227,16 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
 
 int compare(const Options& options, Clock::time_point) {
     const CompareOptions& given = options.compare;
-    const Destinations outputs(options);
+    const std::vector<OutputPlace> outputs = output_places(options);
     const Side a(given.a), b(given.b);
-    outputs.check({a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
+    check_outputs(outputs,
+                  {a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
     check_same_test_set(a, b, options.output);
     const Comparison result = compare(a.predictions.votes, b.predictions.votes, a.predictions.truth);
     DataLocation location;
     std::optional<Dataset> data;
     if (!given.html.empty()) data = data_of(a, b, options, location);
-    outputs.check(location.files());
+    check_outputs(outputs, location.files());
     const LabeledImages* test = data ? &data->test : nullptr;
     write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(result); }},
                    {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},

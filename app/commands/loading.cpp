@@ -76,7 +76,7 @@ std::vector<std::string> pictures_in(const std::string& folder) {
 
 LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location,
                      const std::vector<fs::path>& also_read)
-    : needed_(needed), outputs_(options), planner_(options.request) {
+    : needed_(needed), planner_(options.request) {
     if (location)
         location_ = std::move(*location);
     else
@@ -89,7 +89,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
         files_ = location_.files();
     for (const auto& more : {options.method_files, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
-    outputs_.check(files_);
+    check_outputs(output_places(options), files_);
     read(options);
 }
 

@@ -180,11 +180,11 @@ std::string page_name(const std::string& file, std::int64_t page, std::int64_t p
 void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vector<fs::path>& inputs) {
     const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
     if (view.sheet.empty() || page_name(view.sheet, 0, pages) == view.sheet) return;
-    Destinations outputs;
-    if (!view.html.empty()) outputs.add({"--html", view.html});
+    std::vector<OutputPlace> outputs;
+    if (!view.html.empty()) outputs.push_back({"--html", view.html});
     for (std::int64_t page = 0; page < pages; ++page)
-        outputs.add({"--sheet", page_name(view.sheet, page, pages)});
-    outputs.check(inputs);
+        outputs.push_back({"--sheet", page_name(view.sheet, page, pages)});
+    check_outputs(outputs, inputs);
 }
 
 std::string digits(std::int64_t count) {
