@@ -1,7 +1,6 @@
 #include "classifier/audit.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -137,19 +136,6 @@ std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
     return sheet_png(sheet);
 }
 
-/// Each label's share of the neighbors, the largest first, then the smallest label.
-std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
-                                    std::span<const std::uint8_t> labels) {
-    std::map<int, int> counts;
-    for (const Neighbor& neighbor : neighbors)
-        ++counts[labels[neighbor.index]];
-    std::vector<VoteShare> shares;
-    for (const auto& [label, count] : counts)
-        shares.push_back({label, count / static_cast<double>(neighbors.size())});
-    std::ranges::stable_sort(shares, std::greater(), &VoteShare::share);
-    return shares;
-}
-
 nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
     const std::int64_t capacity = page_capacity(report.train->dim(), max_page_neighbors);
     std::vector<PageDigit> digits;
@@ -157,7 +143,7 @@ nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
         if (std::ssize(digits) == capacity) break;
         const auto nearest = report.nearest(one, max_page_neighbors);
         digits.push_back({one.index, one.label, one.suggested, one.probability,
-                          label_shares(nearest, report.train_labels), nearest});
+                          vote_shares(nearest, report.train_labels.data(), Weights::uniform, {}), nearest});
     }
     return gallery_json({{}, "The most suspicious labels"}, std::ssize(report.audit.images), digits,
                         {*report.judged, *report.train, report.train_labels.data(), report.method}, sprite);

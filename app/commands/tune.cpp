@@ -37,23 +37,29 @@ std::string search_text(const Method& method) {
     return text;
 }
 
+/// The parts of a method by their options, in the order of the CSV; the exponent is empty where there is none.
+std::vector<std::pair<const char*, std::string>> parts_of(const Method& method) {
+    const VotingRule& vote = method.vote;
+    return {{"--transform", method.transform.text()},
+            {"--metric", name(method.measure.metric)},
+            {"--p", method.measure.metric == Metric::lp ? shortest(method.measure.p) : ""},
+            {"--rerank", reranker_text(method.rerank)},
+            {"--candidates", std::to_string(method.rerank.candidates)},
+            {"--vote", name(vote.votes)},
+            {"-k", std::to_string(vote.k)},
+            {"--weights", name(vote.weights)},
+            {"--tie", name(vote.tie)}};
+}
+
 /// The options that give a method: "--transform gradients -k 3".
 std::string options_text(const Method& method) {
-    const Method usual;
+    const auto parts = parts_of(method), usual = parts_of({});
     std::string text;
-    const auto add = [&](const char* option, const std::string& value) {
-        text.append(text.empty() ? "" : " ").append(option).append(" ").append(value);
-    };
-    if (!method.transform.is_raw()) add("--transform", method.transform.text());
-    if (method.measure.metric != usual.measure.metric) add("--metric", name(method.measure.metric));
-    if (method.measure.metric == Metric::lp) add("--p", shortest(method.measure.p));
-    if (method.reranks()) add("--rerank", reranker_text(method.rerank));
-    if (method.rerank.candidates != usual.rerank.candidates)
-        add("--candidates", std::to_string(method.rerank.candidates));
-    if (method.vote.votes != usual.vote.votes) add("--vote", name(method.vote.votes));
-    add("-k", std::to_string(method.vote.k));
-    if (method.vote.weights != usual.vote.weights) add("--weights", name(method.vote.weights));
-    if (method.vote.tie != usual.vote.tie) add("--tie", name(method.vote.tie));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto& [option, value] = parts[i];
+        if (value != usual[i].second || option == std::string_view("-k"))
+            text.append(text.empty() ? "" : " ").append(option).append(" ").append(value);
+    }
     return text;
 }
 
@@ -292,15 +298,12 @@ std::string tune_csv(const TuneResult& result) {
         "errors,error,error_low,error_high,p_value,as_good_as_best,transform,metric,p,rerank,candidates,vote,"
         "k,weights,tie\n";
     for (const Configuration& one : result.configurations) {
-        const Method& method = one.method;
-        const bool is_lp = method.measure.metric == Metric::lp;
         text += std::to_string(one.errors) + ',' + shortest(error_of(result, one)) + ',' +
                 shortest(one.share.low) + ',' + shortest(one.share.high) + ',' + shortest(one.p_value) + ',' +
-                (one.as_good_as_best ? "yes" : "no") + ",\"" + method.transform.text() + "\"," +
-                name(method.measure.metric) + ',' + (is_lp ? shortest(method.measure.p) : "") + ',' +
-                reranker_text(method.rerank) + ',' + std::to_string(method.rerank.candidates) + ',' +
-                name(method.vote.votes) + ',' + std::to_string(method.vote.k) + ',' +
-                name(method.vote.weights) + ',' + name(method.vote.tie) + '\n';
+                (one.as_good_as_best ? "yes" : "no");
+        for (const auto& [option, value] : parts_of(one.method))
+            text += option == std::string_view("--transform") ? ",\"" + value + '"' : ',' + value;
+        text += '\n';
     }
     return text;
 }
