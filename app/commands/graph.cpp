@@ -31,13 +31,20 @@ using Json = nlohmann::ordered_json;
 constexpr int usual_k = 10;
 constexpr std::size_t hubs_in_text = 5, hubs_in_json = 20;
 
+struct GraphResult : SelfSearch {
+    Method method;  ///< its vote has k
+    GraphForm form;
+    GraphCounts counts = {};
+    double mutual_share = 0;  ///< of the directed edges, whatever the form
+};
+
 std::string points_text(const GraphResult& graph) {
-    return counted(graph.counts.points, "image") + " of " + std::to_string(graph.rows) + " x " +
-           std::to_string(graph.cols);
+    return counted(graph.images(), "image") + " of " + graph.shape_text();
 }
 
-std::string hub_text(const GraphResult& graph, std::int64_t hub, std::span<const std::uint8_t> labels) {
+std::string hub_text(const GraphResult& graph, std::int64_t hub) {
     const auto i = static_cast<std::size_t>(hub);
+    const std::span<const std::uint8_t> labels = graph.training().labels;
     std::string text = "#";  // g++ 12 warns of "#" + a string
     text += std::to_string(hub) + " (" + with_commas(graph.counts.in_degree[i]);
     if (!labels.empty()) text += ", label " + std::to_string(labels[i]);
@@ -64,13 +71,13 @@ std::string range_text(std::size_t range) {
     return std::to_string(low) + "-" + std::to_string(2 * low - 1);
 }
 
-std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+std::string graph_text(const GraphResult& graph) {
     const GraphCounts& counts = graph.counts;
     std::string hubs;
     for (const std::int64_t hub : counts.hubs(hubs_in_text))
-        hubs += (hubs.empty() ? "" : ", ") + hub_text(graph, hub, labels);
+        hubs += (hubs.empty() ? "" : ", ") + hub_text(graph, hub);
     return facts_text({{"data", points_text(graph)},
-                       {"source", harmless(graph.source)},
+                       {"source", harmless(graph.source())},
                        {"device", device_text(graph.plan.device)},
                        {"spread", spread_text(graph.plan)},
                        {"engine", engine_text(graph.plan)},
@@ -91,11 +98,12 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
                                           : "")},
                 {"same class", counts.same_class ? percent(*counts.same_class) + " of the edges" : ""},
                 {"imbalance", imbalance_text(graph.timeline)},
-                {"time", times_text(graph.search_ms, graph.load_ms, graph.wall_ms)}});
+                {"time", graph.times()}});
 }
 
-Json counts_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+Json counts_json(const GraphResult& graph) {
     const GraphCounts& counts = graph.counts;
+    const std::span<const std::uint8_t> labels = graph.training().labels;
     Json hubs = Json::array(), histogram = Json::array();
     for (const std::int64_t hub : counts.hubs(hubs_in_json)) {
         const auto i = static_cast<std::size_t>(hub);
@@ -123,21 +131,23 @@ Json counts_json(const GraphResult& graph, std::span<const std::uint8_t> labels)
     return json;
 }
 
-std::string graph_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+std::string graph_json(const GraphResult& graph) {
     Json settings = settings_json(graph.method, graph.plan);
     for (const char* of_votes : {"method", "weights", "tie"})
         settings.erase(of_votes);
+    const ImageShape& shape = graph.training().shape;
     Json points = {
-        {"source", graph.source}, {"count", graph.counts.points}, {"rows", graph.rows}, {"cols", graph.cols}};
-    for (const std::string& file : graph.pictures)
-        points["files"].push_back(report_path(file));
+        {"source", graph.source()}, {"count", graph.images()}, {"rows", shape.rows}, {"cols", shape.cols}};
+    if (const std::vector<std::string>& files = graph.set.pictures(); !files.empty())
+        for (const std::string& file : std::span(files).first(static_cast<std::size_t>(graph.images())))
+            points["files"].push_back(report_path(file));
     Json json = json_head("mnist-knn/graph/1");
-    json.update({{"created", graph.created},
+    json.update({{"created", utc_now()},
                  {"data", std::move(points)},
                  {"settings", std::move(settings)},
                  {"device", json_device(graph.plan.device)},
-                 {"graph", counts_json(graph, labels)},
-                 {"timing", timing_json(graph.timeline, graph.counts.points, graph.search_ms, graph.load_ms,
+                 {"graph", counts_json(graph)},
+                 {"timing", timing_json(graph.timeline, graph.images(), graph.search_ms, graph.set.load_ms(),
                                         graph.wall_ms)}});
     return json_text(json);
 }
@@ -156,7 +166,7 @@ std::string graph_plot(const GraphResult& graph) {
     }
     panel.notes = {degrees_text(graph.counts)};
     return draw_panels(std::string("The k-nearest-neighbor graph, ") + settings_text(graph),
-                       {points_text(graph), graph.source}, {panel});
+                       {points_text(graph), graph.source()}, {panel});
 }
 
 /// Takes all rows of a graph in the order of the points. What it has not yet written, its destructor writes.
@@ -225,11 +235,11 @@ RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries,
 /// Counts the rows of the graph and writes them to the files that were asked for, as they are found.
 class GraphWriter {
   public:
-    GraphWriter(const GraphOptions& options, GraphResult& result, const Training& training)
+    GraphWriter(const GraphOptions& options, GraphResult& result)
         : result_(result),
-          n_(training.rows.count),
+          n_(result.training().rows.count),
           mutual_(n_),
-          counter_(n_, result.form, training.labels),
+          counter_(n_, result.form, result.training().labels),
           indices_(open(options.npy, npy_endings[0])),
           distances_(open(options.npy, npy_endings[1])),
           csv_(open(options.csv)),
@@ -321,28 +331,18 @@ void check_size(const GraphOptions& graph, std::int64_t n) {
 int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     LoadedSet points(options, Needed::points);
-    GraphResult result;
-    result.created = utc_now();
-    result.source = points.data().source;
-    result.pictures = points.pictures();
-    result.form = options.graph.form;
     const int k = options.given.contains("-k") ? options.method.vote.k : usual_k;
-    result.method = {options.method.transform, options.method.measure, {}, {.k = k}};
+    GraphResult result{
+        {points}, {options.method.transform, options.method.measure, {}, {.k = k}}, options.graph.form};
     if (options.method.reranks())
         note("a graph has the distances of the method's transform and metric, without its re-ranking",
              options.output);
-    const Training& training = points.training().view();
+    const Training& training = result.training();
     require_others(k, training.rows.count);
     check_size(options.graph, training.rows.count);
-    if (std::ssize(result.pictures) > training.rows.count)
-        result.pictures.resize(static_cast<std::size_t>(training.rows.count));
     const Resolved resolved = points.resolve(result.method, training.rows.count);
-    result.rows = training.shape.rows;
-    result.cols = training.shape.cols;
-    result.load_ms = points.load_ms();
-
     agree_on({training.rows}, training.labels);
-    GraphWriter writer(options.graph, result, training);
+    GraphWriter writer(options.graph, result);
     const Index index(points.training(), result.method, resolved, stoppable());
     result.timeline = index.opening();
     const GraphSearch search = with_progress(options.output, "searching", [&](const ProgressToken& token) {
@@ -353,12 +353,12 @@ int graph(const Options& options, Clock::time_point start) {
     result.plan = search.plan;
     OutputFiles& files = writer.finish();
     result.wall_ms = ms_since(start);
-    if (!options.output.json.empty()) files.open(options.output.json) << graph_json(result, training.labels);
+    if (!options.output.json.empty()) files.open(options.output.json) << graph_json(result);
     if (!options.graph.plot.empty()) files.open(options.graph.plot) << graph_plot(result);
     files.commit();
     const auto is_printed = [](const OutputPlace& place) { return is_standard_output(place.file); };
     if (!options.output.quiet && std::ranges::none_of(output_places(options), is_printed))
-        print(graph_text(result, training.labels));
+        print(graph_text(result));
     return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "app/cli/options.h"
 #include "app/console/output.h"
+#include "app/report/text.h"
 #include "classifier/index.h"
 #include "classifier/plan.h"
 #include "data/core/dataset.h"
@@ -60,6 +61,23 @@ class LoadedSet {
     Rows queries_;
     std::string data_notice_;  ///< until the first `resolve`
     double load_ms_ = 0;
+};
+
+/// What reports say of a search of the training set with itself.
+struct SelfSearch {
+    const LoadedSet& set;
+    Plan plan = {};
+    Timeline timeline = {};
+    double search_ms = 0, wall_ms = 0;  ///< search_ms includes opening, not the writing
+
+    const std::string& source() const { return set.data().source; }
+    const Training& training() const { return set.training().view(); }
+    std::int64_t images() const { return training().rows.count; }
+    /// "28 x 28".
+    std::string shape_text() const {
+        return std::to_string(training().shape.rows) + " x " + std::to_string(training().shape.cols);
+    }
+    std::string times() const { return times_text(search_ms, set.load_ms(), wall_ms); }
 };
 
 /// An index, with a progress bar if something has to be fitted. Throws as Index.

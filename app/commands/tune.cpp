@@ -25,6 +25,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+struct TuneResult : SelfSearch {
+    VoteRange range;
+    std::vector<Method> searches = {};  ///< the k of each is the number of neighbors searched
+    std::vector<Configuration> configurations = {};
+
+    std::int64_t classes() const {
+        return std::ssize(std::set(training().labels.begin(), training().labels.end()));
+    }
+};
+
 std::string rerank_text(const Rerank& rerank) {
     if (rerank.kind == Reranker::none) return "none";
     return reranker_text(rerank) + " of " + std::to_string(rerank.candidates);
@@ -162,24 +172,21 @@ void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& outp
              output);
 }
 
-TuneResult searched(const TrainingSet& training, std::vector<TunedSearch>& searches,
-                    std::span<const Resolved> resolved, const VoteRange& range, const OutputOptions& output) {
-    const std::int64_t n = training.size();
-    TuneResult result;
+void search(TuneResult& result, std::vector<TunedSearch>& searches, std::span<const Resolved> resolved,
+            const OutputOptions& output) {
+    const std::int64_t n = result.images(), all = std::ssize(searches) * n;
     const auto start = Clock::now();
     with_progress(output, "searching", [&](const ProgressToken& token) {
         for (std::size_t i = 0; i < searches.size(); ++i) {
-            const Index index(training, searches[i].searched(), resolved[i], token.quiet());
+            const Index index(result.set.training(), searches[i].searched(), resolved[i], token.quiet());
             result.timeline.add(index.opening());
-            const std::int64_t before = static_cast<std::int64_t>(i) * n, all = std::ssize(searches) * n;
-            result.plan = searches[i].run(index, result.timeline, token.part(before, all));
+            result.plan =
+                searches[i].run(index, result.timeline, token.part(std::ssize(result.searches) * n, all));
             result.searches.push_back(searches[i].searched());
         }
     });
     result.configurations = ranked(searches, n);
     result.search_ms = ms_since(start);
-    result.range = range;
-    return result;
 }
 
 std::string interval_text(const Configuration& one) {
@@ -187,7 +194,7 @@ std::string interval_text(const Configuration& one) {
 }
 
 double error_of(const TuneResult& result, const Configuration& one) {
-    return static_cast<double>(one.errors) / static_cast<double>(result.images);
+    return static_cast<double>(one.errors) / static_cast<double>(result.images());
 }
 
 std::vector<std::string> row_text(const TuneResult& result, const Configuration& one) {
@@ -195,7 +202,7 @@ std::vector<std::string> row_text(const TuneResult& result, const Configuration&
     const bool weighs = vote.votes == Votes::majority;
     return {one.as_good_as_best ? "*" : "",
             with_commas(one.errors),
-            share_text(one.errors, result.images),
+            share_text(one.errors, result.images()),
             interval_text(one),
             one.p_value < 0.0005 ? "< 0.001" : fixed(one.p_value, 3),
             std::to_string(vote.k),
@@ -211,25 +218,24 @@ std::vector<std::string> row_text(const TuneResult& result, const Configuration&
 std::string tune_line(const TuneResult& result) {
     const Configuration& best = result.configurations.front();
     return options_text(best.method) + ": " + counted(best.errors, "error") + " of " +
-           with_commas(result.images) + " (" + share_text(best.errors, result.images) + ", 95 % interval " +
-           interval_text(best) + ") by leave-one-out\n";
+           with_commas(result.images()) + " (" + share_text(best.errors, result.images()) +
+           ", 95 % interval " + interval_text(best) + ") by leave-one-out\n";
 }
 
 /// The table of the first `limit` configurations, the best first.
 std::string tune_text(const TuneResult& result, std::int64_t limit) {
-    Facts facts = {
-        {"data", counted(result.images, "training image") + " of " + std::to_string(result.rows) + " x " +
-                     std::to_string(result.cols) + ", " + counted(result.classes, "class")},
-        {"source", harmless(result.source)},
-        {"device", device_text(result.plan.device)},
-        {"engine", engine_text(result.plan)}};
+    Facts facts = {{"data", counted(result.images(), "training image") + " of " + result.shape_text() + ", " +
+                                counted(result.classes(), "class")},
+                   {"source", harmless(result.source())},
+                   {"device", device_text(result.plan.device)},
+                   {"engine", engine_text(result.plan)}};
     for (const Method& search : result.searches)
         facts.emplace_back(&search == result.searches.data() ? "searches" : "",
                            search_text(search) + ": the nearest " + std::to_string(search.vote.k));
     facts.emplace_back("tried", counted(std::ssize(result.configurations), "configuration") +
                                     ", k = " + std::to_string(result.range.low) + " to " +
                                     std::to_string(result.range.high));
-    facts.emplace_back("time", times_text(result.search_ms, result.load_ms, result.wall_ms));
+    facts.emplace_back("time", result.times());
 
     using enum Align;
     Table table({left, right, right, left, right, right, left, left, left, left, left, left});
@@ -276,19 +282,19 @@ std::string tune_json(const TuneResult& result) {
     for (const Configuration& one : result.configurations)
         configurations.push_back(configuration_json(result, one));
     Json json = json_head("mnist-knn/tune/1");
-    json.update({{"created", result.created},
+    json.update({{"created", utc_now()},
                  {"data",
-                  {{"source", result.source},
-                   {"synthetic", result.synthetic},
-                   {"count", result.images},
-                   {"rows", result.rows},
-                   {"cols", result.cols},
-                   {"classes", result.classes}}},
+                  {{"source", result.source()},
+                   {"synthetic", result.set.data().synthetic},
+                   {"count", result.images()},
+                   {"rows", result.training().shape.rows},
+                   {"cols", result.training().shape.cols},
+                   {"classes", result.classes()}}},
                  {"device", json_device(result.plan.device)},
                  {"searches", std::move(searches)},
                  {"configurations", std::move(configurations)},
-                 {"timing", timing_json(result.timeline, result.images, result.search_ms, result.load_ms,
-                                        result.wall_ms)}});
+                 {"timing", timing_json(result.timeline, result.images(), result.search_ms,
+                                        result.set.load_ms(), result.wall_ms)}});
     return json_text(json);
 }
 
@@ -344,7 +350,7 @@ std::string tune_plot(const TuneResult& result) {
         "k blurs the classes.");
     const Configuration& best = result.configurations.front();
     return draw_panels("Errors over k",
-                       {counted(result.images, "image") + ", each left out once; " + result.source,
+                       {counted(result.images(), "image") + ", each left out once; " + result.source(),
                         "best: " + options_text(best.method) + ", " + counted(best.errors, "error")},
                        panels);
 }
@@ -370,20 +376,13 @@ int tune(const Options& options, Clock::time_point start) {
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 
-    TuneResult result = searched(set.training(), searches, resolved, range, options.output);
-    result.created = utc_now();
-    result.source = set.data().source;
-    result.synthetic = set.data().synthetic;
-    result.images = training.rows.count;
-    result.rows = training.shape.rows;
-    result.cols = training.shape.cols;
-    result.classes = static_cast<int>(std::set(training.labels.begin(), training.labels.end()).size());
-    result.load_ms = set.load_ms();
+    TuneResult result{{set}, range};
+    search(result, searches, resolved, options.output);
     result.wall_ms = ms_since(start);
     const Configuration& best = result.configurations.front();
     const std::string comment = "chosen by 'mnist-knn tune': " + std::to_string(best.errors) + ' ' +
-                                noun(best.errors, "error") + " of " + std::to_string(result.images) +
-                                " by leave-one-out, " + result.source;
+                                noun(best.errors, "error") + " of " + std::to_string(result.images()) +
+                                " by leave-one-out, " + result.source();
     write_results({{tune.save, [&](std::ostream& out) { out << method_text(best.method, comment); }},
                    {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
                    {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
