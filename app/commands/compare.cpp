@@ -166,12 +166,11 @@ std::string compare_json(const Side& a, const Side& b, const Comparison& result)
 }
 
 /// The digits that only one gets right.
-std::string compare_csv(const Comparison& result) {
-    std::string text = "index,label,a,b\n";
+void write_compare_csv(std::ostream& out, const Comparison& result) {
+    Lines lines(out);
+    lines.row("index,label,a,b");
     for (const Disagreement& one : result.disagreements)
-        text += std::to_string(one.index) + ',' + std::to_string(one.label) + ',' + std::to_string(one.a) +
-                ',' + std::to_string(one.b) + '\n';
-    return text;
+        lines.row(one.index, one.label, one.a, one.b);
 }
 
 std::string figure(const Disagreement& one, const LabeledImages* test) {
@@ -238,7 +237,7 @@ int compare(const Options& options, Clock::time_point) {
     if (!given.html.empty()) data = data_of(a, b, options, location);
     check_outputs(outputs, location.files());
     const LabeledImages* test = data ? &data->test : nullptr;
-    write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(result); }},
+    write_results({{given.csv, [&](std::ostream& out) { write_compare_csv(out, result); }},
                    {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},
                    {options.output.json, [&](std::ostream& out) { out << compare_json(a, b, result); }}},
                   options.output.quiet ? sentence(result) + '\n' : compare_text(a, b, result));

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <new>
-#include <string_view>
 
 #include "app/cli/values.h"
 #include "app/report/answers.h"
@@ -33,20 +31,6 @@ bool has_picture_ending(const fs::path& file) {
     return std::ranges::any_of(endings, [&](const char* ending) { return has_ending(name, ending); });
 }
 
-bool begins_as_picture(const fs::path& file) {
-    std::array<char, 12> start = {};
-    std::ifstream stream(file, std::ios::binary);
-    stream.read(start.data(), start.size());
-    const std::string_view text(start.data(), static_cast<std::size_t>(stream.gcount()));
-    const bool netpbm = text.size() > 2 && text[0] == 'P' && text[1] >= '1' && text[1] <= '6' &&
-                        std::isspace(static_cast<unsigned char>(text[2])) != 0;
-    const bool bmp = text.size() == start.size() && text.starts_with("BM") &&
-                     text.substr(6, 4) == std::string_view("\0\0\0\0", 4);  // else any text about BMWs
-    return netpbm || bmp || text.starts_with("\x89PNG") || text.starts_with("\xff\xd8\xff") ||
-           text.starts_with(std::string_view("II*\0", 4)) || text.starts_with(std::string_view("MM\0*", 4)) ||
-           (text.starts_with("RIFF") && text.substr(std::min<std::size_t>(8, text.size())) == "WEBP");
-}
-
 bool is_hidden(const fs::path& file) {
     return file.filename().string().starts_with('.');
 }
@@ -67,7 +51,7 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSourc
             else
                 ++left_out;
         } else if (entry->is_regular_file(ignored)
-                       ? has_picture_ending(file) || begins_as_picture(file)
+                       ? has_picture_ending(file) || header_of(file)
                        : entry->is_symlink(ignored) && has_picture_ending(file) && !entry->exists(ignored)) {
             found.push_back({file.string(), ""});  // reading it tells where a link leads nowhere
         }
@@ -132,6 +116,13 @@ void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool e
 }
 
 }  // namespace
+
+std::optional<PictureHeader> header_of(const fs::path& file) {
+    std::array<std::uint8_t, 32> start = {};
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(reinterpret_cast<char*>(start.data()), start.size());
+    return picture_header(std::span(start).first(static_cast<std::size_t>(stream.gcount())));
+}
 
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive) {
     if (std::count(names.begin(), names.end(), "-") > 1)

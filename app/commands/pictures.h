@@ -1,11 +1,14 @@
 #pragma once
 /// The picture files that a command line names, and the digits in them.
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/report/answers.h"
 #include "data/core/progress_token.h"
+#include "data/picture/picture_header.h"
 
 namespace knn {
 
@@ -24,6 +27,9 @@ struct PictureSources {
 /// folders, by content or ending, sorted by name; links to folders are not followed. Names that begin with a dot are left
 /// out; a folder that cannot be read is an error of its own. Throws UsageError where standard input is named twice.
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive = false);
+
+/// What the first bytes of a file tell; none if they are not those of a picture.
+std::optional<PictureHeader> header_of(const std::filesystem::path& file);
 
 struct ExtractOptions {
     bool pages = false;         ///< any number of digits a picture

@@ -1,14 +1,13 @@
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <tuple>
 
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
 #include "app/commands/evaluate.h"
+#include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
@@ -187,18 +186,12 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
     check_outputs(outputs, inputs);
 }
 
-std::string digits(std::int64_t count) {
-    return counted(count, "digit");
-}
-
 /// Whether it is a PNG as wide as the pages of a sheet of several: the user's own pictures stay.
 bool is_sheet_page(const std::string& file) {
     std::error_code none;
     if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
-    std::array<unsigned char, 24> start = {};  // the signature, the length and name of IHDR, width, height
-    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(start.data()), start.size());
-    return start[1] == 'P' && start[2] == 'N' && start[3] == 'G' && start[16] == 0 && start[17] == 0 &&
-           start[18] * 256 + start[19] == sheet_width;
+    const std::optional<PictureHeader> header = header_of(file);
+    return header && header->format == "PNG" && header->cols == sheet_width;
 }
 
 /// Removes the pages of an earlier sheet of this name that had more of them. Returns a sentence about it.
@@ -222,7 +215,7 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
                                  const Gallery& gallery, std::string& told) {
     std::vector<OutputFile> files;
     const auto tell = [&](const std::string& names) {
-        told += "wrote " + harmless(names) + ": " + digits(std::ssize(gallery.images)) + "\n";
+        told += "wrote " + harmless(names) + ": " + counted(std::ssize(gallery.images), "digit") + "\n";
     };
     if (!view.sheet.empty()) {
         const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
@@ -246,7 +239,7 @@ std::string summary(const Evaluation& evaluation, const Selection& selection) {
     const std::int64_t wrong = score.total - score.correct;
     std::string text = with_commas(wrong) + " of " + with_commas(score.total) + " test " +
                        noun(score.total, "image") + ' ' + (wrong == 1 ? "is" : "are") + " misclassified; ";
-    text += selection.found == 0 ? "nothing to show" : digits(selection.found) + " selected";
+    text += selection.found == 0 ? "nothing to show" : counted(selection.found, "digit") + " selected";
     return text + " (" + selection.description + ")\n";
 }
 
@@ -255,7 +248,7 @@ std::string shown_text(const Evaluation& evaluation, const Selection& selection,
     const Gallery& gallery = selection.gallery;
     std::string text = block_text(evaluation, gallery, selection.found, blocks_for(output));
     if (std::ssize(gallery.images) < selection.found && !output.quiet)
-        text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + digits(selection.found) +
+        text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + counted(selection.found, "digit") +
                 " shown; --limit " + std::to_string(selection.found) + " shows all\n";
     return text;
 }
