@@ -156,7 +156,7 @@ Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);
     note(std::exchange(data_notice_, ""));  // not where it is an error anyway
-    note(resolved.notice);
+    if (noted_.insert(resolved.notice).second) note(resolved.notice);
     return resolved;
 }
 

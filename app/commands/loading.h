@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,8 @@ class LoadedSet {
     const Rows& queries() const { return queries_; }
     double load_ms() const { return load_ms_; }
 
-    /// The plan of a search of this many queries; prints notes on synthetic digits, and where it is another plan than the
-    /// options say. Throws DeviceError, UsageError.
+    /// The plan of a search of this many queries; prints notes, each once, on synthetic digits, and where it is another plan
+    /// than the options say. Throws DeviceError, UsageError.
     Resolved resolve(const Method& method, std::int64_t n_query);
 
   private:
@@ -59,7 +60,8 @@ class LoadedSet {
     Dataset data_;
     std::unique_ptr<const TrainingSet> training_;
     Rows queries_;
-    std::string data_notice_;  ///< until the first `resolve`
+    std::string data_notice_;      ///< until the first `resolve`
+    std::set<std::string> noted_;  ///< of plans
     double load_ms_ = 0;
 };
 

@@ -82,25 +82,25 @@ std::string without_name(const std::string& message, const std::string& file) {
     return message.starts_with(start) ? message.substr(start.size()) : message;
 }
 
-void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
+void extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained) {
     Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-") : read_picture(answer.file);
-    if (options.quarters != 0) picture = turned(std::move(picture), options.quarters);
+    if (options.rotate != Turn::none) picture = turned(std::move(picture), static_cast<int>(options.rotate));
     answer.rows = picture.rows;
     answer.cols = picture.cols;
     std::vector<Step>* steps = explained ? &answer.steps : nullptr;
     std::vector<DigitImage> digits;
-    if (options.pages)
+    if (options.many)
         digits = extract_digits(picture, steps);
     else
         digits.push_back(extract_digit(picture, steps));
     for (DigitImage& digit : digits)
         answer.digits.emplace_back().image = std::move(digit);
     for (Step& step : answer.steps)
-        reduce_step(step, options.pages);
+        reduce_step(step, options.many);
 }
 
 /// An error in one picture does not affect the others.
-void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
+void try_to_extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained) {
     try {
         extract(answer, options, explained);
         return;
@@ -139,20 +139,20 @@ PictureSources find_pictures(const std::vector<std::string>& names, bool recursi
 }
 
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
-                                            const ExtractOptions& options, const ProgressToken& token) {
+                                            const ClassifyOptions& options, int threads,
+                                            const ProgressToken& token) {
     std::vector<PictureAnswer> answers(sources.size());
     const auto count = static_cast<std::int64_t>(sources.size());
+    const std::size_t explained = options.explain.empty() ? 0 : max_explained;
     // Each thread may hold a picture of 100 megapixels and what is made of it.
     constexpr std::int64_t max_threads = 4;
-    const auto threads = static_cast<int>(
-        std::clamp<std::int64_t>(std::min<std::int64_t>(options.threads, count), 1, max_threads));
-    Team team(threads, token, count, 1);
+    Team team(static_cast<int>(std::min({std::int64_t{threads}, count, max_threads})), token, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const auto at = static_cast<std::size_t>(i);
             answers[at].file = sources[at].file;
             answers[at].error = sources[at].error;
-            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < options.explained);
+            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < explained);
             team.advance(thread, 1);
         }
     });

@@ -145,20 +145,6 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, std
     return range;
 }
 
-/// A plan for each search. What several of them would note is printed once.
-std::vector<Resolved> resolve_all(LoadedSet& set, std::span<const TunedSearch> searches,
-                                  const PlanRequest& request) {
-    const Training& training = set.training().view();
-    std::vector<Resolved> all = {set.resolve(searches.front().searched(), training.rows.count)};
-    std::set<std::string> notices = {all.front().notice};
-    for (const TunedSearch& search : searches.subspan(1)) {
-        Planner another(request);
-        all.push_back(another.resolve(search.searched().problem(training, training.rows.count)));
-        if (notices.insert(all.back().notice).second) note(all.back().notice);
-    }
-    return all;
-}
-
 void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& output) {
     if (std::set(labels.begin(), labels.end()).size() == 1)
         note("all images have one label: nothing has to be told apart", output);
@@ -372,7 +358,9 @@ int tune(const Options& options, Clock::time_point start) {
     std::vector<TunedSearch> searches;
     for (const Method& method : methods)
         searches.emplace_back(method, range, training.rows.count);
-    const std::vector<Resolved> resolved = resolve_all(set, searches, options.request);
+    std::vector<Resolved> resolved;
+    for (const TunedSearch& search : searches)
+        resolved.push_back(set.resolve(search.searched(), training.rows.count));
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 
