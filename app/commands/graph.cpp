@@ -5,8 +5,8 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "app/cli/command_line.h"
@@ -169,13 +169,9 @@ std::string graph_plot(const GraphResult& graph) {
                        {points_text(graph), graph.source()}, {panel});
 }
 
-/// Takes all rows of a graph in the order of the points. What it has not yet written, its destructor writes.
-using RowWriter = std::function<void(std::int64_t point, std::span<const Neighbor> neighbors)>;
-
-/// A NumPy array of n × k numbers, C order: the format 1.0 of numpy.lib.format: the header, padded to a multiple of 64
-/// bytes, then the numbers.
-template <class Number, class Convert>
-RowWriter npy_writer(std::ostream& out, std::int64_t n, int k, const char* type, Convert convert) {
+/// The header of a NumPy array of n × k numbers, C order: the format 1.0 of numpy.lib.format, padded to a multiple of 64
+/// bytes. The numbers follow.
+void put_npy_header(std::ostream& out, std::int64_t n, int k, const char* type) {
     constexpr char order = std::endian::native == std::endian::little ? '<' : '>';
     std::string header = std::string("{'descr': '") + order + type + "', 'fortran_order': False, 'shape': (" +
                          std::to_string(n) + ", " + std::to_string(k) + "), }";
@@ -184,52 +180,16 @@ RowWriter npy_writer(std::ostream& out, std::int64_t n, int k, const char* type,
     header += '\n';
     const std::string_view magic("\x93NUMPY\x01\x00", 8);
     out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
-    return [&out, convert, numbers = std::vector<Number>()](std::int64_t,
-                                                            std::span<const Neighbor> neighbors) mutable {
-        numbers.clear();
-        for (const Neighbor& neighbor : neighbors)
-            numbers.push_back(static_cast<Number>(std::invoke(convert, neighbor)));
-        out.write(reinterpret_cast<const char*>(numbers.data()),
-                  static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
-    };
 }
 
-/// Distances are int64 for integral metrics, else float32.
-RowWriter npy_distances(std::ostream& out, std::int64_t n, int k, const Measure& measure) {
-    const auto number = [measure](const Neighbor& one) { return distance_of(measure, one.distance); };
-    if (is_integral(measure.metric)) return npy_writer<std::int64_t>(out, n, k, "i8", &Neighbor::distance);
-    return npy_writer<float>(out, n, k, "f4", number);
-}
-
-/// Points from 0, rank from 1.
-RowWriter csv_writer(std::ostream& out, const Measure& measure) {
-    const auto lines = std::make_shared<Lines>(out);
-    lines->row("point,rank,neighbor,distance");
-    return [lines, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
-        int rank = 0;
-        for (const Neighbor& neighbor : neighbors)
-            lines->row(point, ++rank, neighbor.index, DistanceCell{measure, neighbor.distance});
-    };
-}
-
-/// A MatrixMarket file of n × n: the entry (i, j), counted from 1, is the distance from point i to its neighbor j;
-/// entries are integers for integral metrics, else reals. An undirected form is a symmetric matrix, of which the
-/// file has the lower triangle. `entries`: edges, for an undirected form pairs.
-RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries, GraphForm form,
-                        const Measure& measure) {
-    const bool lower = form != GraphForm::directed;
-    const auto lines = std::make_shared<Lines>(out, ' ');
-    lines->row("%%MatrixMarket matrix coordinate", is_integral(measure.metric) ? "integer" : "real",
-               lower ? "symmetric" : "general");
-    lines->row("% the", name(form),
-               "k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j");
-    lines->row(n, n, entries);
-    return [lines, lower, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
-        for (const Neighbor& neighbor : neighbors)
-            if (!lower || neighbor.index <= point)
-                lines->row(point + 1, std::int64_t{neighbor.index} + 1,
-                           DistanceCell{measure, neighbor.distance});
-    };
+/// The numbers of one row of an array.
+template <class Number, class Convert>
+void put_npy_row(std::ostream& out, std::span<const Neighbor> row, Convert convert) {
+    std::vector<Number> numbers;
+    for (const Neighbor& neighbor : row)
+        numbers.push_back(static_cast<Number>(std::invoke(convert, neighbor)));
+    out.write(reinterpret_cast<const char*>(numbers.data()),
+              static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
 }
 
 /// Counts the rows of the graph and writes them to the files that were asked for, as they are found.
@@ -237,79 +197,102 @@ class GraphWriter {
   public:
     GraphWriter(const GraphOptions& options, GraphResult& result)
         : result_(result),
-          n_(result.training().rows.count),
-          mutual_(n_),
-          counter_(n_, result.form, result.training().labels),
+          mutual_(result.images()),
+          counter_(result.images(), result.form, result.training().labels),
           indices_(open(options.npy, npy_endings[0])),
           distances_(open(options.npy, npy_endings[1])),
           csv_(open(options.csv)),
           mtx_(open(options.mtx)) {
-        if (result.form == GraphForm::directed)
-            open_writers(n_ * result.method.vote.k);
+        if (is_directed())
+            put_headings(result.images() * k());
         else
-            all_ = Neighbors(n_, result.method.vote.k);
+            all_ = Neighbors(result.images(), k());
     }
 
     /// Rows of the directed graph, in order.
     void take(std::int64_t first, const Neighbors& part) {
         for (std::int64_t i = 0; i < part.n_query; ++i) {
             mutual_.row(first + i, part.row(i));
-            if (result_.form == GraphForm::directed)
-                put(first + i, part.row(i));
+            if (is_directed())
+                put_row(first + i, part.row(i));
             else
-                std::copy(part.row(i).begin(), part.row(i).end(), all_.row(first + i).begin());
+                std::ranges::copy(part.row(i), all_.row(first + i).begin());
         }
         files_.check();
     }
 
     /// After the last row: writes an undirected form. Returns the files, which are not yet in place.
     OutputFiles& finish() {
-        if (result_.form != GraphForm::directed) {
+        const std::int64_t n = result_.images();
+        if (!is_directed()) {
             const GraphRows rows = undirected(all_, result_.form);
-            open_writers(std::ssize(rows.edges) / 2);
+            put_headings(std::ssize(rows.edges) / 2);
             constexpr std::int64_t between_checks = 4096;
-            for (std::int64_t i = 0; i < n_; ++i) {
-                put(i, rows.row(i));
+            for (std::int64_t i = 0; i < n; ++i) {
+                put_row(i, rows.row(i));
                 if (i % between_checks != 0) continue;
                 stop_if_asked();
                 files_.check();
             }
         }
-        writers_.clear();
+        csv_lines_.reset();
+        mtx_lines_.reset();
         result_.counts = counter_.counts();
-        result_.mutual_share =
-            static_cast<double>(2 * mutual_.pairs()) / static_cast<double>(n_ * result_.method.vote.k);
+        result_.mutual_share = static_cast<double>(2 * mutual_.pairs()) / static_cast<double>(n * k());
         return files_;
     }
 
   private:
+    bool is_directed() const { return result_.form == GraphForm::directed; }
+    int k() const { return result_.method.vote.k; }
+    const Measure& measure() const { return result_.method.measure; }
+
     /// Null: not asked for.
     std::ostream* open(const std::string& file, const char* ending = "") {
         return file.empty() ? nullptr : &files_.open(file + ending);
     }
-    /// `edges` as GraphCounts has them.
-    void open_writers(std::int64_t edges) {
-        const Measure& measure = result_.method.measure;
-        const int k = result_.method.vote.k;
-        if (indices_ != nullptr)
-            writers_.push_back(npy_writer<std::int32_t>(*indices_, n_, k, "i4", &Neighbor::index));
-        if (distances_ != nullptr) writers_.push_back(npy_distances(*distances_, n_, k, measure));
-        if (csv_ != nullptr) writers_.push_back(csv_writer(*csv_, measure));
-        if (mtx_ != nullptr) writers_.push_back(matrix_writer(*mtx_, n_, edges, result_.form, measure));
+
+    /// `edges` as GraphCounts has them. Distances are integers for integral metrics, else float32 or reals.
+    void put_headings(std::int64_t edges) {
+        const std::int64_t n = result_.images();
+        const bool integral = is_integral(measure().metric);
+        if (indices_ != nullptr) put_npy_header(*indices_, n, k(), "i4");
+        if (distances_ != nullptr) put_npy_header(*distances_, n, k(), integral ? "i8" : "f4");
+        if (csv_ != nullptr) csv_lines_.emplace(*csv_).row("point,rank,neighbor,distance");
+        if (mtx_ == nullptr) return;
+        Lines& lines = mtx_lines_.emplace(*mtx_, ' ');
+        lines.row("%%MatrixMarket matrix coordinate", integral ? "integer" : "real",
+                  is_directed() ? "general" : "symmetric");
+        lines.row("% the", name(result_.form),
+                  "k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j");
+        lines.row(n, n, edges);
     }
-    void put(std::int64_t point, std::span<const Neighbor> row) {
+
+    /// In the CSV points count from 0 and ranks from 1; in the matrix points count from 1, and of an undirected form, a
+    /// symmetric matrix, the file has the lower triangle.
+    void put_row(std::int64_t point, std::span<const Neighbor> row) {
         counter_.row(point, row);
-        for (const RowWriter& writer : writers_)
-            writer(point, row);
+        if (indices_ != nullptr) put_npy_row<std::int32_t>(*indices_, row, &Neighbor::index);
+        if (distances_ != nullptr && is_integral(measure().metric))
+            put_npy_row<std::int64_t>(*distances_, row, &Neighbor::distance);
+        else if (distances_ != nullptr)
+            put_npy_row<float>(*distances_, row,
+                               [&](const Neighbor& one) { return distance_of(measure(), one.distance); });
+        int rank = 0;
+        for (const Neighbor& one : row) {
+            const DistanceCell distance{measure(), one.distance};
+            if (csv_lines_) csv_lines_->row(point, ++rank, one.index, distance);
+            if (mtx_lines_ && (is_directed() || one.index <= point))
+                mtx_lines_->row(point + 1, std::int64_t{one.index} + 1, distance);
+        }
     }
 
     OutputFiles files_;
     GraphResult& result_;
-    std::int64_t n_;
     MutualCounter mutual_;
     GraphCounter counter_;
     std::ostream *indices_, *distances_, *csv_, *mtx_;
-    std::vector<RowWriter> writers_;
+    std::optional<Lines> csv_lines_, mtx_lines_;
     Neighbors all_;  ///< of an undirected form
 };
 
