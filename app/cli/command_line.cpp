@@ -112,12 +112,6 @@ const Command* command_named(const std::string& name) {
                      (near.empty() ? "expected one that --help lists" : "did you mean '" + near + "'?"));
 }
 
-[[noreturn]] void explain_no_command(const Words& words) {
-    Options ignored;
-    if (!words.unknown.empty()) explain_unknown(words.unknown, options_of(ignored));
-    throw UsageError("no command given; expected " + one_of(names_of(commands())));
-}
-
 /// The values of each option by its key, in the order of the command line.
 std::map<std::string, std::vector<std::string>> parse_words(const std::vector<std::string>& words,
                                                             const Known& known) {
@@ -217,10 +211,10 @@ void CommandLine::parse(std::vector<std::string> words) {
         sorted.help = true;
         plain.erase(plain.begin());
     }
-    const bool asks = sorted.version || sorted.help;  // beside a command whatever else is there
-    if (asks && plain.empty() && !sorted.unknown.empty()) explain_no_command(sorted);
+    Options ignored;
+    if (plain.empty() && !sorted.unknown.empty()) explain_unknown(sorted.unknown, options_of(ignored));
     if (!plain.empty()) command = command_named(plain[0]);
-    if (sorted.version) {
+    if (sorted.version) {  // like --help beside a command whatever else is there
         answer = std::string("mnist-knn ") + program_version + '\n';
         return;
     }
@@ -228,7 +222,7 @@ void CommandLine::parse(std::vector<std::string> words) {
         answer = command != nullptr ? command_help(*command) : program_help();
         return;
     }
-    if (command == nullptr) explain_no_command(sorted);
+    if (command == nullptr) throw UsageError("no command given; expected " + one_of(names_of(commands())));
     if (!sorted.without_value.empty())
         throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
                          " VALUE");

@@ -62,10 +62,10 @@ inline OptionValue picture(std::string& target, const char* ending) {
 }
 
 /// A folder that gets these files.
-inline OptionValue folder(std::string& target, std::vector<const char*> names) {
+inline OptionValue folder(std::string& target, std::span<const char* const> names) {
     OptionValue value = written("DIR", target, parse_folder_name);
     value.is_folder = true;
-    value.names = std::move(names);
+    value.names = names;
     return value;
 }
 

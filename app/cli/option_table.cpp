@@ -14,10 +14,6 @@ using Text = const std::string&;
 
 constexpr const char* files_of_report = "report.json, predictions.csv, confusion.png, index.html";
 
-std::vector<const char*> all_of(std::span<const char* const> names) {
-    return {names.begin(), names.end()};
-}
-
 /// "0.5%", "auto" or "off".
 std::optional<double> parse_reject(Text option, Text value) {
     if (value == "off") return std::nullopt;
@@ -136,11 +132,12 @@ std::vector<Option> form_options(Options& o) {
 std::vector<Option> output_options(Options& o) {
     OutputOptions& out = o.output;
     OptionValue npy = written("PREFIX", o.graph.npy, parse_prefix);
-    npy.endings = all_of(npy_endings);
-    const std::vector<const char*> set = {mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
-                                          mnist_files[3].name};
+    npy.endings = npy_endings;
+    static const std::array set{mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
+                                mnist_files[3].name};
+    static const std::array kept{set[0], set[1], "kept.csv"};
     return {
-        {"condense", "--out", folder(o.condense.out, {set[0], set[1], "kept.csv"}),
+        {"condense", "--out", folder(o.condense.out, kept),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
          "kept images; all are written, or none"},
         {"condense", "--rule", choice(o.condense.rule),
@@ -183,9 +180,9 @@ std::vector<Option> output_options(Options& o) {
         {"bench", "--plot", picture(o.bench.plot, ".svg"), "the measurements as an SVG"},
         {"graph", "--plot", picture(o.graph.plot, ".svg"), "the histogram of in-degrees as an SVG"},
         {"tune", "--plot", picture(o.tune.plot, ".svg"), "errors over k, as an SVG"},
-        {"evaluate", "--report", folder(out.report, all_of(report_files)),
+        {"evaluate", "--report", folder(out.report, report_files),
          std::string("a folder with all of it: ") + files_of_report},
-        {"classify", "--report", folder(out.report, all_of(report_files)),
+        {"classify", "--report", folder(out.report, report_files),
          std::string("with --expected, a folder with the results: ") + files_of_report},
         {"info", "--write-synthetic", folder(o.write_synthetic, set),
          "writes the built-in synthetic digits as IDX files and does nothing else"},
