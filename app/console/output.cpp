@@ -118,21 +118,15 @@ void print_to_stderr(std::string_view text) {
 }
 
 std::string as_options(std::string_view message) {
-    constexpr std::string_view mark = "§";
-    std::string shown(message.substr(0, message.find(mark)));
-    for (std::size_t at = shown.size(); at < message.size();) {
+    constexpr std::string_view mark = "§", letters = "abcdefghijklmnopqrstuvwxyz-";
+    std::string shown(message);
+    for (std::size_t at = 0; (at = shown.find(mark, at)) != shown.npos; at += mark.size()) {
         const std::size_t begin = at + mark.size();
-        const std::size_t end =
-            std::min(message.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", begin), message.size());
-        const std::string name(message.substr(begin, end - begin));
+        const std::string name = shown.substr(begin, shown.find_first_not_of(letters, begin) - begin);
         const std::string option = (name.size() == 1 ? "-" : "--") + name;
         Options ignored;
-        const std::vector<Option> options = options_of(ignored);
-        const bool is_setting = std::any_of(options.begin(), options.end(),
-                                            [&](const Option& one) { return one.shown() == option; });
-        shown += is_setting ? option : std::string(mark) + name;
-        at = std::min(message.find(mark, end), message.size());
-        shown += message.substr(end, at - end);
+        if (std::ranges::count(options_of(ignored), option, &Option::shown) > 0)
+            shown.replace(at, mark.size() + name.size(), option);
     }
     return shown;
 }
