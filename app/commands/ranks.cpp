@@ -19,8 +19,6 @@ namespace knn {
 
 namespace {
 
-using Json = nlohmann::json;
-
 struct State {
     std::unique_ptr<Ranks> ranks;  ///< null: this process alone
     std::string words;
@@ -41,10 +39,10 @@ struct Message {
     std::string version = program_version;
 
     std::vector<std::uint8_t> bytes() const {
-        return Json::to_cbor(Json::array({exit_code, text, words, checksum, version}));
+        return nlohmann::json::to_cbor(nlohmann::json::array({exit_code, text, words, checksum, version}));
     }
     static Message from(const std::vector<std::uint8_t>& bytes) {
-        const Json parts = Json::from_cbor(bytes);
+        const auto parts = nlohmann::json::from_cbor(bytes);
         return {parts[0], parts[1], parts[2], parts[3], parts[4]};
     }
 };

@@ -158,8 +158,8 @@ void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& outp
              output);
 }
 
-void search(TuneResult& result, std::vector<TunedSearch>& searches, std::span<const Resolved> resolved,
-            const OutputOptions& output) {
+void search_all(TuneResult& result, std::vector<TunedSearch>& searches, std::span<const Resolved> resolved,
+                const OutputOptions& output) {
     const std::int64_t n = result.images(), all = std::ssize(searches) * n;
     const auto start = Clock::now();
     with_progress(output, "searching", [&](const ProgressToken& token) {
@@ -365,7 +365,7 @@ int tune(const Options& options, Clock::time_point start) {
     agree_on({training.rows}, training.labels);
 
     TuneResult result{{set}, range};
-    search(result, searches, resolved, options.output);
+    search_all(result, searches, resolved, options.output);
     result.wall_ms = ms_since(start);
     const Configuration& best = result.configurations.front();
     const std::string comment = "chosen by 'mnist-knn tune': " + std::to_string(best.errors) + ' ' +
