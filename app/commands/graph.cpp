@@ -198,15 +198,20 @@ class GraphWriter {
     GraphWriter(const GraphOptions& options, GraphResult& result)
         : result_(result),
           mutual_(result.images()),
-          counter_(result.images(), result.form, result.training().labels),
-          indices_(open(options.npy, npy_endings[0])),
-          distances_(open(options.npy, npy_endings[1])),
-          csv_(open(options.csv)),
-          mtx_(open(options.mtx)) {
+          counter_(result.images(), result.form, result.training().labels) {
+        const std::int64_t n = result.images();
+        if (!options.npy.empty()) {
+            indices_ = &files_.open(options.npy + npy_endings[0]);
+            distances_ = &files_.open(options.npy + npy_endings[1]);
+            put_npy_header(*indices_, n, k(), "i4");
+            put_npy_header(*distances_, n, k(), has_integers() ? "i8" : "f4");
+        }
+        if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("point,rank,neighbor,distance");
+        if (!options.mtx.empty()) mtx_.emplace(files_.open(options.mtx), ' ');
         if (is_directed())
-            put_headings(result.images() * k());
+            put_matrix_heading(n * k());
         else
-            all_ = Neighbors(result.images(), k());
+            all_ = Neighbors(n, k());
     }
 
     /// Rows of the directed graph, in order.
@@ -226,7 +231,7 @@ class GraphWriter {
         const std::int64_t n = result_.images();
         if (!is_directed()) {
             const GraphRows rows = undirected(all_, result_.form);
-            put_headings(std::ssize(rows.edges) / 2);
+            put_matrix_heading(std::ssize(rows.edges) / 2);
             constexpr std::int64_t between_checks = 4096;
             for (std::int64_t i = 0; i < n; ++i) {
                 put_row(i, rows.row(i));
@@ -235,8 +240,8 @@ class GraphWriter {
                 files_.check();
             }
         }
-        csv_lines_.reset();
-        mtx_lines_.reset();
+        csv_.reset();
+        mtx_.reset();
         result_.counts = counter_.counts();
         result_.mutual_share = static_cast<double>(2 * mutual_.pairs()) / static_cast<double>(n * k());
         return files_;
@@ -247,43 +252,37 @@ class GraphWriter {
     int k() const { return result_.method.vote.k; }
     const Measure& measure() const { return result_.method.measure; }
 
-    /// Null: not asked for.
-    std::ostream* open(const std::string& file, const char* ending = "") {
-        return file.empty() ? nullptr : &files_.open(file + ending);
-    }
+    /// Whether distances are integers, else float32 or reals.
+    bool has_integers() const { return is_integral(measure().metric); }
 
-    /// `edges` as GraphCounts has them. Distances are integers for integral metrics, else float32 or reals.
-    void put_headings(std::int64_t edges) {
-        const std::int64_t n = result_.images();
-        const bool integral = is_integral(measure().metric);
-        if (indices_ != nullptr) put_npy_header(*indices_, n, k(), "i4");
-        if (distances_ != nullptr) put_npy_header(*distances_, n, k(), integral ? "i8" : "f4");
-        if (csv_ != nullptr) csv_lines_.emplace(*csv_).row("point,rank,neighbor,distance");
-        if (mtx_ == nullptr) return;
-        Lines& lines = mtx_lines_.emplace(*mtx_, ' ');
-        lines.row("%%MatrixMarket matrix coordinate", integral ? "integer" : "real",
+    /// `edges` as GraphCounts has them.
+    void put_matrix_heading(std::int64_t edges) {
+        if (!mtx_) return;
+        mtx_->row("%%MatrixMarket matrix coordinate", has_integers() ? "integer" : "real",
                   is_directed() ? "general" : "symmetric");
-        lines.row("% the", name(result_.form),
+        mtx_->row("% the", name(result_.form),
                   "k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j");
-        lines.row(n, n, edges);
+        mtx_->row(result_.images(), result_.images(), edges);
     }
 
     /// In the CSV points count from 0 and ranks from 1; in the matrix points count from 1, and of an undirected form, a
     /// symmetric matrix, the file has the lower triangle.
     void put_row(std::int64_t point, std::span<const Neighbor> row) {
         counter_.row(point, row);
-        if (indices_ != nullptr) put_npy_row<std::int32_t>(*indices_, row, &Neighbor::index);
-        if (distances_ != nullptr && is_integral(measure().metric))
-            put_npy_row<std::int64_t>(*distances_, row, &Neighbor::distance);
-        else if (distances_ != nullptr)
-            put_npy_row<float>(*distances_, row,
-                               [&](const Neighbor& one) { return distance_of(measure(), one.distance); });
+        if (indices_ != nullptr) {
+            put_npy_row<std::int32_t>(*indices_, row, &Neighbor::index);
+            if (has_integers())
+                put_npy_row<std::int64_t>(*distances_, row, &Neighbor::distance);
+            else
+                put_npy_row<float>(*distances_, row,
+                                   [&](auto& one) { return distance_of(measure(), one.distance); });
+        }
         int rank = 0;
         for (const Neighbor& one : row) {
             const DistanceCell distance{measure(), one.distance};
-            if (csv_lines_) csv_lines_->row(point, ++rank, one.index, distance);
-            if (mtx_lines_ && (is_directed() || one.index <= point))
-                mtx_lines_->row(point + 1, std::int64_t{one.index} + 1, distance);
+            if (csv_) csv_->row(point, ++rank, one.index, distance);
+            if (mtx_ && (is_directed() || one.index <= point))
+                mtx_->row(point + 1, std::int64_t{one.index} + 1, distance);
         }
     }
 
@@ -291,8 +290,8 @@ class GraphWriter {
     GraphResult& result_;
     MutualCounter mutual_;
     GraphCounter counter_;
-    std::ostream *indices_, *distances_, *csv_, *mtx_;
-    std::optional<Lines> csv_lines_, mtx_lines_;
+    std::ostream *indices_ = nullptr, *distances_ = nullptr;  ///< of --npy
+    std::optional<Lines> csv_, mtx_;
     Neighbors all_;  ///< of an undirected form
 };
 
