@@ -30,11 +30,6 @@ int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Cloc
     return knn::end_ranks(line.command->run(line.options, start));
 }
 
-int report_ranks_end(const knn::RanksEnd& end) {
-    knn::print_line_to_stderr(std::string("error: ") + end.what());
-    return knn::end_ranks(end.exit_code);
-}
-
 constexpr const char* no_memory =
     "out of memory; expected enough free memory for the images and their neighbors";
 
@@ -66,7 +61,8 @@ int main(int argc, char** argv) {
     try {
         return run(line, {argv + (argc > 0 ? 1 : 0), argv + argc}, start);
     } catch (const knn::RanksEnd& end) {
-        return report_ranks_end(end);
+        knn::print_line_to_stderr(std::string("error: ") + end.what());
+        return knn::end_ranks(end.exit_code);
     } catch (const knn::UsageError& error) {
         const int code = knn::fail_ranks(error.what(), wrong_usage);
         if (code == wrong_usage) knn::print_to_stderr(line.usage());

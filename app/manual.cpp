@@ -43,16 +43,14 @@ std::string options_text(const std::string& command) {
     const bool is_first = command == "evaluate";
     knn::Options ignored;
     const std::vector<Option> all = knn::options_of(ignored, command);
-    std::string text, shared, separator;
+    std::string text, shared;
     for (const Option& option : all)
-        if (is_first || !option.belongs_to("evaluate")) text += item(option) + paragraph(option.meaning);
+        if (is_first || !option.belongs_to("evaluate"))
+            text += item(option) + paragraph(option.meaning);
+        else
+            shared += (shared.empty() ? "" : ", ") + option.shown();
     if (!text.empty()) text = ".Bl -tag -width Ds\n" + text + ".El\n";
     if (is_first) return text;
-    for (const Option& option : all) {
-        if (!option.belongs_to("evaluate")) continue;
-        shared += separator + option.shown();
-        separator = ", ";
-    }
     return text + ".Pp\nOf the options of\n.Cm evaluate\nit takes:\n" + paragraph(shared + '.');
 }
 

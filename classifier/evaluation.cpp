@@ -141,14 +141,12 @@ std::vector<std::uint8_t> right_answers(const Evaluation& evaluation) {
     return right;
 }
 
-std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image) {
-    const std::span<const Neighbor> neighbors = evaluation.found.neighbors.row(image);
+std::vector<VoteShare> vote_shares(std::span<const Neighbor> neighbors, const std::uint8_t* labels,
+                                   Weights weights, const Measure& measure) {
     const bool zeros_alone = neighbors.front().distance == 0;
     std::array<double, 256> sums{};
     for (const Neighbor& neighbor : neighbors)
-        sums[evaluation.data->train.labels.data()[neighbor.index]] +=
-            vote_weight(neighbor.distance, zeros_alone, evaluation.method.vote.weights,
-                        evaluation.method.neighbor_measure());
+        sums[labels[neighbor.index]] += vote_weight(neighbor.distance, zeros_alone, weights, measure);
     const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
     std::vector<VoteShare> shares;
     for (int label = 0; label < 256; ++label)

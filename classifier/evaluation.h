@@ -94,11 +94,12 @@ void add_confidence(Evaluation& evaluation, const Index& index, const ProgressTo
 /// 1 or 0 for each test image.
 std::vector<std::uint8_t> right_answers(const Evaluation& evaluation);
 
-/// Each label's share of the votes of one test image, the largest first.
+/// Each label's share of the votes of these neighbors, at least one, the largest first, then the smallest label.
 struct VoteShare {
     int label = 0;
     double share = 0;  ///< 0 < share <= 1
 };
-std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image);
+std::vector<VoteShare> vote_shares(std::span<const Neighbor> neighbors, const std::uint8_t* labels,
+                                   Weights weights, const Measure& measure);
 
 }  // namespace knn

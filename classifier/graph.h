@@ -95,19 +95,4 @@ class GraphCounter {
     std::int64_t edges_ = 0, within_class_ = 0;
 };
 
-/// A graph as `graph` reports it.
-struct GraphResult {
-    std::string created;                ///< ISO 8601, UTC
-    std::string source;                 ///< of the points
-    std::vector<std::string> pictures;  ///< the file of each point, if they come from a folder
-    int rows = 0, cols = 0;             ///< of an image
-    Method method;                      ///< its vote has k
-    GraphForm form = GraphForm::directed;
-    Plan plan;
-    GraphCounts counts;
-    double mutual_share = 0;  ///< of the directed edges, whatever the form
-    Timeline timeline;
-    double search_ms = 0, load_ms = 0, wall_ms = 0;  ///< search_ms includes opening, not the writing
-};
-
 }  // namespace knn

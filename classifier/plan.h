@@ -111,7 +111,7 @@ class Planner {
     /// Waits for the list of GPUs if each rank takes another one.
     int likely_device() const;
 
-    /// Call once. Waits for the list of GPUs. Throws as the free function `resolve` does.
+    /// Waits for the list of GPUs. Throws as the free function `resolve` does.
     Resolved resolve(const Problem& problem);
 
   private:

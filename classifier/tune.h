@@ -71,19 +71,4 @@ std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::in
 /// Labels that leave-one-out gets wrong whatever the method, because no other image has them.
 std::vector<std::uint8_t> lonely_labels(std::span<const std::uint8_t> labels);
 
-/// The result of `tune`.
-struct TuneResult {
-    std::string created;  ///< ISO 8601, UTC
-    std::string source;
-    bool synthetic = false;
-    std::int64_t images = 0;
-    int rows = 0, cols = 0, classes = 0;
-    VoteRange range;
-    std::vector<Method> searches;  ///< the k of each is the number of neighbors searched
-    std::vector<Configuration> configurations;
-    Plan plan;  ///< of the last search
-    Timeline timeline;
-    double search_ms = 0, load_ms = 0, wall_ms = 0;  ///< search_ms includes opening and votes
-};
-
 }  // namespace knn

@@ -24,7 +24,7 @@ const Option* lookup(const std::string& word, const Known& known) {
     const bool is_long = word.starts_with("--");
     const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
     const auto found = std::find_if(known.begin(), known.end(), [&](const Option& option) {
-        return is_long ? option.long_name() == name : option.letter() == name[1];
+        return is_long ? option.shown() == name : option.letter() == name[1];
     });
     return found != known.end() && name.size() > 1 ? &*found : nullptr;
 }
@@ -104,20 +104,12 @@ const Command* command_named(const std::string& name) {
     const std::string asked = option.starts_with("--=") ? option : option.substr(0, option.find('='));
     std::string near = nearest_name(asked, names);
     // `evaluate` and `bench` limit the images under names of their own.
-    constexpr std::pair<const char*, const char*> pairs[] = {{"--limit-train", "--n-train"},
-                                                             {"--limit-test", "--n-query"},
-                                                             {"--n-train", "--limit-train"},
-                                                             {"--n-query", "--limit-test"}};
-    for (const auto& [other, own] : pairs)
-        if (asked == other && std::count(names.begin(), names.end(), own) > 0) near = own;
+    for (const auto& [a, b] :
+         {std::pair("--limit-train", "--n-train"), std::pair("--limit-test", "--n-query")})
+        for (const auto& [other, own] : {std::pair(a, b), std::pair(b, a)})
+            if (asked == other && std::ranges::count(names, own) > 0) near = own;
     throw UsageError(option + ": unknown option; " +
                      (near.empty() ? "expected one that --help lists" : "did you mean '" + near + "'?"));
-}
-
-[[noreturn]] void explain_no_command(const Words& words) {
-    Options ignored;
-    if (!words.unknown.empty()) explain_unknown(words.unknown, options_of(ignored));
-    throw UsageError("no command given; expected " + one_of(names_of(commands())));
 }
 
 /// The values of each option by its key, in the order of the command line.
@@ -125,14 +117,12 @@ std::map<std::string, std::vector<std::string>> parse_words(const std::vector<st
                                                             const Known& known) {
     po::options_description described;
     for (const Option& option : known) {
-        const std::string letter = option.letter() != '\0' ? std::string(",") + option.letter() : "";
-        const std::string name = (option.long_name().empty() ? "" : option.key()) + letter;
-        const po::value_semantic* value = nullptr;
+        std::string name = option.key() == "-k" ? "" : option.key();
+        if (option.letter() != '\0') name += std::string(",") + option.letter();
         if (option.value.placeholder != nullptr)
-            value = po::value<std::string>();
+            described.add_options()(name.c_str(), po::value<std::string>());
         else
-            value = po::bool_switch();
-        described.add_options()(name.c_str(), value);
+            described.add_options()(name.c_str(), po::bool_switch());
     }
     constexpr int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     std::map<std::string, std::vector<std::string>> values;
@@ -221,10 +211,10 @@ void CommandLine::parse(std::vector<std::string> words) {
         sorted.help = true;
         plain.erase(plain.begin());
     }
-    const bool asks = sorted.version || sorted.help;  // beside a command whatever else is there
-    if (asks && plain.empty() && !sorted.unknown.empty()) explain_no_command(sorted);
+    Options ignored;
+    if (plain.empty() && !sorted.unknown.empty()) explain_unknown(sorted.unknown, options_of(ignored));
     if (!plain.empty()) command = command_named(plain[0]);
-    if (sorted.version) {
+    if (sorted.version) {  // like --help beside a command whatever else is there
         answer = std::string("mnist-knn ") + program_version + '\n';
         return;
     }
@@ -232,7 +222,7 @@ void CommandLine::parse(std::vector<std::string> words) {
         answer = command != nullptr ? command_help(*command) : program_help();
         return;
     }
-    if (command == nullptr) explain_no_command(sorted);
+    if (command == nullptr) throw UsageError("no command given; expected " + one_of(names_of(commands())));
     if (!sorted.without_value.empty())
         throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
                          " VALUE");

@@ -39,40 +39,33 @@ OptionValue several(const char* placeholder, std::vector<Value>& target, Parse p
 
 /// The name of a file or folder that is read.
 inline OptionValue input(const char* placeholder, std::string& target) {
-    return {placeholder, [&target](const std::string& option, const std::string& value) {
-                if (value.empty()) throw UsageError(as_given(option, value) + ": empty; expected a name");
-                target = value;
-            }};
+    return once(placeholder, target, parse_file_name);
+}
+
+/// The name of what is written.
+template <class Parse>
+OptionValue written(const char* placeholder, std::string& target, Parse parse) {
+    OptionValue value = once(placeholder, target, parse);
+    value.output = &target;
+    return value;
 }
 
 /// A file that is written; "-" is standard output.
 inline OptionValue output(std::string& target) {
-    OptionValue value = input("FILE", target);
-    value.output = &target;
-    return value;
+    return written("FILE", target, parse_file_name);
 }
 
 /// A picture that is written, see parse_picture_file.
 inline OptionValue picture(std::string& target, const char* ending) {
-    OptionValue value{"FILE", [&target, ending](const std::string& option, const std::string& given) {
-                          target = parse_picture_file(option, given, ending);
-                      }};
-    value.output = &target;
-    return value;
+    return written("FILE", target,
+                   [=](auto& option, auto& value) { return parse_picture_file(option, value, ending); });
 }
 
 /// A folder that gets these files.
-inline OptionValue folder(std::string& target, std::vector<const char*> names) {
-    OptionValue value = input("DIR", target);
-    value.read = [read = value.read](const std::string& option, const std::string& given) {
-        if (given == "-")
-            throw UsageError(as_given(option, given) +
-                             ": several files are written; expected the name of a folder");
-        read(option, given);
-    };
-    value.output = &target;
+inline OptionValue folder(std::string& target, std::span<const char* const> names) {
+    OptionValue value = written("DIR", target, parse_folder_name);
     value.is_folder = true;
-    value.names = std::move(names);
+    value.names = names;
     return value;
 }
 

@@ -14,10 +14,6 @@ using Text = const std::string&;
 
 constexpr const char* files_of_report = "report.json, predictions.csv, confusion.png, index.html";
 
-std::vector<const char*> all_of(std::span<const char* const> names) {
-    return {names.begin(), names.end()};
-}
-
 /// "0.5%", "auto" or "off".
 std::optional<double> parse_reject(Text option, Text value) {
     if (value == "off") return std::nullopt;
@@ -135,13 +131,13 @@ std::vector<Option> form_options(Options& o) {
 /// The files that commands write, in the order in which messages name them.
 std::vector<Option> output_options(Options& o) {
     OutputOptions& out = o.output;
-    OptionValue npy = once("PREFIX", o.graph.npy, parse_prefix);
-    npy.output = &o.graph.npy;
-    npy.endings = all_of(npy_endings);
-    const std::vector<const char*> set = {mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
-                                          mnist_files[3].name};
+    OptionValue npy = written("PREFIX", o.graph.npy, parse_prefix);
+    npy.endings = npy_endings;
+    static const std::array set{mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
+                                mnist_files[3].name};
+    static const std::array kept{set[0], set[1], "kept.csv"};
     return {
-        {"condense", "--out", folder(o.condense.out, {set[0], set[1], "kept.csv"}),
+        {"condense", "--out", folder(o.condense.out, kept),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
          "kept images; all are written, or none"},
         {"condense", "--rule", choice(o.condense.rule),
@@ -184,9 +180,9 @@ std::vector<Option> output_options(Options& o) {
         {"bench", "--plot", picture(o.bench.plot, ".svg"), "the measurements as an SVG"},
         {"graph", "--plot", picture(o.graph.plot, ".svg"), "the histogram of in-degrees as an SVG"},
         {"tune", "--plot", picture(o.tune.plot, ".svg"), "errors over k, as an SVG"},
-        {"evaluate", "--report", folder(out.report, all_of(report_files)),
+        {"evaluate", "--report", folder(out.report, report_files),
          std::string("a folder with all of it: ") + files_of_report},
-        {"classify", "--report", folder(out.report, all_of(report_files)),
+        {"classify", "--report", folder(out.report, report_files),
          std::string("with --expected, a folder with the results: ") + files_of_report},
         {"info", "--write-synthetic", folder(o.write_synthetic, set),
          "writes the built-in synthetic digits as IDX files and does nothing else"},
@@ -221,24 +217,19 @@ bool Option::belongs_to(std::string_view command) const {
     return command.empty() || std::find(names.begin(), names.end(), command) != names.end();
 }
 
-std::string Option::long_name() const {
-    const std::string_view all = name;
-    const std::size_t begin = all.find("--");
-    return begin == all.npos ? "" : std::string(all.substr(begin));
-}
-
 char Option::letter() const {
     return name[1] == '-' ? '\0' : name[1];
 }
 
 std::string Option::shown() const {
-    const std::string full = long_name();
-    return full.empty() ? name : full;
+    const std::string_view all = name;
+    const std::size_t begin = all.find("--");
+    return std::string(all.substr(begin == all.npos ? 0 : begin));
 }
 
 std::string Option::key() const {
-    const std::string full = long_name();
-    return full.empty() ? name : full.substr(2);
+    const std::string full = shown();
+    return full.starts_with("--") ? full.substr(2) : full;
 }
 
 std::vector<OptionGroup> option_table(Options& options, std::string_view command) {

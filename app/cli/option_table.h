@@ -18,10 +18,11 @@ struct OptionValue {
     const char* placeholder = nullptr;  ///< "FILE"; null: a flag, which has no value
     Read read = {};                     ///< throws UsageError
     bool repeatable = false;
-    std::string* output = nullptr;          ///< a file that the command writes
-    bool is_folder = false;                 ///< or a folder,
-    std::vector<const char*> names = {};    ///< with these files
-    std::vector<const char*> endings = {};  ///< or files whose names begin with the value and end with these
+    std::string* output = nullptr;            ///< a file that the command writes
+    bool is_folder = false;                   ///< or a folder,
+    std::span<const char* const> names = {};  ///< with these files
+    std::span<const char* const> endings =
+        {};  ///< or files whose names begin with the value and end with these
 };
 
 struct Option {
@@ -32,7 +33,6 @@ struct Option {
     bool in_report = false;  ///< a report determines it, so that it conflicts with --from
 
     bool belongs_to(std::string_view command) const;  ///< empty: any
-    std::string long_name() const;                    ///< "--quiet"; empty for -k
     char letter() const;                              ///< 'q'; 0 if it has none
     std::string shown() const;                        ///< in messages: the long name, or "-k"
     std::string key() const;                          ///< in `Options::given`: "quiet", "-k"

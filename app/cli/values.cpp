@@ -66,6 +66,18 @@ std::size_t parse_name(std::string_view option, std::string_view text, std::span
                      suggestion(text, names));
 }
 
+std::string parse_file_name(std::string_view option, std::string_view text) {
+    if (text.empty()) throw UsageError(as_given(option, text) + ": empty; expected a name");
+    return std::string(text);
+}
+
+std::string parse_folder_name(std::string_view option, std::string_view text) {
+    if (text == "-")
+        throw UsageError(as_given(option, text) +
+                         ": several files are written; expected the name of a folder");
+    return parse_file_name(option, text);
+}
+
 bool is_no_file(const std::string& name) {
     std::error_code none;
     const fs::file_status status = fs::status(name, none);

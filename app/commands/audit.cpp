@@ -1,7 +1,6 @@
 #include "classifier/audit.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -26,21 +25,24 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t usual_in_text = 20, usual_in_json = 1000, usual_in_page = 500;
 
 struct AuditReport {
-    Audit audit;
+    const LoadedSet& set;
+    const AuditOptions& options;
     Method method;
-    const char* set = "train";  ///< or "test": which images are judged
-    const LabeledImages *train = nullptr, *judged = nullptr;
     std::span<const std::uint8_t> train_labels;  ///< as they were searched: some may be planted
-    std::string source, created;
-    double load_ms = 0, wall_ms = 0;
-    std::vector<std::int64_t> planted;  ///< by index
-    std::int64_t limit = 0;             ///< of the images in each form of the report; 0: what is usual in it
+    std::vector<std::int64_t> planted;           ///< by index
+    Audit audit = {};
+    std::string created = utc_now();
+    double wall_ms = 0;
 
+    const Dataset& data() const { return set.data(); }
+    bool by_others() const { return options.of == AuditSet::train; }
+    const LabeledImages& judged() const { return by_others() ? data().train : data().test; }
+    /// `usual`: how many there are in this form of the report without --limit.
     std::span<const Suspicion> first(std::int64_t usual) const {
-        const std::int64_t count = std::min(limit > 0 ? limit : usual, std::ssize(audit.images));
+        const std::int64_t count =
+            std::min(options.limit > 0 ? options.limit : usual, std::ssize(audit.images));
         return std::span(audit.images).first(static_cast<std::size_t>(count));
     }
-    bool by_others() const { return judged == train; }
     /// The neighbors of an image, at most `count`.
     std::span<const Neighbor> nearest(const Suspicion& one, std::int64_t count) const {
         const auto row = audit.neighbors.row(one.index);
@@ -52,7 +54,7 @@ struct AuditReport {
 std::string judged_text(const AuditReport& report) {
     const bool by_others = report.by_others();
     return counted(std::ssize(report.audit.images), by_others ? "training image" : "test image") + " of " +
-           harmless(report.source) + ", judged by " +
+           harmless(report.data().source) + ", judged by " +
            (by_others ? "the others" : counted(std::ssize(report.train_labels), "training image"));
 }
 
@@ -88,7 +90,7 @@ std::string audit_text(const AuditReport& report) {
                        {"settings", settings_text(report.method)},
                        {"probably wrong", wrong_text(report.audit)},
                        {"planted", planted_text(report)},
-                       {"time", times_text(report.audit.search_ms, report.load_ms, report.wall_ms)}}) +
+                       {"time", times_text(report.audit.search_ms, report.set.load_ms(), report.wall_ms)}}) +
            '\n' + list.text();
 }
 
@@ -96,7 +98,8 @@ void write_csv(std::ostream& out, const AuditReport& report) {
     Lines lines(out);
     lines.row("set,index,label,suggested,probability");
     for (const Suspicion& one : report.first(std::ssize(report.audit.images)))
-        if (!lines.row(report.set, one.index, int{one.label}, int{one.suggested}, fixed(one.probability, 6)))
+        if (!lines.row(name(report.options.of), one.index, int{one.label}, int{one.suggested},
+                       fixed(one.probability, 6)))
             return;
 }
 
@@ -113,8 +116,8 @@ std::string audit_json(const AuditReport& report) {
     Json json = json_head("mnist-knn/audit/1");
     json.update({{"created", report.created},
                  {"dataset",
-                  {{"source", report.source},
-                   {"set", report.set},
+                  {{"source", report.data().source},
+                   {"set", name(report.options.of)},
                    {"train", report.train_labels.size()},
                    {"judged", report.audit.images.size()}}},
                  {"settings", settings_json(report.method, report.audit.plan)},
@@ -130,41 +133,28 @@ std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
     Sheet sheet{.title = "Suspicious labels",
                 .words = "label, what the neighbors suggest, index, probability that the label is wrong.  " +
                          judged_text(report) + ", method " + std::string(name_of(report.method)),
-                .images = *report.judged};
+                .images = report.judged()};
     for (const Suspicion& one : report.first(usual_in_text))
         if (std::ssize(sheet.digits) < sheet_digits)
             sheet.digits.push_back({one.index, one.label, one.suggested, one.probability});
     return sheet_png(sheet);
 }
 
-/// Each label's share of the neighbors, the largest first, then the smallest label.
-std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
-                                    std::span<const std::uint8_t> labels) {
-    std::map<int, int> counts;
-    for (const Neighbor& neighbor : neighbors)
-        ++counts[labels[neighbor.index]];
-    std::vector<VoteShare> shares;
-    for (const auto& [label, count] : counts)
-        shares.push_back({label, count / static_cast<double>(neighbors.size())});
-    std::ranges::stable_sort(shares, std::greater(), &VoteShare::share);
-    return shares;
-}
-
 PageDigits page_digits(const AuditReport& report) {
-    const std::int64_t capacity = page_capacity(report.train->dim(), max_page_neighbors);
+    const std::int64_t capacity = page_capacity(report.data().train.dim(), max_page_neighbors);
     std::vector<PageDigit> digits;
     for (const Suspicion& one : report.first(usual_in_page)) {
         if (std::ssize(digits) == capacity) break;
         const auto nearest = report.nearest(one, max_page_neighbors);
         digits.push_back({one.index, one.label, one.suggested, one.probability,
-                          label_shares(nearest, report.train_labels), nearest});
+                          vote_shares(nearest, report.train_labels.data(), Weights::uniform, {}), nearest});
     }
     return {"The most suspicious labels",
             "confidence",
             std::ssize(report.audit.images),
             std::move(digits),
-            *report.judged,
-            *report.train,
+            report.judged(),
+            report.data().train,
             report.train_labels.data(),
             report.method};
 }
@@ -174,10 +164,11 @@ std::string audit_page(const AuditReport& report) {
     const Audit& audit = report.audit;
     const auto improbable =
         std::ranges::count_if(audit.images, [](auto& one) { return one.suggested != one.label; });
+    const LabeledImages& train = report.data().train;
     nlohmann::json page = {
         {"program", program_json()},
         {"created", report.created},
-        {"dataset", {{"name", report.source}, {"rows", report.train->rows}, {"cols", report.train->cols}}},
+        {"dataset", {{"name", report.data().source}, {"rows", train.rows}, {"cols", train.cols}}},
         {"settings", settings_json(report.method, audit.plan)},
         {"audit",
          {{"judged", judged_text(report)},
@@ -209,24 +200,16 @@ int audit(const Options& options, Clock::time_point start) {
     const Rows &train = set.training().images(), &test = set.queries();
     std::vector<std::uint8_t> train_labels = first_labels(set.data().train, train.count),
                               test_labels = first_labels(set.data().test, test.count);
-    AuditReport report;
+    std::vector<std::int64_t> planted;
     if (given.plant > 0)
-        report.planted = plant_wrong_labels(of_train ? train_labels : test_labels, given.plant, given.seed);
+        planted = plant_wrong_labels(of_train ? train_labels : test_labels, given.plant, given.seed);
     const TrainingSet training({train, train_labels, set.training().shape()});
 
     const Method wide = audit_method(options.method, train.count);
     const Resolved resolved = set.resolve(wide, std::max(train.count, test.count));
-    report.load_ms = set.load_ms();
-    report.method = options.method;
-    report.method.vote.k = std::min(report.method.vote.k, wide.vote.k);
-    report.train = &set.data().train;
-    report.judged = of_train ? &set.data().train : &set.data().test;
-    report.set = name(given.of);
-    report.train_labels = train_labels;
-    report.source = set.data().source;
-    report.created = utc_now();
-    report.limit = given.limit;
     agree_on({train, test}, train_labels);
+    AuditReport report{set, given, options.method, train_labels, std::move(planted)};
+    report.method.vote.k = std::min(report.method.vote.k, wide.vote.k);
     report.audit = with_progress(options.output, "searching", [&](const ProgressToken& token) {
         return audit(Index(training, wide, resolved, token.quiet()), options.method, test, test_labels,
                      token);

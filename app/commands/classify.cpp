@@ -6,7 +6,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
 #include "app/commands/digits.h"
-#include "app/commands/evaluated.h"
+#include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
@@ -14,12 +14,10 @@
 #include "app/report/answers.h"
 #include "app/report/picture.h"
 #include "app/report/text.h"
-#include "classifier/confidence.h"
 #include "classifier/evaluation.h"
 #include "classifier/host.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
-#include "classifier/prototypes.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/picture/picture_file.h"
@@ -51,17 +49,13 @@ std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
 
 /// One search for all digits.
 Results answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
-    const std::vector<std::uint8_t> rows = rows_to_search(images_of(digits));
-    const std::int64_t n = std::ssize(rows) / training.set.images().dim;
+    const auto has_two_sizes = [](const Answer* digit) { return digit->image.smaller.has_value(); };
+    const std::int64_t n = std::ssize(digits) + std::ranges::count_if(digits, has_two_sizes);
     // Also without a digit, so that unsupported options are always reported.
-    const Resolved resolved = resolve_for_digits(training, options, std::max<std::int64_t>(n, 1));
-    note(resolved.notice);
+    const DigitSearch search(training, options, std::max<std::int64_t>(n, 1));
     if (digits.empty()) return {};
-    const Index index(training.set, options.method, resolved);
-    const AnswerScorer scorer(index, training.sample, options.classify.reject);
-    return with_progress(options.output, "searching", [&](const ProgressToken& token) {
-        return answer_digits(digits, index, scorer, token);
-    });
+    return with_progress(options.output, "searching",
+                         [&](const ProgressToken& token) { return search.answer(digits, token); });
 }
 
 /// For explanations: the candidates of each digit as the search finds them, before they are ordered again.
@@ -96,9 +90,9 @@ void add_candidates(PictureAnswers& answers, const LoadedTraining& training, con
 struct Judgment {
     std::size_t named = 0, rejected = 0, failed = 0;
     std::vector<const PictureAnswer*> answered;
-    Uninitialized<Vote> votes;        ///< of those that were answered
-    std::vector<std::uint8_t> truth;  ///< the same
-    Score score;  ///< its labels are all that occur among the training images and the expected digits
+    std::vector<std::uint8_t> truth;  ///< of those that were answered
+    Evaluation
+        evaluation;  ///< of the same; its labels are all that occur among the training images and the expected digits
 };
 
 Judgment judge(const PictureAnswers& answers) {
@@ -119,15 +113,17 @@ Judgment judge(const PictureAnswers& answers) {
         result.answered.push_back(&picture);
         result.truth.push_back(static_cast<std::uint8_t>(*picture.expected));
         labels.insert(result.truth.back());
-        Vote& vote = result.votes.emplace_back(Vote{});
+        Vote& vote = result.evaluation.found.votes.emplace_back(Vote{});
         vote.label = static_cast<decltype(vote.label)>(*answer.label);
         vote.vote_share = answer.vote_share;
+        result.evaluation.confidence.push_back(answer.confidence);
     }
     if (result.named == 0)
         throw DataError(
             "--expected: no name of a picture tells its digit; expected folders 0 to 9, or names "
             "such as four_4.png");
-    result.score = score(result.votes, result.truth, std::vector(labels.begin(), labels.end()));
+    result.evaluation.score =
+        score(result.evaluation.found.votes, result.truth, std::vector(labels.begin(), labels.end()));
     return result;
 }
 
@@ -162,7 +158,7 @@ std::string wrong_text(const Judgment& judgment) {
 
 /// How many are right; unless `quiet`, also the confusion matrix of those that were answered, and which are wrong.
 std::string expected_text(const PictureAnswers& answers, const Judgment& judgment, bool quiet, bool color) {
-    const Score& found = judgment.score;
+    const Score& found = judgment.evaluation.score;
     std::string all = std::to_string(found.correct) + " of " + std::to_string(judgment.named) + ' ' +
                       noun(static_cast<std::int64_t>(judgment.named), "picture") + " right, " +
                       std::to_string(found.total - found.correct) + " wrong, " +
@@ -183,15 +179,13 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     const std::int64_t count = std::ssize(judgment.answered);
     if (count == 0) throw DataError("--report: no picture was answered; expected at least one");
     std::vector<std::uint8_t> pixels;
-    Evaluation evaluation;
+    Evaluation& evaluation = judgment.evaluation;
     evaluation.found.neighbors =
         Neighbors(count, static_cast<int>(judgment.answered.front()->digits[0].neighbors.size()));
-    for (const PictureAnswer* one : judgment.answered) {
-        const Answer& answer = one->digits[0];
+    for (std::int64_t i = 0; i < count; ++i) {
+        const Answer& answer = judgment.answered[static_cast<std::size_t>(i)]->digits[0];
         pixels.insert(pixels.end(), answer.image.pixels.begin(), answer.image.pixels.end());
-        std::copy(answer.neighbors.begin(), answer.neighbors.end(),
-                  evaluation.found.neighbors.row(std::ssize(evaluation.confidence)).begin());
-        evaluation.confidence.push_back(answer.confidence);
+        std::ranges::copy(answer.neighbors, evaluation.found.neighbors.row(i).begin());
     }
     constexpr int side = DigitImage::side;
     const Training test{{pixels.data(), count, side * side}, judgment.truth, {side, side}};
@@ -200,18 +194,16 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     data.source = training.source;
     data.train = copied(training.all, all_indices(training.all.rows.count));
     data.test = copied(test, all_indices(count));
-    data.labels = judgment.score.labels;
+    data.labels = evaluation.score.labels;
     evaluation.data = &data;
     evaluation.n_train = answers.train.count;
     evaluation.n_test = count;
     evaluation.created = utc_now();
     evaluation.method = options.method;
     evaluation.calibrated = answers.calibrated;
-    evaluation.found.votes = std::move(judgment.votes);
     evaluation.found.plan = found.plan;
     evaluation.found.timeline = found.timeline;
     evaluation.found.search_ms = found.search_ms;
-    evaluation.score = std::move(judgment.score);
     evaluation.load_ms = load_ms;
     evaluation.wall_ms = wall_ms;
     write_report(evaluation, options.output);
@@ -243,7 +235,6 @@ std::size_t report_failures(const PictureAnswers& answers) {
 
 int classify(const Options& options, Clock::time_point start) {
     check(options);
-    const Destinations outputs(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
@@ -253,7 +244,7 @@ int classify(const Options& options, Clock::time_point start) {
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());
     for (const PictureSource& picture : sources)
         inputs.emplace_back(picture.file);
-    outputs.check(inputs);
+    check_outputs(output_places(options), inputs);
     note(data_notice_of_pictures(location));  // first: without MNIST the answers are worth less
     const int threads = threads_or_all(options.request.threads);
 
@@ -261,14 +252,11 @@ int classify(const Options& options, Clock::time_point start) {
     // The training set is read while the pictures are.
     std::future<LoadedTraining> loading =
         std::async([&] { return load_for_digits(location, options, threads); });
-    const std::size_t explained = options.classify.explain.empty() ? 0 : max_explained;
     PictureAnswers answers;
     answers.pages = options.classify.many;
     answers.pixels = options.classify.pixels;
     answers.pictures = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
-        return extract_pictures(
-            sources, {options.classify.many, explained, threads, static_cast<int>(options.classify.rotate)},
-            token);
+        return extract_pictures(sources, options.classify, threads, token);
     });
     const LoadedTraining training = loading.get();
     const double load_ms = ms_since(start);
@@ -288,14 +276,15 @@ int classify(const Options& options, Clock::time_point start) {
         choose_hypotheses(picture.digits, answers.labels, measure, typical);
         reject_text_rows(picture.digits);
     }
-    if (explained > 0 && !answers.pages && options.method.rerank.has_descriptors())
+    const bool explains = !options.classify.explain.empty();
+    if (explains && !answers.pages && options.method.rerank.has_descriptors())
         add_candidates(answers, training, options);
     answers.expected = options.classify.expected;
     for (PictureAnswer& picture : answers.pictures)
         if (answers.expected) picture.expected = expected_digit(picture.file);
     const std::size_t failures = report_failures(answers);
-    if (explained > 0 && answers.pictures.size() > explained)
-        note("--explain shows the first " + std::to_string(explained) + " pictures", options.output);
+    if (explains && answers.pictures.size() > max_explained)
+        note("--explain shows the first " + std::to_string(max_explained) + " pictures", options.output);
     const bool quiet = options.output.quiet, color = use_color(options.output.color);
     Judgment judgment;
     if (answers.expected) judgment = judge(answers);

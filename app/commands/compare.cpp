@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "app/cli/command_line.h"
-#include "app/commands/evaluated.h"
+#include "app/commands/evaluate.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/csv.h"
@@ -165,12 +165,11 @@ std::string compare_json(const Side& a, const Side& b, const Comparison& result)
 }
 
 /// The digits that only one gets right.
-std::string compare_csv(const Comparison& result) {
-    std::string text = "index,label,a,b\n";
+void write_compare_csv(std::ostream& out, const Comparison& result) {
+    Lines lines(out);
+    lines.row("index,label,a,b");
     for (const Disagreement& one : result.disagreements)
-        text += std::to_string(one.index) + ',' + std::to_string(one.label) + ',' + std::to_string(one.a) +
-                ',' + std::to_string(one.b) + '\n';
-    return text;
+        lines.row(one.index, one.label, one.a, one.b);
 }
 
 std::string figure(const Disagreement& one, const LabeledImages* test) {
@@ -226,17 +225,18 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
 
 int compare(const Options& options, Clock::time_point) {
     const CompareOptions& given = options.compare;
-    const Destinations outputs(options);
+    const std::vector<OutputPlace> outputs = output_places(options);
     const Side a(given.a), b(given.b);
-    outputs.check({a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
+    check_outputs(outputs,
+                  {a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
     check_same_test_set(a, b, options.output);
     const Comparison result = compare(a.predictions.votes, b.predictions.votes, a.predictions.truth);
     DataLocation location;
     std::optional<Dataset> data;
     if (!given.html.empty()) data = data_of(a, b, options, location);
-    outputs.check(location.files);
+    check_outputs(outputs, location.files);
     const LabeledImages* test = data ? &data->test : nullptr;
-    write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(result); }},
+    write_results({{given.csv, [&](std::ostream& out) { write_compare_csv(out, result); }},
                    {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},
                    {options.output.json, [&](std::ostream& out) { out << compare_json(a, b, result); }}},
                   options.output.quiet ? sentence(result) + '\n' : compare_text(a, b, result));

@@ -33,13 +33,12 @@ LeaveOneOut fit(const TrainingSet& set, const Options& options, int threads) {
     return fitted_sample(Index(set, method, resolve_on_cpu(problem, threads), stoppable()), stoppable());
 }
 
-/// The votes of one digit by label.
-std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighbors,
-                                                std::span<const std::uint8_t> labels) {
-    std::map<int, int> counts;
-    for (const Neighbor& neighbor : neighbors)
-        ++counts[labels[neighbor.index]];
-    return {counts.begin(), counts.end()};
+Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std::int64_t n_query) {
+    PlanRequest request = options.request;
+    if (!request.chooses() && n_query <= few_digits) request.device.kind = DeviceKind::cpu;
+    Resolved resolved = Planner(request).resolve(options.method.problem(set.view(), n_query));
+    note(resolved.notice);
+    return resolved;
 }
 
 }  // namespace
@@ -63,28 +62,22 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
     return training;
 }
 
-Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query) {
-    PlanRequest request = options.request;
-    if (!request.chooses() && n_query <= few_digits) request.device.kind = DeviceKind::cpu;
-    return Planner(request).resolve(options.method.problem(training.set.view(), n_query));
-}
+DigitSearch::DigitSearch(const LoadedTraining& training, const Options& options, std::int64_t n_query)
+    : index_(training.set, options.method, resolve_for_digits(training.set, options, n_query)),
+      compared_(compared_rows(index_)),
+      loss_(options.classify.reject),
+      confidence_(training.sample),
+      rejection_(training.sample) {}
 
-AnswerScorer::AnswerScorer(const Index& index, const LeaveOneOut& sample, std::optional<double> loss)
-    : compared_(compared_rows(index)),
-      transform_(index.training().transform),
-      loss_(loss),
-      confidence_(sample),
-      rejection_(sample) {}
-
-void AnswerScorer::score(Answer& digit, const Results& found, std::int64_t query) const {
+void DigitSearch::score(Answer& digit, const Results& found, std::int64_t query) const {
     const auto at = static_cast<std::size_t>(query);
     const Vote& vote = found.votes[at];
     const ConfidenceFeatures& confidence_features = found.confidence_features[at];
     const auto& pixels = digit.image.pixels;
     const bool has_features = found.features.count() > 0;
     std::vector<std::uint8_t> made;
-    if (!has_features && transform_ != nullptr)
-        made = features(*transform_, {pixels.data(), 1, std::ssize(pixels)}, 1);
+    if (const FittedTransform* transform = index_.training().transform; !has_features && transform != nullptr)
+        made = features(*transform, {pixels.data(), 1, std::ssize(pixels)}, 1);
     const std::uint8_t* row = has_features   ? found.features.rows.row(query)
                               : made.empty() ? pixels.data()
                                              : made.data();
@@ -97,29 +90,26 @@ void AnswerScorer::score(Answer& digit, const Results& found, std::int64_t query
     (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
 }
 
-std::vector<DigitImage*> images_of(std::span<Answer* const> digits) {
+Results DigitSearch::answer(std::span<Answer* const> digits, const ProgressToken& token) const {
     std::vector<DigitImage*> images;
     for (Answer* digit : digits)
         images.push_back(&digit->image);
-    return images;
-}
-
-Results answer_digits(std::span<Answer* const> digits, const Index& index, const AnswerScorer& scorer,
-                      const ProgressToken& token) {
-    const std::vector<DigitImage*> images = images_of(digits);
     const std::vector<std::uint8_t> rows = rows_to_search(images);
-    const Training& training = index.training();
+    const Training& training = index_.training();
     const std::int64_t dim = training.rows.dim;
-    Results found =
-        index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.keep_features = true, .token = token});
+    Results found = index_.search(Rows{rows.data(), std::ssize(rows) / dim, dim},
+                                  {.keep_features = true, .token = token});
     const std::vector<std::int64_t> chosen =
-        choose_sizes(images, index.method().neighbor_measure(), found.neighbors);
+        choose_sizes(images, index_.method().neighbor_measure(), found.neighbors);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);
         digit.neighbors.assign(neighbors.begin(), neighbors.end());
-        digit.votes = votes_by_label(neighbors, training.labels);
-        scorer.score(digit, found, chosen[i]);
+        std::map<int, int> votes;  // by label
+        for (const Neighbor& neighbor : neighbors)
+            ++votes[training.labels[neighbor.index]];
+        digit.votes.assign(votes.begin(), votes.end());
+        score(digit, found, chosen[i]);
     }
     found.features = {};  // its rows may be those above
     return found;

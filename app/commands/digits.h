@@ -25,30 +25,23 @@ struct LoadedTraining {
 /// the CPU and kept there. Throws DataError, UsageError, Interrupted.
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads);
 
-/// What `n_query` digits are searched on: the CPU if they are few and the user asks for no device. Throws UsageError, DeviceError.
-Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query);
-
-/// Says how sure answers are, and which are rejected.
-class AnswerScorer {
+/// Searches for digits in a training set, says how sure the answers are, and rejects what is no digit.
+class DigitSearch {
   public:
-    /// loss: the share of digits that may be rejected; none: nothing is. `index` outlives this.
-    AnswerScorer(const Index& index, const LeaveOneOut& sample, std::optional<double> loss);
+    /// For `n_query` rows at a time: on the CPU if they are few and the user asks for no device. Throws UsageError, DeviceError.
+    DigitSearch(const LoadedTraining& training, const Options& options, std::int64_t n_query);
 
-    /// `query`: of the search.
-    void score(Answer& digit, const Results& found, std::int64_t query) const;
+    /// Searches for all digits at once and writes the answers into them. Throws as Index::search.
+    Results answer(std::span<Answer* const> digits, const ProgressToken& token) const;
 
   private:
+    void score(Answer& digit, const Results& found, std::int64_t query) const;
+
+    Index index_;
     ComparedRows compared_;
-    const FittedTransform* transform_;
-    std::optional<double> loss_;
+    std::optional<double> loss_;  ///< the share of digits that may be rejected; none: nothing is
     Confidence confidence_;
     Rejection rejection_;
 };
-
-std::vector<DigitImage*> images_of(std::span<Answer* const> digits);
-
-/// Searches for all digits at once and writes the answers into them. Throws as Index::search.
-Results answer_digits(std::span<Answer* const> digits, const Index& index, const AnswerScorer& scorer,
-                      const ProgressToken& token);
 
 }  // namespace knn

@@ -17,10 +17,7 @@ int draw(const Options& options, Clock::time_point) {
     const LoadedTraining training = load_for_digits(location, options, threads);
     stop_if_asked();
     constexpr int sizes = 2;  // of a digit
-    const Resolved resolved = resolve_for_digits(training, options, sizes);
-    note(resolved.notice);
-    const Index index(training.set, options.method, resolved);
-    const AnswerScorer scorer(index, training.sample, options.classify.reject);
+    const DigitSearch search(training, options, sizes);
     const ProgressToken token = stoppable();
 
     PictureAnswers answers;
@@ -32,7 +29,7 @@ int draw(const Options& options, Clock::time_point) {
         answer.image = extract_digit(picture);
         if (options.classify.reject) answer.reason = answer.image.refused;
         Answer* const digits[] = {&answer};
-        if (answer.reason.empty()) answer_digits(digits, index, scorer, token);
+        if (answer.reason.empty()) search.answer(digits, token);
         return answer;
     });
     return 0;

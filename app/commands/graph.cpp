@@ -5,8 +5,8 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "app/cli/command_line.h"
@@ -30,13 +30,20 @@ using Json = nlohmann::ordered_json;
 constexpr int usual_k = 10;
 constexpr std::size_t hubs_in_text = 5, hubs_in_json = 20;
 
+struct GraphResult : SelfSearch {
+    Method method;  ///< its vote has k
+    GraphForm form;
+    GraphCounts counts = {};
+    double mutual_share = 0;  ///< of the directed edges, whatever the form
+};
+
 std::string points_text(const GraphResult& graph) {
-    return counted(graph.counts.points, "image") + " of " + std::to_string(graph.rows) + " x " +
-           std::to_string(graph.cols);
+    return counted(graph.images(), "image") + " of " + graph.shape_text();
 }
 
-std::string hub_text(const GraphResult& graph, std::int64_t hub, std::span<const std::uint8_t> labels) {
+std::string hub_text(const GraphResult& graph, std::int64_t hub) {
     const auto i = static_cast<std::size_t>(hub);
+    const std::span<const std::uint8_t> labels = graph.training().labels;
     std::string text = "#";  // g++ 12 warns of "#" + a string
     text += std::to_string(hub) + " (" + with_commas(graph.counts.in_degree[i]);
     if (!labels.empty()) text += ", label " + std::to_string(labels[i]);
@@ -63,13 +70,13 @@ std::string range_text(std::size_t range) {
     return std::to_string(low) + "-" + std::to_string(2 * low - 1);
 }
 
-std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+std::string graph_text(const GraphResult& graph) {
     const GraphCounts& counts = graph.counts;
     std::string hubs;
     for (const std::int64_t hub : counts.hubs(hubs_in_text))
-        hubs += (hubs.empty() ? "" : ", ") + hub_text(graph, hub, labels);
+        hubs += (hubs.empty() ? "" : ", ") + hub_text(graph, hub);
     return facts_text({{"data", points_text(graph)},
-                       {"source", harmless(graph.source)},
+                       {"source", harmless(graph.source())},
                        {"device", device_text(graph.plan.device)},
                        {"spread", spread_text(graph.plan)},
                        {"engine", engine_text(graph.plan)},
@@ -90,11 +97,12 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
                                           : "")},
                 {"same class", counts.same_class ? percent(*counts.same_class) + " of the edges" : ""},
                 {"imbalance", imbalance_text(graph.timeline)},
-                {"time", times_text(graph.search_ms, graph.load_ms, graph.wall_ms)}});
+                {"time", graph.times()}});
 }
 
-Json counts_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+Json counts_json(const GraphResult& graph) {
     const GraphCounts& counts = graph.counts;
+    const std::span<const std::uint8_t> labels = graph.training().labels;
     Json hubs = Json::array(), histogram = Json::array();
     for (const std::int64_t hub : counts.hubs(hubs_in_json)) {
         const auto i = static_cast<std::size_t>(hub);
@@ -122,21 +130,23 @@ Json counts_json(const GraphResult& graph, std::span<const std::uint8_t> labels)
     return json;
 }
 
-std::string graph_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+std::string graph_json(const GraphResult& graph) {
     Json settings = settings_json(graph.method, graph.plan);
     for (const char* of_votes : {"method", "weights", "tie"})
         settings.erase(of_votes);
+    const ImageShape& shape = graph.training().shape;
     Json points = {
-        {"source", graph.source}, {"count", graph.counts.points}, {"rows", graph.rows}, {"cols", graph.cols}};
-    for (const std::string& file : graph.pictures)
-        points["files"].push_back(report_path(file));
+        {"source", graph.source()}, {"count", graph.images()}, {"rows", shape.rows}, {"cols", shape.cols}};
+    if (const std::vector<std::string>& files = graph.set.pictures(); !files.empty())
+        for (const std::string& file : std::span(files).first(static_cast<std::size_t>(graph.images())))
+            points["files"].push_back(report_path(file));
     Json json = json_head("mnist-knn/graph/1");
-    json.update({{"created", graph.created},
+    json.update({{"created", utc_now()},
                  {"data", std::move(points)},
                  {"settings", std::move(settings)},
                  {"device", json_device(graph.plan.device)},
-                 {"graph", counts_json(graph, labels)},
-                 {"timing", timing_json(graph.timeline, graph.counts.points, graph.search_ms, graph.load_ms,
+                 {"graph", counts_json(graph)},
+                 {"timing", timing_json(graph.timeline, graph.images(), graph.search_ms, graph.set.load_ms(),
                                         graph.wall_ms)}});
     return json_text(json);
 }
@@ -155,38 +165,12 @@ std::string graph_plot(const GraphResult& graph) {
     }
     panel.notes = {degrees_text(graph.counts)};
     return draw_panels(std::string("The k-nearest-neighbor graph, ") + settings_text(graph),
-                       {points_text(graph), graph.source}, {panel});
+                       {points_text(graph), graph.source()}, {panel});
 }
 
-/// The files that were asked for, which are written as the graph is searched; null: not asked for.
-struct GraphFiles {
-    OutputFiles files;
-    bool take_standard_output = false;
-    std::ostream *indices, *distances, *csv, *mtx, *json, *plot;
-
-    explicit GraphFiles(const Options& options)
-        : indices(open(options.graph.npy, npy_endings[0])),
-          distances(open(options.graph.npy, npy_endings[1])),
-          csv(open(options.graph.csv)),
-          mtx(open(options.graph.mtx)),
-          json(open(options.output.json)),
-          plot(open(options.graph.plot)) {}
-
-  private:
-    std::ostream* open(const std::string& file, const char* ending = "") {
-        if (file.empty()) return nullptr;
-        take_standard_output = take_standard_output || is_standard_output(file + ending);
-        return &files.open(file + ending);
-    }
-};
-
-/// Takes all rows of a graph in the order of the points. What it has not yet written, its destructor writes.
-using RowWriter = std::function<void(std::int64_t point, std::span<const Neighbor> neighbors)>;
-
-/// A NumPy array of n × k numbers, C order: the format 1.0 of numpy.lib.format: the header, padded to a multiple of 64
-/// bytes, then the numbers.
-template <class Number, class Convert>
-RowWriter npy_writer(std::ostream& out, std::int64_t n, int k, const char* type, Convert convert) {
+/// The header of a NumPy array of n × k numbers, C order: the format 1.0 of numpy.lib.format, padded to a multiple of 64
+/// bytes. The numbers follow.
+void put_npy_header(std::ostream& out, std::int64_t n, int k, const char* type) {
     constexpr char order = std::endian::native == std::endian::little ? '<' : '>';
     std::string header = std::string("{'descr': '") + order + type + "', 'fortran_order': False, 'shape': (" +
                          std::to_string(n) + ", " + std::to_string(k) + "), }";
@@ -195,127 +179,122 @@ RowWriter npy_writer(std::ostream& out, std::int64_t n, int k, const char* type,
     header += '\n';
     const std::string_view magic("\x93NUMPY\x01\x00", 8);
     out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
-    return [&out, convert, numbers = std::vector<Number>()](std::int64_t,
-                                                            std::span<const Neighbor> neighbors) mutable {
-        numbers.clear();
-        for (const Neighbor& neighbor : neighbors)
-            numbers.push_back(static_cast<Number>(std::invoke(convert, neighbor)));
-        out.write(reinterpret_cast<const char*>(numbers.data()),
-                  static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
-    };
 }
 
-/// Distances are int64 for integral metrics, else float32.
-RowWriter npy_distances(std::ostream& out, std::int64_t n, int k, const Measure& measure) {
-    const auto number = [measure](const Neighbor& one) { return distance_of(measure, one.distance); };
-    if (is_integral(measure.metric)) return npy_writer<std::int64_t>(out, n, k, "i8", &Neighbor::distance);
-    return npy_writer<float>(out, n, k, "f4", number);
+/// The numbers of one row of an array.
+template <class Number, class Convert>
+void put_npy_row(std::ostream& out, std::span<const Neighbor> row, Convert convert) {
+    std::vector<Number> numbers;
+    for (const Neighbor& neighbor : row)
+        numbers.push_back(static_cast<Number>(std::invoke(convert, neighbor)));
+    out.write(reinterpret_cast<const char*>(numbers.data()),
+              static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
 }
 
-/// Points from 0, rank from 1.
-RowWriter csv_writer(std::ostream& out, const Measure& measure) {
-    const auto lines = std::make_shared<Lines>(out);
-    lines->row("point,rank,neighbor,distance");
-    return [lines, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
-        int rank = 0;
-        for (const Neighbor& neighbor : neighbors)
-            lines->row(point, ++rank, neighbor.index, distance_cell(measure, neighbor.distance));
-    };
-}
-
-/// A MatrixMarket file of n × n: the entry (i, j), counted from 1, is the distance from point i to its neighbor j;
-/// entries are integers for integral metrics, else reals. An undirected form is a symmetric matrix, of which the
-/// file has the lower triangle. `entries`: edges, for an undirected form pairs.
-RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries, GraphForm form,
-                        const Measure& measure) {
-    const bool lower = form != GraphForm::directed;
-    const auto lines = std::make_shared<Lines>(out, ' ');
-    lines->row("%%MatrixMarket matrix coordinate", is_integral(measure.metric) ? "integer" : "real",
-               lower ? "symmetric" : "general");
-    lines->row("% the", name(form),
-               "k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j");
-    lines->row(n, n, entries);
-    return [lines, lower, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
-        for (const Neighbor& neighbor : neighbors)
-            if (!lower || neighbor.index <= point)
-                lines->row(point + 1, std::int64_t{neighbor.index} + 1,
-                           distance_cell(measure, neighbor.distance));
-    };
-}
-
-/// Counts the rows of the graph and writes them to the files.
-class RowSink {
+/// Counts the rows of the graph and writes them to the files that were asked for, as they are found.
+class GraphWriter {
   public:
-    RowSink(const GraphFiles& files, GraphResult& result, const Training& training)
-        : files_(files),
-          result_(result),
-          n_(training.rows.count),
-          mutual_(n_),
-          counter_(n_, result.form, training.labels) {
-        if (result.form == GraphForm::directed)
-            open_writers(n_ * result.method.vote.k);
+    GraphWriter(const GraphOptions& options, GraphResult& result)
+        : result_(result),
+          mutual_(result.images()),
+          counter_(result.images(), result.form, result.training().labels) {
+        const std::int64_t n = result.images();
+        if (!options.npy.empty()) {
+            indices_ = &files_.open(options.npy + npy_endings[0]);
+            distances_ = &files_.open(options.npy + npy_endings[1]);
+            put_npy_header(*indices_, n, k(), "i4");
+            put_npy_header(*distances_, n, k(), has_integers() ? "i8" : "f4");
+        }
+        if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("point,rank,neighbor,distance");
+        if (!options.mtx.empty()) mtx_.emplace(files_.open(options.mtx), ' ');
+        if (is_directed())
+            put_matrix_heading(n * k());
         else
-            all_ = Neighbors(n_, result.method.vote.k);
+            all_ = Neighbors(n, k());
     }
 
     /// Rows of the directed graph, in order.
     void take(std::int64_t first, const Neighbors& part) {
         for (std::int64_t i = 0; i < part.n_query; ++i) {
             mutual_.row(first + i, part.row(i));
-            if (result_.form == GraphForm::directed)
-                put(first + i, part.row(i));
+            if (is_directed())
+                put_row(first + i, part.row(i));
             else
-                std::copy(part.row(i).begin(), part.row(i).end(), all_.row(first + i).begin());
+                std::ranges::copy(part.row(i), all_.row(first + i).begin());
         }
-        files_.files.check();
+        files_.check();
     }
 
-    /// After the last row: writes an undirected form.
-    void finish() {
-        if (result_.form != GraphForm::directed) {
+    /// After the last row: writes an undirected form. Returns the files, which are not yet in place.
+    OutputFiles& finish() {
+        const std::int64_t n = result_.images();
+        if (!is_directed()) {
             const GraphRows rows = undirected(all_, result_.form);
             std::int64_t edges = 0;
             for (const std::vector<Neighbor>& row : rows)
                 edges += std::ssize(row);
-            open_writers(edges / 2);
+            put_matrix_heading(edges / 2);
             constexpr std::int64_t between_checks = 4096;
-            for (std::int64_t i = 0; i < n_; ++i) {
-                put(i, rows[static_cast<std::size_t>(i)]);
+            for (std::int64_t i = 0; i < n; ++i) {
+                put_row(i, rows[static_cast<std::size_t>(i)]);
                 if (i % between_checks != 0) continue;
                 stop_if_asked();
-                files_.files.check();
+                files_.check();
             }
         }
-        writers_.clear();
+        csv_.reset();
+        mtx_.reset();
         result_.counts = counter_.counts();
-        result_.mutual_share =
-            static_cast<double>(2 * mutual_.pairs()) / static_cast<double>(n_ * result_.method.vote.k);
+        result_.mutual_share = static_cast<double>(2 * mutual_.pairs()) / static_cast<double>(n * k());
+        return files_;
     }
 
   private:
-    /// Of the files that have rows; `edges` as GraphCounts has them.
-    void open_writers(std::int64_t edges) {
-        const Measure& measure = result_.method.measure;
-        const int k = result_.method.vote.k;
-        if (files_.indices != nullptr)
-            writers_.push_back(npy_writer<std::int32_t>(*files_.indices, n_, k, "i4", &Neighbor::index));
-        if (files_.distances != nullptr) writers_.push_back(npy_distances(*files_.distances, n_, k, measure));
-        if (files_.csv != nullptr) writers_.push_back(csv_writer(*files_.csv, measure));
-        if (files_.mtx != nullptr)
-            writers_.push_back(matrix_writer(*files_.mtx, n_, edges, result_.form, measure));
-    }
-    void put(std::int64_t point, std::span<const Neighbor> row) {
-        counter_.row(point, row);
-        for (const RowWriter& writer : writers_)
-            writer(point, row);
+    bool is_directed() const { return result_.form == GraphForm::directed; }
+    int k() const { return result_.method.vote.k; }
+    const Measure& measure() const { return result_.method.measure; }
+
+    /// Whether distances are integers, else float32 or reals.
+    bool has_integers() const { return is_integral(measure().metric); }
+
+    /// `edges` as GraphCounts has them.
+    void put_matrix_heading(std::int64_t edges) {
+        if (!mtx_) return;
+        mtx_->row("%%MatrixMarket matrix coordinate", has_integers() ? "integer" : "real",
+                  is_directed() ? "general" : "symmetric");
+        mtx_->row("% the", name(result_.form),
+                  "k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j");
+        mtx_->row(result_.images(), result_.images(), edges);
     }
 
-    const GraphFiles& files_;
+    /// In the CSV points count from 0 and ranks from 1; in the matrix points count from 1, and of an undirected form, a
+    /// symmetric matrix, the file has the lower triangle.
+    void put_row(std::int64_t point, std::span<const Neighbor> row) {
+        counter_.row(point, row);
+        if (indices_ != nullptr) {
+            put_npy_row<std::int32_t>(*indices_, row, &Neighbor::index);
+            if (has_integers())
+                put_npy_row<std::int64_t>(*distances_, row, &Neighbor::distance);
+            else
+                put_npy_row<float>(*distances_, row,
+                                   [&](auto& one) { return distance_of(measure(), one.distance); });
+        }
+        if (!csv_ && !mtx_) return;
+        int rank = 0;
+        for (const Neighbor& one : row) {
+            const std::string distance = distance_cell(measure(), one.distance);
+            if (csv_) csv_->row(point, ++rank, one.index, distance);
+            if (mtx_ && (is_directed() || one.index <= point))
+                mtx_->row(point + 1, std::int64_t{one.index} + 1, distance);
+        }
+    }
+
+    OutputFiles files_;
     GraphResult& result_;
-    std::int64_t n_;
     MutualCounter mutual_;
     GraphCounter counter_;
-    std::vector<RowWriter> writers_;
+    std::ostream *indices_ = nullptr, *distances_ = nullptr;  ///< of --npy
+    std::optional<Lines> csv_, mtx_;
     Neighbors all_;  ///< of an undirected form
 };
 
@@ -337,43 +316,34 @@ void check_size(const GraphOptions& graph, std::int64_t n) {
 int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     LoadedSet points(options, Needed::points);
-    GraphResult result;
-    result.created = utc_now();
-    result.source = points.data().source;
-    result.pictures = points.pictures();
-    result.form = options.graph.form;
     const int k = options.given.contains("-k") ? options.method.vote.k : usual_k;
-    result.method = {options.method.transform, options.method.measure, {}, {.k = k}};
+    GraphResult result{
+        {points}, {options.method.transform, options.method.measure, {}, {.k = k}}, options.graph.form};
     if (options.method.reranks())
         note("a graph has the distances of the method's transform and metric, without its re-ranking",
              options.output);
-    const Training& training = points.training().view();
+    const Training& training = result.training();
     require_others(k, training.rows.count);
     check_size(options.graph, training.rows.count);
-    if (std::ssize(result.pictures) > training.rows.count)
-        result.pictures.resize(static_cast<std::size_t>(training.rows.count));
     const Resolved resolved = points.resolve(result.method, training.rows.count);
-    result.rows = training.shape.rows;
-    result.cols = training.shape.cols;
-    result.load_ms = points.load_ms();
-
     agree_on({training.rows}, training.labels);
-    GraphFiles files(options);
-    RowSink sink(files, result, training);
+    GraphWriter writer(options.graph, result);
     const Index index(points.training(), result.method, resolved, stoppable());
     result.timeline = index.opening();
     const GraphSearch search = with_progress(options.output, "searching", [&](const ProgressToken& token) {
         return search_graph(index, result.timeline, token,
-                            [&](std::int64_t first, const Neighbors& part) { sink.take(first, part); });
+                            [&](std::int64_t first, const Neighbors& part) { writer.take(first, part); });
     });
     result.search_ms = index.open_ms() + search.ms;
     result.plan = search.plan;
-    sink.finish();
+    OutputFiles& files = writer.finish();
     result.wall_ms = ms_since(start);
-    if (files.json != nullptr) *files.json << graph_json(result, training.labels);
-    if (files.plot != nullptr) *files.plot << graph_plot(result);
-    files.files.commit();
-    if (!files.take_standard_output && !options.output.quiet) print(graph_text(result, training.labels));
+    if (!options.output.json.empty()) files.open(options.output.json) << graph_json(result);
+    if (!options.graph.plot.empty()) files.open(options.graph.plot) << graph_plot(result);
+    files.commit();
+    const auto is_printed = [](const OutputPlace& place) { return is_standard_output(place.file); };
+    if (!options.output.quiet && std::ranges::none_of(output_places(options), is_printed))
+        print(graph_text(result));
     return 0;
 }
 

@@ -21,7 +21,7 @@ int info(const Options& options, Clock::time_point) {
         if (!present.empty())
             throw DataError(folder + ": already has " + present[0].filename().string() +
                             "; expected a folder without a data set, which would be replaced or hidden");
-        Destinations(options).check({});
+        check_outputs(output_places(options), {});
         const Dataset digits = synthetic_digits();
         std::vector<OutputFile> files = idx_files(folder, digits.train);
         for (OutputFile& file : idx_files(folder, digits.test, true))
@@ -31,10 +31,10 @@ int info(const Options& options, Clock::time_point) {
               std::to_string(digits.test.count) + " test images to " + harmless(folder) + '\n');
         return 0;
     }
-    const Destinations outputs(options);
-    outputs.check({});
+    const std::vector<OutputPlace> outputs = output_places(options);
+    check_outputs(outputs, {});
     const Inventory inventory = take_inventory(options.data);
-    if (inventory.found) outputs.check(inventory.found->files());
+    if (inventory.found) check_outputs(outputs, inventory.found->files());
     write_results({{options.output.json, [&](std::ostream& out) { out << inventory_json(inventory); }}},
                   inventory_text(inventory));
     // What the user named and what cannot be used is an error, but not before all else has been told.

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "app/cli/options.h"
 #include "app/console/output.h"
+#include "app/report/text.h"
 #include "classifier/index.h"
 #include "classifier/plan.h"
 #include "data/core/dataset.h"
@@ -39,8 +41,8 @@ class LoadedSet {
     const Rows& queries() const { return queries_; }
     double load_ms() const { return load_ms_; }
 
-    /// The plan of a search of this many queries; prints notes on synthetic digits, and where it is another plan than the
-    /// options say. Throws DeviceError, UsageError.
+    /// The plan of a search of this many queries; prints notes, each once, on synthetic digits, and where it is another plan
+    /// than the options say. Throws DeviceError, UsageError.
     Resolved resolve(const Method& method, std::int64_t n_query);
 
   private:
@@ -49,7 +51,6 @@ class LoadedSet {
     Dataset read_images(const OutputOptions& output) const;
 
     Needed needed_;
-    Destinations outputs_;
     Planner planner_;
     DataLocation location_;              ///< of a data set; of --images its source alone
     std::string images_;                 ///< --images: a file or a folder
@@ -59,8 +60,26 @@ class LoadedSet {
     Dataset data_;
     std::unique_ptr<const TrainingSet> training_;
     Rows queries_;
-    std::string data_notice_;  ///< until the first `resolve`
+    std::string data_notice_;      ///< until the first `resolve`
+    std::set<std::string> noted_;  ///< of plans
     double load_ms_ = 0;
+};
+
+/// What reports say of a search of the training set with itself.
+struct SelfSearch {
+    const LoadedSet& set;
+    Plan plan = {};
+    Timeline timeline = {};
+    double search_ms = 0, wall_ms = 0;  ///< search_ms includes opening, not the writing
+
+    const std::string& source() const { return set.data().source; }
+    const Training& training() const { return set.training().view(); }
+    std::int64_t images() const { return training().rows.count; }
+    /// "28 x 28".
+    std::string shape_text() const {
+        return std::to_string(training().shape.rows) + " x " + std::to_string(training().shape.cols);
+    }
+    std::string times() const { return times_text(search_ms, set.load_ms(), wall_ms); }
 };
 
 /// An index, with a progress bar if something has to be fitted. Throws as Index.

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <new>
-#include <string_view>
 
 #include "app/cli/values.h"
 #include "app/report/answers.h"
@@ -33,20 +31,6 @@ bool has_picture_ending(const fs::path& file) {
     return std::ranges::any_of(endings, [&](const char* ending) { return has_ending(name, ending); });
 }
 
-bool begins_as_picture(const fs::path& file) {
-    std::array<char, 12> start = {};
-    std::ifstream stream(file, std::ios::binary);
-    stream.read(start.data(), start.size());
-    const std::string_view text(start.data(), static_cast<std::size_t>(stream.gcount()));
-    const bool netpbm = text.size() > 2 && text[0] == 'P' && text[1] >= '1' && text[1] <= '6' &&
-                        std::isspace(static_cast<unsigned char>(text[2])) != 0;
-    const bool bmp = text.size() == start.size() && text.starts_with("BM") &&
-                     text.substr(6, 4) == std::string_view("\0\0\0\0", 4);  // else any text about BMWs
-    return netpbm || bmp || text.starts_with("\x89PNG") || text.starts_with("\xff\xd8\xff") ||
-           text.starts_with(std::string_view("II*\0", 4)) || text.starts_with(std::string_view("MM\0*", 4)) ||
-           (text.starts_with("RIFF") && text.substr(std::min<std::size_t>(8, text.size())) == "WEBP");
-}
-
 bool is_hidden(const fs::path& file) {
     return file.filename().string().starts_with('.');
 }
@@ -67,7 +51,7 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSourc
             else
                 ++left_out;
         } else if (entry->is_regular_file(ignored)
-                       ? has_picture_ending(file) || begins_as_picture(file)
+                       ? has_picture_ending(file) || header_of(file)
                        : entry->is_symlink(ignored) && has_picture_ending(file) && !entry->exists(ignored)) {
             found.push_back({file.string(), ""});  // reading it tells where a link leads nowhere
         }
@@ -98,25 +82,25 @@ std::string without_name(const std::string& message, const std::string& file) {
     return message.starts_with(start) ? message.substr(start.size()) : message;
 }
 
-void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
+void extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained) {
     Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-") : read_picture(answer.file);
-    if (options.quarters != 0) picture = turned(std::move(picture), options.quarters);
+    if (options.rotate != Turn::none) picture = turned(std::move(picture), static_cast<int>(options.rotate));
     answer.rows = picture.rows;
     answer.cols = picture.cols;
     std::vector<Step>* steps = explained ? &answer.steps : nullptr;
     std::vector<DigitImage> digits;
-    if (options.pages)
+    if (options.many)
         digits = extract_digits(picture, steps);
     else
         digits.push_back(extract_digit(picture, steps));
     for (DigitImage& digit : digits)
         answer.digits.emplace_back().image = std::move(digit);
     for (Step& step : answer.steps)
-        reduce_step(step, options.pages);
+        reduce_step(step, options.many);
 }
 
 /// An error in one picture does not affect the others.
-void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
+void try_to_extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained) {
     try {
         extract(answer, options, explained);
         return;
@@ -133,6 +117,13 @@ void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool e
 
 }  // namespace
 
+std::optional<PictureHeader> header_of(const fs::path& file) {
+    std::array<std::uint8_t, 32> start = {};
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(reinterpret_cast<char*>(start.data()), start.size());
+    return picture_header(std::span(start).first(static_cast<std::size_t>(stream.gcount())));
+}
+
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive) {
     if (std::count(names.begin(), names.end(), "-") > 1)
         throw UsageError("-: given more than once; expected standard input once");
@@ -148,20 +139,20 @@ PictureSources find_pictures(const std::vector<std::string>& names, bool recursi
 }
 
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
-                                            const ExtractOptions& options, const ProgressToken& token) {
+                                            const ClassifyOptions& options, int threads,
+                                            const ProgressToken& token) {
     std::vector<PictureAnswer> answers(sources.size());
     const auto count = static_cast<std::int64_t>(sources.size());
+    const std::size_t explained = options.explain.empty() ? 0 : max_explained;
     // Each thread may hold a picture of 100 megapixels and what is made of it.
     constexpr std::int64_t max_threads = 4;
-    const auto threads = static_cast<int>(
-        std::clamp<std::int64_t>(std::min<std::int64_t>(options.threads, count), 1, max_threads));
-    Team team(threads, token, count, 1);
+    Team team(static_cast<int>(std::min({std::int64_t{threads}, count, max_threads})), token, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const auto at = static_cast<std::size_t>(i);
             answers[at].file = sources[at].file;
             answers[at].error = sources[at].error;
-            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < options.explained);
+            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < explained);
             team.advance(thread, 1);
         }
     });

@@ -1,11 +1,15 @@
 #pragma once
 /// The picture files that a command line names, and the digits in them.
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/cli/options.h"
 #include "app/report/answers.h"
 #include "data/core/progress_token.h"
+#include "data/picture/picture_header.h"
 
 namespace knn {
 
@@ -25,16 +29,14 @@ struct PictureSources {
 /// out; a folder that cannot be read is an error of its own. Throws UsageError where standard input is named twice.
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive = false);
 
-struct ExtractOptions {
-    bool pages = false;         ///< any number of digits a picture
-    std::size_t explained = 0;  ///< keep the steps of the first ones
-    int threads = 1;
-    int quarters = 0;  ///< of a turn, clockwise
-};
+/// What the first bytes of a file tell; none if they are not those of a picture.
+std::optional<PictureHeader> header_of(const std::filesystem::path& file);
 
 /// Reads the pictures and extracts their digits, several at a time. Returns one element per source, in order,
-/// without labels yet; a picture that fails has its `error`. Throws Interrupted.
+/// without labels yet; a picture that fails has its `error`. If they are to be explained, the first max_explained keep their
+/// steps. Throws Interrupted.
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
-                                            const ExtractOptions& options, const ProgressToken& token);
+                                            const ClassifyOptions& options, int threads,
+                                            const ProgressToken& token);
 
 }  // namespace knn

@@ -3,10 +3,8 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <sstream>
-#include <string_view>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
@@ -33,29 +31,19 @@ State& state() {
 
 constexpr int interrupted_code = 130;
 
-/// What a rank tells all others, once: that it is ready to search, done, or what went wrong.
+/// What a rank tells all others, once: that it is ready to search, done (no words), or what went wrong (an exit code).
 struct Message {
-    enum class Kind : char { ready = 'r', done = 'd', failed = 'f' };
-    Kind kind = Kind::done;
     int exit_code = 0;
     std::string text = {};  ///< of the error
+    std::string words = {}, checksum = {};
     std::string version = program_version;
-    std::string words = {}, checksum = {};  ///< of a rank that is ready
 
     std::vector<std::uint8_t> bytes() const {
-        std::string all(1, static_cast<char>(kind));
-        for (const std::string& part : {std::to_string(exit_code), text, version, words, checksum})
-            all.append(part).push_back('\0');
-        return {all.begin(), all.end()};
+        return nlohmann::json::to_cbor(nlohmann::json::array({exit_code, text, words, checksum, version}));
     }
     static Message from(const std::vector<std::uint8_t>& bytes) {
-        std::istringstream parts(std::string(bytes.begin() + 1, bytes.end()));
-        const auto next = [&] {
-            std::string part;
-            std::getline(parts, part, '\0');
-            return part;
-        };
-        return {static_cast<Kind>(bytes[0]), std::stoi(next()), next(), next(), next(), next()};
+        const auto parts = nlohmann::json::from_cbor(bytes);
+        return {parts[0], parts[1], parts[2], parts[3], parts[4]};
     }
 };
 
@@ -73,37 +61,31 @@ std::string of_rank(std::size_t rank, const std::string& text) {
 
 /// Throws if a rank failed: its error, without its number if all have the same.
 void throw_failure(const std::vector<Message>& all) {
-    const auto failed = std::ranges::find(all, Message::Kind::failed, &Message::kind);
+    const auto failed = std::ranges::find_if(all, [](auto& one) { return one.exit_code != 0; });
     if (failed == all.end()) return;
     const bool same = std::ranges::all_of(all, [&](auto& one) { return one.text == failed->text; });
     const auto rank = static_cast<std::size_t>(failed - all.begin());
     throw RanksEnd(same ? failed->text : of_rank(rank, failed->text), failed->exit_code);
 }
 
-void throw_difference(const std::vector<Message>& all) {
-    const Message& first = all.front();
-    for (std::size_t r = 1; r < all.size(); ++r) {
-        const Message& one = all[r];
-        const auto differs = [&](const std::string& what, const std::string& expected) {
-            throw RanksEnd(of_rank(r, what + "; expected " + expected), 1);
-        };
-        if (one.version != first.version)
-            differs("is version " + one.version + ", but rank 0 is " + first.version,
-                    "one program on all ranks");
-        if (one.kind != first.kind || one.words != first.words)
-            differs("has other options than rank 0", "one command line for all ranks");
-        if (one.checksum != first.checksum)
-            differs("has other images or labels than rank 0 (checksum " + one.checksum + ", not " +
-                        first.checksum + ")",
-                    "one data set on all ranks");
-    }
-}
-
-/// Throws on every rank what is wrong with one of them.
+/// Throws on every rank what is wrong with one of them, or what differs from rank 0.
 void agree(const Message& mine) {
     const std::vector<Message> all = tell_all(mine);
     throw_failure(all);
-    throw_difference(all);
+    const Message& first = all.front();
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        const Message& one = all[r];
+        const auto refuse_if = [&](bool differs, const std::string& what) {
+            if (differs) throw RanksEnd(of_rank(r, what), 1);
+        };
+        refuse_if(one.version != first.version, "is version " + one.version + ", but rank 0 is " +
+                                                    first.version + "; expected one program on all ranks");
+        refuse_if(one.words != first.words,
+                  "has other options than rank 0; expected one command line for all ranks");
+        refuse_if(one.checksum != first.checksum, "has other images or labels than rank 0 (checksum " +
+                                                      one.checksum + ", not " + first.checksum +
+                                                      "); expected one data set on all ranks");
+    }
 }
 
 std::string checksum_of(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
@@ -162,12 +144,12 @@ bool share_among_ranks(const Command& command, Options& options) {
 
 void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
     if (!state().ranks) return;
-    agree({.kind = Message::Kind::ready, .words = state().words, .checksum = checksum_of(images, labels)});
+    agree({.words = state().words, .checksum = checksum_of(images, labels)});
 }
 
 int end_ranks(int exit_code) {
     if (!state().ranks) return exit_code;
-    if (!state().agreed) agree({.kind = Message::Kind::done});
+    if (!state().agreed) agree({});
     state().ranks->finish();
     return exit_code;
 }
@@ -185,7 +167,7 @@ int fail_ranks(const std::string& what, int exit_code) {
         ranks->abort(exit_code);
     }
     try {
-        throw_failure(tell_all({.kind = Message::Kind::failed, .exit_code = exit_code, .text = what}));
+        throw_failure(tell_all({.exit_code = exit_code, .text = what}));
     } catch (const RanksEnd& end) {
         print_line_to_stderr(std::string("error: ") + end.what());
         exit_code = end.exit_code;

@@ -23,6 +23,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+struct TuneResult : SelfSearch {
+    VoteRange range;
+    std::vector<Method> searches = {};  ///< the k of each is the number of neighbors searched
+    std::vector<Configuration> configurations = {};
+
+    std::int64_t classes() const {
+        return std::ssize(std::set(training().labels.begin(), training().labels.end()));
+    }
+};
+
 std::string rerank_text(const Rerank& rerank) {
     if (rerank.kind == Reranker::none) return "none";
     return reranker_text(rerank) + " of " + std::to_string(rerank.candidates);
@@ -35,23 +45,29 @@ std::string search_text(const Method& method) {
     return text;
 }
 
+/// The parts of a method by their options, in the order of the CSV; the exponent is empty where there is none.
+std::vector<std::pair<const char*, std::string>> parts_of(const Method& method) {
+    const VotingRule& vote = method.vote;
+    return {{"--transform", method.transform.text()},
+            {"--metric", name(method.measure.metric)},
+            {"--p", method.measure.metric == Metric::lp ? shortest(method.measure.p) : ""},
+            {"--rerank", reranker_text(method.rerank)},
+            {"--candidates", std::to_string(method.rerank.candidates)},
+            {"--vote", name(vote.votes)},
+            {"-k", std::to_string(vote.k)},
+            {"--weights", name(vote.weights)},
+            {"--tie", name(vote.tie)}};
+}
+
 /// The options that give a method: "--transform gradients -k 3".
 std::string options_text(const Method& method) {
-    const Method usual;
+    const auto parts = parts_of(method), usual = parts_of({});
     std::string text;
-    const auto add = [&](const char* option, const std::string& value) {
-        text.append(text.empty() ? "" : " ").append(option).append(" ").append(value);
-    };
-    if (!method.transform.is_raw()) add("--transform", method.transform.text());
-    if (method.measure.metric != usual.measure.metric) add("--metric", name(method.measure.metric));
-    if (method.measure.metric == Metric::lp) add("--p", shortest(method.measure.p));
-    if (method.reranks()) add("--rerank", reranker_text(method.rerank));
-    if (method.rerank.candidates != usual.rerank.candidates)
-        add("--candidates", std::to_string(method.rerank.candidates));
-    if (method.vote.votes != usual.vote.votes) add("--vote", name(method.vote.votes));
-    add("-k", std::to_string(method.vote.k));
-    if (method.vote.weights != usual.vote.weights) add("--weights", name(method.vote.weights));
-    if (method.vote.tie != usual.vote.tie) add("--tie", name(method.vote.tie));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const auto& [option, value] = parts[i];
+        if (value != usual[i].second || option == std::string_view("-k"))
+            text.append(text.empty() ? "" : " ").append(option).append(" ").append(value);
+    }
     return text;
 }
 
@@ -127,20 +143,6 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, std
     return range;
 }
 
-/// A plan for each search. What several of them would note is printed once.
-std::vector<Resolved> resolve_all(LoadedSet& set, std::span<const TunedSearch> searches,
-                                  const PlanRequest& request) {
-    const Training& training = set.training().view();
-    std::vector<Resolved> all = {set.resolve(searches.front().searched(), training.rows.count)};
-    std::set<std::string> notices = {all.front().notice};
-    for (const TunedSearch& search : searches.subspan(1)) {
-        Planner another(request);
-        all.push_back(another.resolve(search.searched().problem(training, training.rows.count)));
-        if (notices.insert(all.back().notice).second) note(all.back().notice);
-    }
-    return all;
-}
-
 void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& output) {
     if (std::set(labels.begin(), labels.end()).size() == 1)
         note("all images have one label: nothing has to be told apart", output);
@@ -154,24 +156,21 @@ void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& outp
              output);
 }
 
-TuneResult searched(const TrainingSet& training, std::vector<TunedSearch>& searches,
-                    std::span<const Resolved> resolved, const VoteRange& range, const OutputOptions& output) {
-    const std::int64_t n = training.size();
-    TuneResult result;
+void search_all(TuneResult& result, std::vector<TunedSearch>& searches, std::span<const Resolved> resolved,
+                const OutputOptions& output) {
+    const std::int64_t n = result.images(), all = std::ssize(searches) * n;
     const auto start = Clock::now();
     with_progress(output, "searching", [&](const ProgressToken& token) {
         for (std::size_t i = 0; i < searches.size(); ++i) {
-            const Index index(training, searches[i].searched(), resolved[i], token.quiet());
+            const Index index(result.set.training(), searches[i].searched(), resolved[i], token.quiet());
             result.timeline.add(index.opening());
-            const std::int64_t before = static_cast<std::int64_t>(i) * n, all = std::ssize(searches) * n;
-            result.plan = searches[i].run(index, result.timeline, token.part(before, all));
+            result.plan =
+                searches[i].run(index, result.timeline, token.part(std::ssize(result.searches) * n, all));
             result.searches.push_back(searches[i].searched());
         }
     });
     result.configurations = ranked(searches, n);
     result.search_ms = ms_since(start);
-    result.range = range;
-    return result;
 }
 
 std::string interval_text(const Configuration& one) {
@@ -179,7 +178,7 @@ std::string interval_text(const Configuration& one) {
 }
 
 double error_of(const TuneResult& result, const Configuration& one) {
-    return static_cast<double>(one.errors) / static_cast<double>(result.images);
+    return static_cast<double>(one.errors) / static_cast<double>(result.images());
 }
 
 std::vector<std::string> row_text(const TuneResult& result, const Configuration& one) {
@@ -187,7 +186,7 @@ std::vector<std::string> row_text(const TuneResult& result, const Configuration&
     const bool weighs = vote.votes == Votes::majority;
     return {one.as_good_as_best ? "*" : "",
             with_commas(one.errors),
-            share_text(one.errors, result.images),
+            share_text(one.errors, result.images()),
             interval_text(one),
             one.p_value < 0.0005 ? "< 0.001" : fixed(one.p_value, 3),
             std::to_string(vote.k),
@@ -203,25 +202,24 @@ std::vector<std::string> row_text(const TuneResult& result, const Configuration&
 std::string tune_line(const TuneResult& result) {
     const Configuration& best = result.configurations.front();
     return options_text(best.method) + ": " + counted(best.errors, "error") + " of " +
-           with_commas(result.images) + " (" + share_text(best.errors, result.images) + ", 95 % interval " +
-           interval_text(best) + ") by leave-one-out\n";
+           with_commas(result.images()) + " (" + share_text(best.errors, result.images()) +
+           ", 95 % interval " + interval_text(best) + ") by leave-one-out\n";
 }
 
 /// The table of the first `limit` configurations, the best first.
 std::string tune_text(const TuneResult& result, std::int64_t limit) {
-    Facts facts = {
-        {"data", counted(result.images, "training image") + " of " + std::to_string(result.rows) + " x " +
-                     std::to_string(result.cols) + ", " + counted(result.classes, "class")},
-        {"source", harmless(result.source)},
-        {"device", device_text(result.plan.device)},
-        {"engine", engine_text(result.plan)}};
+    Facts facts = {{"data", counted(result.images(), "training image") + " of " + result.shape_text() + ", " +
+                                counted(result.classes(), "class")},
+                   {"source", harmless(result.source())},
+                   {"device", device_text(result.plan.device)},
+                   {"engine", engine_text(result.plan)}};
     for (const Method& search : result.searches)
         facts.emplace_back(&search == result.searches.data() ? "searches" : "",
                            search_text(search) + ": the nearest " + std::to_string(search.vote.k));
     facts.emplace_back("tried", counted(std::ssize(result.configurations), "configuration") +
                                     ", k = " + std::to_string(result.range.low) + " to " +
                                     std::to_string(result.range.high));
-    facts.emplace_back("time", times_text(result.search_ms, result.load_ms, result.wall_ms));
+    facts.emplace_back("time", result.times());
 
     using enum Align;
     Table table({left, right, right, left, right, right, left, left, left, left, left, left});
@@ -268,19 +266,19 @@ std::string tune_json(const TuneResult& result) {
     for (const Configuration& one : result.configurations)
         configurations.push_back(configuration_json(result, one));
     Json json = json_head("mnist-knn/tune/1");
-    json.update({{"created", result.created},
+    json.update({{"created", utc_now()},
                  {"data",
-                  {{"source", result.source},
-                   {"synthetic", result.synthetic},
-                   {"count", result.images},
-                   {"rows", result.rows},
-                   {"cols", result.cols},
-                   {"classes", result.classes}}},
+                  {{"source", result.source()},
+                   {"synthetic", result.set.data().synthetic},
+                   {"count", result.images()},
+                   {"rows", result.training().shape.rows},
+                   {"cols", result.training().shape.cols},
+                   {"classes", result.classes()}}},
                  {"device", json_device(result.plan.device)},
                  {"searches", std::move(searches)},
                  {"configurations", std::move(configurations)},
-                 {"timing", timing_json(result.timeline, result.images, result.search_ms, result.load_ms,
-                                        result.wall_ms)}});
+                 {"timing", timing_json(result.timeline, result.images(), result.search_ms,
+                                        result.set.load_ms(), result.wall_ms)}});
     return json_text(json);
 }
 
@@ -290,15 +288,12 @@ std::string tune_csv(const TuneResult& result) {
         "errors,error,error_low,error_high,p_value,as_good_as_best,transform,metric,p,rerank,candidates,vote,"
         "k,weights,tie\n";
     for (const Configuration& one : result.configurations) {
-        const Method& method = one.method;
-        const bool is_lp = method.measure.metric == Metric::lp;
         text += std::to_string(one.errors) + ',' + shortest(error_of(result, one)) + ',' +
                 shortest(one.share.low) + ',' + shortest(one.share.high) + ',' + shortest(one.p_value) + ',' +
-                (one.as_good_as_best ? "yes" : "no") + ",\"" + method.transform.text() + "\"," +
-                name(method.measure.metric) + ',' + (is_lp ? shortest(method.measure.p) : "") + ',' +
-                reranker_text(method.rerank) + ',' + std::to_string(method.rerank.candidates) + ',' +
-                name(method.vote.votes) + ',' + std::to_string(method.vote.k) + ',' +
-                name(method.vote.weights) + ',' + name(method.vote.tie) + '\n';
+                (one.as_good_as_best ? "yes" : "no");
+        for (const auto& [option, value] : parts_of(one.method))
+            text += option == std::string_view("--transform") ? ",\"" + value + '"' : ',' + value;
+        text += '\n';
     }
     return text;
 }
@@ -339,7 +334,7 @@ std::string tune_plot(const TuneResult& result) {
         "k blurs the classes.");
     const Configuration& best = result.configurations.front();
     return draw_panels("Errors over k",
-                       {counted(result.images, "image") + ", each left out once; " + result.source,
+                       {counted(result.images(), "image") + ", each left out once; " + result.source(),
                         "best: " + options_text(best.method) + ", " + counted(best.errors, "error")},
                        panels);
 }
@@ -361,24 +356,19 @@ int tune(const Options& options, Clock::time_point start) {
     std::vector<TunedSearch> searches;
     for (const Method& method : methods)
         searches.emplace_back(method, range, training.rows.count);
-    const std::vector<Resolved> resolved = resolve_all(set, searches, options.request);
+    std::vector<Resolved> resolved;
+    for (const TunedSearch& search : searches)
+        resolved.push_back(set.resolve(search.searched(), training.rows.count));
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 
-    TuneResult result = searched(set.training(), searches, resolved, range, options.output);
-    result.created = utc_now();
-    result.source = set.data().source;
-    result.synthetic = set.data().synthetic;
-    result.images = training.rows.count;
-    result.rows = training.shape.rows;
-    result.cols = training.shape.cols;
-    result.classes = static_cast<int>(std::set(training.labels.begin(), training.labels.end()).size());
-    result.load_ms = set.load_ms();
+    TuneResult result{{set}, range};
+    search_all(result, searches, resolved, options.output);
     result.wall_ms = ms_since(start);
     const Configuration& best = result.configurations.front();
     const std::string comment = "chosen by 'mnist-knn tune': " + std::to_string(best.errors) + ' ' +
-                                noun(best.errors, "error") + " of " + std::to_string(result.images) +
-                                " by leave-one-out, " + result.source;
+                                noun(best.errors, "error") + " of " + std::to_string(result.images()) +
+                                " by leave-one-out, " + result.source();
     write_results({{tune.save, [&](std::ostream& out) { out << method_text(best.method, comment); }},
                    {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
                    {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},

@@ -1,14 +1,13 @@
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <tuple>
 
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
-#include "app/commands/evaluated.h"
+#include "app/commands/evaluate.h"
+#include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
@@ -179,25 +178,19 @@ std::string page_name(const std::string& file, std::int64_t page, std::int64_t p
 void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vector<fs::path>& inputs) {
     const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
     if (view.sheet.empty() || page_name(view.sheet, 0, pages) == view.sheet) return;
-    Destinations outputs;
-    if (!view.html.empty()) outputs.add({"--html", view.html});
+    std::vector<OutputPlace> outputs;
+    if (!view.html.empty()) outputs.push_back({"--html", view.html});
     for (std::int64_t page = 0; page < pages; ++page)
-        outputs.add({"--sheet", page_name(view.sheet, page, pages)});
-    outputs.check(inputs);
-}
-
-std::string digits(std::int64_t count) {
-    return counted(count, "digit");
+        outputs.push_back({"--sheet", page_name(view.sheet, page, pages)});
+    check_outputs(outputs, inputs);
 }
 
 /// Whether it is a PNG as wide as the pages of a sheet of several: the user's own pictures stay.
 bool is_sheet_page(const std::string& file) {
     std::error_code none;
     if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
-    std::array<unsigned char, 24> start = {};  // the signature, the length and name of IHDR, width, height
-    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(start.data()), start.size());
-    return start[1] == 'P' && start[2] == 'N' && start[3] == 'G' && start[16] == 0 && start[17] == 0 &&
-           start[18] * 256 + start[19] == sheet_width;
+    const std::optional<PictureHeader> header = header_of(file);
+    return header && header->format == "PNG" && header->cols == sheet_width;
 }
 
 /// Removes the pages of an earlier sheet of this name that had more of them. Returns a sentence about it.
@@ -221,7 +214,7 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
                                  const Gallery& gallery, std::string& told) {
     std::vector<OutputFile> files;
     const auto tell = [&](const std::string& names) {
-        told += "wrote " + harmless(names) + ": " + digits(std::ssize(gallery.images)) + "\n";
+        told += "wrote " + harmless(names) + ": " + counted(std::ssize(gallery.images), "digit") + "\n";
     };
     if (!view.sheet.empty()) {
         const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
@@ -245,7 +238,7 @@ std::string summary(const Evaluation& evaluation, const Selection& selection) {
     const std::int64_t wrong = score.total - score.correct;
     std::string text = with_commas(wrong) + " of " + with_commas(score.total) + " test " +
                        noun(score.total, "image") + ' ' + (wrong == 1 ? "is" : "are") + " misclassified; ";
-    text += selection.found == 0 ? "nothing to show" : digits(selection.found) + " selected";
+    text += selection.found == 0 ? "nothing to show" : counted(selection.found, "digit") + " selected";
     return text + " (" + selection.description + ")\n";
 }
 
@@ -254,7 +247,7 @@ std::string shown_text(const Evaluation& evaluation, const Selection& selection,
     const Gallery& gallery = selection.gallery;
     std::string text = block_text(evaluation, gallery, selection.found, blocks_for(output));
     if (std::ssize(gallery.images) < selection.found && !output.quiet)
-        text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + digits(selection.found) +
+        text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + counted(selection.found, "digit") +
                 " shown; --limit " + std::to_string(selection.found) + " shows all\n";
     return text;
 }

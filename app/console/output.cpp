@@ -118,21 +118,15 @@ void print_to_stderr(std::string_view text) {
 }
 
 std::string as_options(std::string_view message) {
-    constexpr std::string_view mark = "§";
-    std::string shown(message.substr(0, message.find(mark)));
-    for (std::size_t at = shown.size(); at < message.size();) {
+    constexpr std::string_view mark = "§", letters = "abcdefghijklmnopqrstuvwxyz-";
+    std::string shown(message);
+    for (std::size_t at = 0; (at = shown.find(mark, at)) != shown.npos; at += mark.size()) {
         const std::size_t begin = at + mark.size();
-        const std::size_t end =
-            std::min(message.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", begin), message.size());
-        const std::string name(message.substr(begin, end - begin));
+        const std::string name = shown.substr(begin, shown.find_first_not_of(letters, begin) - begin);
         const std::string option = (name.size() == 1 ? "-" : "--") + name;
         Options ignored;
-        const std::vector<Option> options = options_of(ignored);
-        const bool is_setting = std::any_of(options.begin(), options.end(),
-                                            [&](const Option& one) { return one.shown() == option; });
-        shown += is_setting ? option : std::string(mark) + name;
-        at = std::min(message.find(mark, end), message.size());
-        shown += message.substr(end, at - end);
+        if (std::ranges::count(options_of(ignored), option, &Option::shown) > 0)
+            shown.replace(at, mark.size() + name.size(), option);
     }
     return shown;
 }
@@ -192,27 +186,19 @@ void put(std::ostream& out, std::span<const std::uint8_t> bytes) {
     out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
 }
 
-Destinations::Destinations(const Options& options) {
-    for (OutputPlace& place : output_places(options))
-        add(std::move(place));
-}
-
-void Destinations::add(OutputPlace added) {
-    for (const OutputPlace& other : all_)
-        if (place_of(added.file) == place_of(other.file))
-            throw UsageError(other.option + ' ' + other.file + " and " + added.option + ' ' + added.file +
-                             ": the same place; expected two");
-    all_.push_back(std::move(added));
-}
-
-void Destinations::check(const std::vector<fs::path>& inputs) const {
+void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs::path>& inputs) {
     std::error_code none;
-    for (const OutputPlace& output : all_)
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        for (const OutputPlace& other : std::span(outputs).first(i))
+            if (place_of(outputs[i].file) == place_of(other.file))
+                throw UsageError(other.option + ' ' + other.file + " and " + outputs[i].option + ' ' +
+                                 outputs[i].file + ": the same place; expected two");
+    for (const OutputPlace& output : outputs)
         for (const fs::path& input : inputs)
             if (fs::is_regular_file(input, none) && fs::equivalent(output.file, input, none))
                 throw DataError(output.file + ": is read by this command (" + input.string() +
                                 "); expected another file for " + output.option);
-    for (const OutputPlace& output : all_) {
+    for (const OutputPlace& output : outputs) {
         if (output.is_folder)
             check_output_folder(output.file);
         else if (!output.in_folder || fs::is_directory(fs::path(output.file).parent_path(), none))

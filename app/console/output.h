@@ -61,21 +61,8 @@ void put(std::ostream& out, std::span<const std::uint8_t> bytes);
 /// could not be written, unless one of them is standard output, which then holds nothing else.
 void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder = "");
 
-/// The files that a command will write, checked before the work begins.
-class Destinations {
-  public:
-    Destinations() = default;
-    /// All that the options name. Throws UsageError if two of them are one file, under any spelling.
-    explicit Destinations(const Options& options);
-
-    /// One more. Throws UsageError as the constructor.
-    void add(OutputPlace added);
-
-    /// Throws DataError where an output is one of the files that are read, or cannot be written.
-    void check(const std::vector<std::filesystem::path>& inputs) const;
-
-  private:
-    std::vector<OutputPlace> all_;
-};
+/// Checks before the work begins. Throws UsageError if two of these files are one, under any spelling; DataError where one
+/// of them is read, or cannot be written.
+void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace knn

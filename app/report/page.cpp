@@ -158,12 +158,15 @@ std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors) {
 }
 
 PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
+    const std::span<const Neighbor> neighbors = evaluation.found.neighbors.row(image);
+    const Method& method = evaluation.method;
     return {image,
             evaluation.data->test.labels.data()[image],
             evaluation.found.votes[at(image)].label,
             evaluation.confidence[at(image)],
-            vote_shares(evaluation, image),
-            evaluation.found.neighbors.row(image)};
+            vote_shares(neighbors, evaluation.data->train.labels.data(), method.vote.weights,
+                        method.neighbor_measure()),
+            neighbors};
 }
 
 std::string page_text(std::string_view html, json data, const PageDigits& digits, std::string_view svg) {

@@ -11,10 +11,6 @@ namespace knn {
 /// Writes the files of --report, all or none. Throws DataError, Interrupted.
 void write_report(const Evaluation& evaluation, const OutputOptions& output);
 
-/// Prints the report, then writes every file that was asked for, all or none, and no folder for them. Throws DataError,
-/// Interrupted.
-void write_outputs(const Evaluation& evaluation, const OutputOptions& output);
-
 /// The data set that a report names: its four files, or, if it does not name them, the folder. Throws DataError.
 DataLocation location_of(const SavedReport& report);
 
@@ -27,7 +23,7 @@ std::optional<Score> score_of(const Predictions& predictions, const std::vector<
 /// Throws UsageError if --from is combined with an option that the report determines (-k, --weights ...).
 void check_source(const Options& options);
 
-/// The answers that `view` shows, and their data set.
+/// The answers that `evaluate` writes and `view` shows, and their data set.
 ///
 /// For a report, the votes come from the predictions.csv next to it if the two agree, else from a new search
 /// with the report's settings. Either way they must give the report's confusion matrix, so that data of
