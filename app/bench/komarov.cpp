@@ -79,13 +79,15 @@ std::vector<SelectorFigure> comparisons(bool has_gpu) {
 Measurement on_gpu(BenchRun& run, const std::string& name, const Problem& problem, BenchArrays& arrays) {
     const bool kth_alone = name.ends_with("_kth");
     const Trial timed = arrays.time_select(name, problem.k, run.trial(figure_share));
-    return run.keep(run.row("select", name, run.report().gpu, problem), timed, [&](Measurement& one) {
-        const Neighbors found = arrays.neighbors(one.n_query);
-        for (const std::int64_t q : sample(one.n_query, sampled))
+    Measurement& one = run.keep("select", name, run.report.gpu, problem, timed, [&](std::int64_t n) {
+        const Neighbors found = arrays.neighbors(n);
+        for (const std::int64_t q : sample(n, sampled))
             if (!agrees_with_nth_element(arrays.matrix_row(q), found.row(q), kth_alone ? problem.k - 1 : 0))
-                one.wrong = "row " + std::to_string(q) + " has other neighbors than by nth_element";
-        count_selection(one, kth_alone ? 1 : problem.k);
+                return "row " + std::to_string(q) + " has other neighbors than by nth_element";
+        return std::string();
     });
+    if (kth_alone) one.bytes -= 8 * static_cast<double>(one.n_query) * (problem.k - 1);
+    return one;
 }
 
 Measurement on_cpu(BenchRun& run, const Problem& problem) {
@@ -95,14 +97,13 @@ Measurement on_cpu(BenchRun& run, const Problem& problem) {
             row[t] = static_cast<std::uint32_t>(random_value(static_cast<std::uint64_t>(q), t) >> 32);
     };
     const Trial timed =
-        cpu::time_serial_select(problem, fill, baseline, run.trial(figure_share), run.token()).select;
-    return run.keep(run.row("select", baseline.name, one_cpu_thread, problem), timed,
-                    [&](Measurement& one) { count_selection(one, problem.k); });
+        cpu::time_serial_select(problem, fill, baseline, run.trial(figure_share), run.token).select;
+    return run.keep("select", baseline.name, one_cpu_thread, problem, timed);
 }
 
 void measure(BenchRun& run, const SelectorFigure& shown) {
     const std::vector<std::string> names = shown.names(run), rivals = words_of(shown.rivals);
-    if (names.empty()) return run.leave_out(shown.heading(), "--only names none of its rows");
+    if (names.empty()) return run.report.leave_out(shown.heading(), "--only names none of its rows");
     const auto way = [](const std::string& name, int k) { return name + ", k = " + std::to_string(k); };
     std::vector<std::string> ways;
     for (const std::string& name : names)
@@ -112,11 +113,10 @@ void measure(BenchRun& run, const SelectorFigure& shown) {
     Diagram diagram(shown.heading() + ": " + shown.title, shown.x, shown.per_query ? "us per query" : "ms",
                     ways);
     for (const auto& [n_query, n_train] : shown.sizes) {
-        constexpr std::uint64_t seed = 9;
         std::unique_ptr<BenchArrays> arrays;
         if (run.has_gpu())
-            arrays = gpu_bench()->random_arrays(run.gpu(), {n_train, n_query, 1, shown.ks.back()}, seed,
-                                                run.token());
+            arrays =
+                gpu_bench()->arrays(run.gpu(), {n_train, n_query, 1, shown.ks.back()}, {}, {}, run.token);
         const std::int64_t value = shown.x == "queries" ? n_query : n_train;
         diagram.row(static_cast<double>(value), with_commas(value));
         for (const int k : shown.ks) {
@@ -134,15 +134,15 @@ void measure(BenchRun& run, const SelectorFigure& shown) {
         }
         diagram.words("paper", "not stated");
     }
-    diagram.add_to(run.report());
-    std::vector<std::string>& notes = run.report().tables.back().notes;
+    diagram.add_to(run.report);
+    std::vector<std::string>& notes = run.report.tables.back().notes;
     notes.insert(notes.end(), shown.notes.begin(), shown.notes.end());
 }
 
 }  // namespace
 
 void run_komarov(BenchRun& run) {
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.data = "rows of uniformly random 32-bit values with their indices";
     report.checked = "a sample of the rows against nth_element";
     report.quotes = {
@@ -153,7 +153,7 @@ void run_komarov(BenchRun& run) {
                     run.wanted(words_of("multiselect multiselect_random insertion bitonic_topk radix_kth "
                                         "bucket_kth quick_kth")),
                     {65'536, 1024, 1, 128});
-        run.leave_out("Figs. 4 to 8, pivots", "they compare selectors of a GPU");
+        run.report.leave_out("Figs. 4 to 8, pivots", "they compare selectors of a GPU");
     }
     const std::vector<SelectorFigure> all = comparisons(run.has_gpu());
     for (const SelectorFigure& one : all)

@@ -53,7 +53,7 @@ void add_row(BenchTable& table, const CaseSizes& sizes, Measurements& all) {
 }  // namespace
 
 void run_singh(BenchRun& run) {
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
     const BenchRun::PartNames parts = {"serial_sort", "row_shared row_shared512", kernel256,

@@ -157,7 +157,7 @@ void add_halves(BenchReport& report, std::vector<Measured>& measured) {
 }  // namespace
 
 void run_zhu(BenchRun& run) {
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.data = "random bytes, dim = 128, k = 32; every point is query and training point";
     report.quotes = quotes_of("seed 004");
     if (!run.has_gpu()) {
