@@ -2,7 +2,6 @@
 // and every engine, on one data set. --case graph: the k nearest of each training image among all the others.
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "app/commands/ranks.h"
 #include "classifier/graph.h"
 #include "data/core/format.h"

@@ -7,7 +7,6 @@
 #include <initializer_list>
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "app/report/text.h"
 #include "classifier/vote.h"
 #include "data/core/format.h"

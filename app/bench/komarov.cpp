@@ -2,7 +2,6 @@
 // with the sizes and the speed-ups, so the sizes here are ours and the paper's values "not stated".
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -14,14 +13,19 @@ constexpr const char* ours = "multiselect";
 
 /// A figure: the paper's selector and its rivals over one varying size, with a line for each k.
 struct SelectorFigure {
-    std::string number, title;                                 ///< number: of the paper's figure, or a word
-    const char* rivals;                                        ///< selectors, separated by blanks
-    std::string x;                                             ///< the size that varies
-    std::vector<std::pair<std::int64_t, std::int64_t>> sizes;  ///< queries, row length
+    std::string number, title;         ///< number: of the paper's figure, or a word
+    const char* rivals;                ///< selectors, separated by blanks
+    std::string x;                     ///< the size that varies: "queries" or "row length"
+    std::vector<std::int64_t> values;  ///< of it
+    std::int64_t other;                ///< the other size; 0: 2^26 values in all
     std::vector<int> ks = {16, 128, 512, 1024};
     std::vector<std::string> notes = {};
     bool per_query = false;
 
+    Problem problem(std::int64_t value, int k) const {
+        const std::int64_t second = other > 0 ? other : (std::int64_t{1} << 26) / value;
+        return x == "queries" ? Problem{second, value, 1, k} : Problem{value, second, 1, k};
+    }
     std::string heading() const { return number.size() == 1 ? "Fig. " + number : number; }
     /// Those of its selectors that are wanted and can run.
     std::vector<std::string> names(const BenchRun& run) const {
@@ -33,46 +37,45 @@ struct SelectorFigure {
 
 /// Without a GPU the last one alone.
 std::vector<SelectorFigure> comparisons(bool has_gpu) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> by_row, by_query, constant, few, serial;
-    for (const std::int64_t n : {4096, 16'384, 65'536, 262'144}) {
-        by_row.emplace_back(1024, n);
-        serial.emplace_back(128, n);
-    }
-    for (const std::int64_t n : {128, 512, 2048, 8192})
-        by_query.emplace_back(n, 16'384);
-    for (const std::int64_t n : {1024, 8192, 65'536, 524'288})
-        constant.emplace_back((std::int64_t{1} << 26) / n, n);
-    for (const std::int64_t n : {8, 32, 64, 128, 256, 1024, 4096})
-        few.emplace_back(n, 65'536);
-    const SelectorFigure last = {"9", "row length varied, 128 queries, against nth_element on one CPU thread",
-                                 "nth_element", "row length", serial};
+    const std::vector<std::int64_t> lengths = {4096, 16'384, 65'536, 262'144},
+                                    of_constant = {1024, 8192, 65'536, 524'288};
+    const SelectorFigure last = {
+        "9",           "row length varied, 128 queries, against nth_element on one CPU thread",
+        "nth_element", "row length",
+        lengths,       128};
     if (!has_gpu) return {last};
-    return {
-        {"4", "row length varied, 1,024 queries, against Garcia's insertion", "insertion", "row length",
-         by_row},
-        {"5", "queries varied, rows of 16,384, against Garcia's insertion", "insertion", "queries", by_query},
-        {"6", "2^26 values in all, row length varied, against Sismanis' truncated bitonic sort",
-         "bitonic_topk", "row length", constant},
-        {"7",
-         "2^26 values in all, row length varied, k neighbors against the k-th alone",
-         "radix_kth bucket_kth quick_kth",
-         "row length",
-         constant,
-         {16, 1024},
-         {"The paper compares with radix and bucket select for one row at a time, of values without "
-          "indices;",
-          "here all rows are selected from at once, and ties are in the order of indices."}},
-        {.number = "8",
-         .title = "queries varied, rows of 65,536, time of one query",
-         .rivals = "",
-         .x = "queries",
-         .sizes = few,
-         .notes = {"The paper: the time of a query flattens out at 128 queries, when every block has "
-                   "work."},
-         .per_query = true},
-        {"pivots", "row length varied, 1,024 queries, sampled against random as in the paper",
-         "multiselect_random", "row length", by_row},
-        last};
+    return {{"4", "row length varied, 1,024 queries, against Garcia's insertion", "insertion", "row length",
+             lengths, 1024},
+            {"5",
+             "queries varied, rows of 16,384, against Garcia's insertion",
+             "insertion",
+             "queries",
+             {128, 512, 2048, 8192},
+             16'384},
+            {"6", "2^26 values in all, row length varied, against Sismanis' truncated bitonic sort",
+             "bitonic_topk", "row length", of_constant, 0},
+            {"7",
+             "2^26 values in all, row length varied, k neighbors against the k-th alone",
+             "radix_kth bucket_kth quick_kth",
+             "row length",
+             of_constant,
+             0,
+             {16, 1024},
+             {"The paper compares with radix and bucket select for one row at a time, of values without "
+              "indices;",
+              "here all rows are selected from at once, and ties are in the order of indices."}},
+            {.number = "8",
+             .title = "queries varied, rows of 65,536, time of one query",
+             .rivals = "",
+             .x = "queries",
+             .values = {8, 32, 64, 128, 256, 1024, 4096},
+             .other = 65'536,
+             .notes = {"The paper: the time of a query flattens out at 128 queries, when every block has "
+                       "work."},
+             .per_query = true},
+            {"pivots", "row length varied, 1,024 queries, sampled against random as in the paper",
+             "multiselect_random", "row length", lengths, 1024},
+            last};
 }
 
 /// A sample of the rows is compared with nth_element; some selectors find the k-th neighbor of a row alone.
@@ -112,15 +115,13 @@ void measure(BenchRun& run, const SelectorFigure& shown) {
     run.figure(shown.number);
     Diagram diagram(shown.heading() + ": " + shown.title, shown.x, shown.per_query ? "us per query" : "ms",
                     ways);
-    for (const auto& [n_query, n_train] : shown.sizes) {
+    for (const std::int64_t value : shown.values) {
         std::unique_ptr<BenchArrays> arrays;
         if (run.has_gpu())
-            arrays =
-                gpu_bench()->arrays(run.gpu(), {n_train, n_query, 1, shown.ks.back()}, {}, {}, run.token);
-        const std::int64_t value = shown.x == "queries" ? n_query : n_train;
+            arrays = gpu_bench()->arrays(run.gpu(), shown.problem(value, shown.ks.back()), {}, {}, run.token);
         diagram.row(static_cast<double>(value), with_commas(value));
         for (const int k : shown.ks) {
-            const Problem problem{n_train, n_query, 1, k};
+            const Problem problem = shown.problem(value, k);
             for (const std::string& name : names) {
                 const Measurement one =
                     name == "nth_element" ? on_cpu(run, problem) : on_gpu(run, name, problem, *arrays);
@@ -157,7 +158,7 @@ void run_komarov(BenchRun& run) {
     }
     const std::vector<SelectorFigure> all = comparisons(run.has_gpu());
     for (const SelectorFigure& one : all)
-        run.expect(std::ssize(one.names(run)) * std::ssize(one.ks) * std::ssize(one.sizes));
+        run.expect(std::ssize(one.names(run)) * std::ssize(one.ks) * std::ssize(one.values));
     for (const SelectorFigure& one : all)
         measure(run, one);
     if (!report.tables.empty()) report.tables.back().notes.push_back("The sizes of all figures are ours.");

@@ -48,9 +48,7 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     Queries queries = work.queries(work.query.count);
     if (max_checked < queries.count()) {
         work.checked = sample(queries.count(), max_checked);
-        const bool leaves_out = queries.leaves_out();
         queries = Queries::some_of(work.query, {work.checked.begin(), work.checked.end()});
-        if (!leaves_out) queries.images = {};
     }
     work.expected = search_on_cpu(work.train, queries, k, work.measure, token);
     report.checked =

@@ -3,7 +3,6 @@
 // values nor the ranges of their axes.
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/clock.h"
 #include "data/core/format.h"
 #include "data/rerank/distance.h"

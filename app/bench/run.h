@@ -4,11 +4,10 @@
 /// kernels and selectors.
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
-#include "app/bench/report.h"
+#include "app/bench/table.h"
 #include "app/bench/workload.h"
 #include "app/cli/options.h"
 #include "app/cli/values.h"
@@ -69,9 +68,6 @@ bool uses_data_set(const Options& options);
 /// GPU kernel cannot be combined with --device cpu.
 void check_bench_options(const Options& options);
 
-/// By name.
-using Measurements = std::map<std::string, Measurement>;
-
 class BenchRun {
   public:
     /// Finds the GPU and measures the limits. Throws DeviceError if a requested GPU does not exist.
@@ -102,7 +98,8 @@ class BenchRun {
     void figure(const std::string& name) { figure_ = name; }
 
     /// Computes the reference answers with the CPU engine, compares a sample of them with `nth_element` if
-    /// that supports the metric, and says so in the report. `max_checked`: of the queries, evenly spaced.
+    /// that supports the metric, and says so in the report. `max_checked`: of the queries of
+    /// leave-one-out, evenly spaced.
     void prepare(Workload& work, std::int64_t max_checked = unlimited);
     /// Makes the arrays of the workload, if there is a GPU.
     void upload(Workload& work) const;

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -50,24 +49,6 @@ constexpr std::array steps = {
               "general program", "contest program", "pair_tile16_z replace_max", "pair_contest replace_max"}};
 constexpr std::size_t tiles_step = 3;  // behind whose table that of the tiles' sides stands
 
-/// The time for all points.
-struct Time {
-    double ms = 0;
-    std::string cell;
-};
-Time time_of(Measurements& measured, const char* parts) {
-    Time time;
-    bool partial = false;
-    for (const std::string& part : words_of(parts)) {
-        const Measurement& one = measured[part];
-        if (!one.good()) return {0, ms_cell(one)};
-        time.ms += one.ms_of_all();
-        partial = partial || one.partial();
-    }
-    time.cell = short_number(time.ms) + (partial ? partial_mark : "");
-    return time;
-}
-
 /// What is measured of one sample.
 struct Measured {
     Measurements all;  ///< parts of a search of all pairs
@@ -107,7 +88,8 @@ void add_step(BenchReport& report, const PaperStep& step, std::vector<Measured>&
                          "paper after", "paper faster"}};
     for (std::size_t i = 0; i < measured.size(); ++i) {
         const auto& [name, n] = samples[i];
-        const Time slow = time_of(measured[i].all, step.before), fast = time_of(measured[i].all, step.after);
+        const TotalTime slow = time_of(measured[i].all, step.before),
+                        fast = time_of(measured[i].all, step.after);
         const Figure *a = find_figure(step.source, name, step.paper_before),
                      *b = find_figure(step.source, name, step.paper_after);
         table.rows.push_back({name, with_commas(n), slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms),
@@ -146,7 +128,7 @@ void add_halves(BenchReport& report, std::vector<Measured>& measured) {
         row = {samples[i].name, with_commas(samples[i].n)};
         for (const auto& [whole, part] :
              {std::pair("pair_plain", "half_plain"), std::pair("pair_tile16", "half_tile16")}) {
-            const Time slow = time_of(measured[i].all, whole), fast = time_of(measured[i].half, part);
+            const TotalTime slow = time_of(measured[i].all, whole), fast = time_of(measured[i].half, part);
             row.insert(row.end(), {slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms)});
         }
         row.insert(row.end(), {ms_cell(measured[i].half["replace_max"]), "not stated"});
