@@ -111,9 +111,7 @@ Workload load_workload(BenchRun& run, int largest_k) {
 }
 
 std::string metric_words(const Measure& measure) {
-    if (measure.metric == Metric::l2) return "";
-    return std::string(", metric ") + name(measure.metric) +
-           (measure.metric == Metric::lp ? " with p = " + shortest(measure.p) : "");
+    return measure.metric == Metric::l2 ? "" : ", metric " + metric_text(measure);
 }
 
 std::string training_words(const Workload& work) {
