@@ -101,21 +101,17 @@ std::vector<Measurement> BenchRun::serial(const Workload& work, const std::strin
     return kept;
 }
 
-Measurements BenchRun::parts(Workload& work, const PartNames& names, int k, double share) {
+void BenchRun::parts(Workload& work, const PartNames& names, int k, double share) {
     prepare(work);
-    Measurements all;
-    if (!names.serial.empty())
-        for (const Measurement& one : serial(work, names.serial, k, share))
-            all[one.name] = one;
+    if (!names.serial.empty()) serial(work, names.serial, k, share);
     upload(work);
-    if (work.arrays == nullptr) return all;
+    if (work.arrays == nullptr) return;
     for (const std::string& name : words_of(names.distances))
-        all[name] = distance(work, name, share);
+        distance(work, name, share);
     work.arrays->fill(names.matrix);
     for (const std::string& name : words_of(names.selects))
-        all[name] = select(work, name, k, share);
+        select(work, name, k, share);
     work.arrays.reset();
-    return all;
 }
 
 Plan BenchRun::configured(const SearchWay& way, const Problem& problem, UnsupportedReason& refusal) const {

@@ -120,8 +120,8 @@ class BenchRun {
         std::string matrix;     ///< the kernel before the selectors
         std::string selects;
     };
-    /// Prepares the workload and measures these by name, those of a GPU if there is one.
-    Measurements parts(Workload& work, const PartNames& names, int k, double share = 1);
+    /// Prepares the workload and measures these, those of a GPU if there is one.
+    void parts(Workload& work, const PartNames& names, int k, double share = 1);
 
     /// A whole search of an opened training set. Uses fewer queries if there is no time for all, unless `all` is given,
     /// which gets the answers.

@@ -29,9 +29,9 @@ PlotPoint point(double x, double y, bool hollow = false) {
     return {x, y, y, y, hollow};
 }
 
-void add_row(BenchTable& table, const CaseSizes& sizes, const Measurements& all) {
-    const auto ms = [&](const char* names) { return time_of(all, names).ms; };
-    const auto cell = [&](const char* name) { return time_of(all, name).cell; };
+void add_row(BenchTable& table, const BenchReport& report, const CaseSizes& sizes) {
+    const auto ms = [&](const char* parts) { return time_of(report, sizes.name, parts).ms; };
+    const auto cell = [&](const char* part) { return time_of(report, sizes.name, part).cell; };
     table.rows.push_back(
         {sizes.name, with_commas(sizes.n_query), with_commas(sizes.n_train), std::to_string(sizes.dim),
          cell(serial_distances), cell("serial_sort"), cell(kernel256), cell(kernel512),
@@ -70,9 +70,10 @@ void run_singh(BenchRun& run) {
     for (const CaseSizes& sizes : cases) {
         Workload work(sizes.n_train, sizes.n_query, sizes.dim, case_k, 2);
         run.figure(sizes.name);
-        const Measurements all = run.parts(work, parts, case_k);
-        add_row(table, sizes, all);
-        const TotalTime slow = time_of(all, cpu_parts), fast = time_of(all, gpu_parts);
+        run.parts(work, parts, case_k);
+        add_row(table, report, sizes);
+        const TotalTime slow = time_of(report, sizes.name, cpu_parts),
+                        fast = time_of(report, sizes.name, gpu_parts);
         if (slow.ms > 0 && fast.ms > 0) {
             const bool partial = slow.cell.ends_with(partial_mark) || fast.cell.ends_with(partial_mark);
             panel.lines[0].points.push_back(point(number, slow.ms / fast.ms, partial));

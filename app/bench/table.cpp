@@ -40,12 +40,11 @@ std::string ms_cell(const Measurement& measured) {
     return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
 }
 
-TotalTime time_of(const Measurements& measured, const std::string& parts) {
+TotalTime time_of(const BenchReport& report, const std::string& figure, const std::string& parts) {
     TotalTime time;
     bool partial = false;
     for (const std::string& part : words_of(parts)) {
-        const auto found = measured.find(part);
-        const Measurement one = found != measured.end() ? found->second : Measurement();
+        const Measurement one = report.measured(figure, part);
         if (!one.good()) return {0, ms_cell(one)};
         time.ms += one.ms_of_all();
         partial = partial || one.partial();
