@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 
 #include "app/bench/run.h"
 #include "app/report/text.h"
@@ -96,19 +95,19 @@ std::string right_cell(const Measurement& one, const Neighbors& found, const Dat
 /// The sort without padding, which is wrong: what it returns is compared with the same steps on the CPU, for a sample of
 /// queries. `found` gets it.
 Measurement unpadded_sort(BenchRun& run, const Workload& work, int k, Neighbors& found) {
-    const Trial timed = work.arrays->time_select("bitonic_unpadded", k, run.trial());
-    return run.keep("select", "bitonic_unpadded", run.report.gpu, work.problem(k), timed,
-                    [&](std::int64_t n) {
-                        found = work.arrays->neighbors(n);
-                        std::vector<Neighbor> right(static_cast<std::size_t>(k));
-                        std::vector<std::uint64_t> scratch;
-                        for (const std::int64_t q : sample(n, sampled)) {
-                            cpu::unpadded_bitonic(work.arrays->matrix_row(q), right, scratch);
-                            if (!std::equal(right.begin(), right.end(), found.row(q).begin()))
-                                return "row " + std::to_string(q) + " is not what its steps give on the CPU";
-                        }
-                        return std::string();
-                    });
+    const auto check = [&](std::int64_t n) -> std::string {
+        found = work.arrays->neighbors(n);
+        std::vector<Neighbor> right(static_cast<std::size_t>(k));
+        std::vector<std::uint64_t> scratch;
+        for (const std::int64_t q : sample(n, sampled)) {
+            cpu::unpadded_bitonic(work.arrays->matrix_row(q), right, scratch);
+            if (!std::ranges::equal(right, found.row(q)))
+                return "row " + std::to_string(q) + " is not what its steps give on the CPU";
+        }
+        return "";
+    };
+    return run.keep("select", "bitonic_unpadded", run.report.gpu, work.problem(k),
+                    work.arrays->time_select("bitonic_unpadded", k, run.trial()), check);
 }
 
 void padding_table(BenchRun& run, const Workload& work, int k) {
@@ -146,12 +145,6 @@ void before_table(BenchRun& run, const Workload& work, int k) {
           "time is that of its program, with reading the files. It does not state its k."}});
 }
 
-double stage_ms(const Results& result, const char* name) {
-    for (const Stage& stage : result.timeline.stages())
-        if (stage.name == name) return stage.total_ms;
-    return 0;
-}
-
 std::string cell(double time) {
     return time > 0 ? short_number(time) : "not run";
 }
@@ -173,10 +166,10 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
     table.columns = {"stage",     "paper, total",     "paper, average",
                      "last rung", "engine " + engine, "paper / " + engine};
     const auto row = [&](const char* what, const char* name, const Measurement& rung,
-                         std::initializer_list<const char*> stages) {
+                         const std::vector<std::string>& stages) {
         double ms = 0;
-        for (const char* stage : stages)
-            ms += stage_ms(found, stage);
+        for (const Stage& stage : found.timeline.stages())
+            if (has(stages, stage.name)) ms += stage.total_ms;
         table.rows.push_back({what, stated(final_version, name, "total"),
                               stated(final_version, name, "average"), ms_cell(rung), cell(ms),
                               ratio_cell(find_figure(final_version, name, "total")->value(), ms, " x")});

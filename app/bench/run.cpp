@@ -36,7 +36,7 @@ std::string plot_of(const BenchReport& report) {
 }
 
 /// Of all runs of a row that has been timed.
-void count(Measurement& row, const Trial& trial) {
+void count_work(Measurement& row, const Trial& trial) {
     const double n = static_cast<double>(row.n_query), n_train = static_cast<double>(row.problem.n_train);
     const double dim = static_cast<double>(row.problem.dim), pairs = n * n_train;
     if (row.part == "upload") row.bytes = 4 * (n_train + n) * dim;
@@ -131,7 +131,7 @@ Measurement& BenchRun::keep(const std::string& part, const std::string& name, co
     row.left_out = trial.refusal.value_or("");
     if (!row.ms.empty()) {
         if (check) row.wrong = check(row.n_query);
-        count(row, trial);
+        count_work(row, trial);
     }
     stop_if_asked();
     if (!row.left_out.empty()) report.leave_out(row.name, row.left_out);

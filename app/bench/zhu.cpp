@@ -45,7 +45,7 @@ constexpr std::size_t tiles_step = 3;  // behind whose table that of the tiles' 
 const std::string sides[] = {"4", "8", "16", "32"};
 
 /// "half": as the seed computes distances: one of each two equal ones, and no point is its own neighbor.
-std::string half_of(const Sample& sample) {
+std::string half_figure(const Sample& sample) {
     return std::string("half ") + sample.name;
 }
 
@@ -61,7 +61,7 @@ void measure(BenchRun& run, const Sample& sample) {
                "k_pass replace_max"},
               sample_k, sample_share);
     if (!run.has_gpu()) return;
-    run.figure(half_of(sample));
+    run.figure(half_figure(sample));
     run.parts(others, {"", "half_plain half_tile16", "half_tile16", "replace_max"}, sample_k, sample_share);
     if (sample.n < samples[2].n) return;
     run.figure("sides");
@@ -120,10 +120,10 @@ void add_halves(BenchReport& report) {
         for (const auto& [whole, part] :
              {std::pair("pair_plain", "half_plain"), std::pair("pair_tile16", "half_tile16")}) {
             const TotalTime slow = time_of(report, sample.name, whole),
-                            fast = time_of(report, half_of(sample), part);
+                            fast = time_of(report, half_figure(sample), part);
             row.insert(row.end(), {slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms)});
         }
-        row.insert(row.end(), {time_of(report, half_of(sample), "replace_max").cell, "not stated"});
+        row.insert(row.end(), {time_of(report, half_figure(sample), "replace_max").cell, "not stated"});
     }
     add_marked(report, std::move(table));
 }
