@@ -62,7 +62,6 @@ std::string nccl_version(std::string& why_none);
 struct GpuBench {
     decltype(&gpu::measure_limits) limits;
     decltype(&gpu::bench_arrays) arrays;
-    decltype(&gpu::random_bench_arrays) random_arrays;
     decltype(&gpu::time_kernels) time_kernels;
     decltype(&gpu::time_before) time_before;
     decltype(&gpu::time_transform) time_transform;

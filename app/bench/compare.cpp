@@ -2,7 +2,6 @@
 // and every engine, on one data set. --case graph: the k nearest of each training image among all the others.
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "app/commands/ranks.h"
 #include "classifier/graph.h"
 #include "data/core/format.h"
@@ -20,7 +19,7 @@ constexpr const char
 
 /// A table of whole searches.
 Section searches(BenchRun& run, const std::string& title) {
-    return {run.report(), title, "engine", {"open ms", "kernels ms"}};
+    return {run.report, title, "engine", {"open ms", "kernels ms"}};
 }
 
 void add_search(Section& section, BenchRun& run, const Workload& work, const SearchWay& way, int k) {
@@ -38,11 +37,11 @@ std::string both(const Measurement& a, const Measurement& b) {
 
 /// Lists by name what a machine without a GPU leaves out.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
-    run.not_run("distance", run.wanted(distance_kernels()), problem);
-    run.not_run("select", run.wanted(selectors()), problem);
+    run.not_run("distance", gpu_names(distance_kernels(), run.options.bench), problem);
+    run.not_run("select", gpu_names(selectors(), run.options.bench), problem);
     for (const char* option : {"distance", "select"})
-        if (run.options().given.contains(option))
-            run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
+        if (run.options.given.contains(option))
+            run.report.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
 }
 
 /// Fills the matrix for the selectors: with the kernel of --distance, else the first that supports the
@@ -51,7 +50,7 @@ std::string fill(BenchRun& run, BenchArrays& arrays, UnsupportedReason& why) {
     std::vector<std::string> names = {"float4"};
     for (const Strategy& kernel : distance_kernels())
         names.push_back(kernel.name);
-    const std::string& named = run.options().request.distance;
+    const std::string& named = run.options.request.distance;
     if (!named.empty()) names = {named};
     for (const std::string& name : names) {
         const UnsupportedReason refusal = arrays.fill(name);
@@ -62,11 +61,11 @@ std::string fill(BenchRun& run, BenchArrays& arrays, UnsupportedReason& why) {
 }
 
 void compare_distances(BenchRun& run, const Workload& work, int k) {
-    const std::string& named = run.options().request.select;
+    const std::string& named = run.options.request.select;
     const std::string select = named.empty() ? "bitonic_topk" : named;
-    Section section(run.report(), "distance kernels (us/query with " + select + " behind each)", "distance",
+    Section section(run.report, "distance kernels (us/query with " + select + " behind each)", "distance",
                     {"+ " + select});
-    for (const std::string& name : run.wanted(distance_kernels())) {
+    for (const std::string& name : gpu_names(distance_kernels(), run.options.bench)) {
         const Measurement one = run.distance(work, name);
         std::string sum;
         if (one.good()) {
@@ -80,14 +79,14 @@ void compare_distances(BenchRun& run, const Workload& work, int k) {
 }
 
 void compare_selectors(BenchRun& run, const Workload& work, int k) {
-    const std::vector<std::string> names = run.wanted(selectors());
+    const std::vector<std::string> names = gpu_names(selectors(), run.options.bench);
     if (names.empty()) return;
     UnsupportedReason why;
     const std::string distance = fill(run, *work.arrays, why);
     if (distance.empty()) return run.not_run("select", names, work.problem(k), *why);
     const Measurement before = run.distance(work, distance, 0.2);
     work.arrays->fill(distance);
-    Section section(run.report(),
+    Section section(run.report,
                     "selectors, k = " + std::to_string(k) + " (us/query with " + distance + " before each)",
                     "selector", {"+ " + distance});
     for (const std::string& name : names) {
@@ -102,8 +101,8 @@ void compare_on_gpu(BenchRun& run, Workload& work, int k) {
     if (work.arrays == nullptr) return leave_out_gpu(run, work.problem(k));
     const std::int64_t n = work.arrays->n_query();
     if (n < work.query.count)
-        run.leave_out("queries " + std::to_string(n) + " to " + std::to_string(work.query.count - 1),
-                      "the whole matrix would not fit in device memory");
+        run.report.leave_out("queries " + std::to_string(n) + " to " + std::to_string(work.query.count - 1),
+                             "the whole matrix would not fit in device memory");
     compare_distances(run, work, k);
     compare_selectors(run, work, k);
     work.arrays.reset();
@@ -111,17 +110,16 @@ void compare_on_gpu(BenchRun& run, Workload& work, int k) {
 
 /// The baseline `nth_element`, and other serial selectors if --only names them. The distances before are listed once.
 void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
-    Section section(run.report(), "one CPU thread, one query after another, k = " + std::to_string(k),
-                    "part");
+    Section section(run.report, "one CPU thread, one query after another, k = " + std::to_string(k), "part");
     const auto serial_selectors = cpu::serial_selectors();
-    bool distances = run.wants(serial_distances);
+    const BenchOptions& bench = run.options.bench;
+    bool distances = is_wanted(bench, serial_distances);
     for (const cpu::SerialSelector& one : serial_selectors) {
-        const bool named = has(run.options().bench.only, one.name), baseline = &one == &serial_selectors[0];
-        const bool selection = named || (baseline && run.wants(one.name));
+        const bool named = has(bench.only, one.name), baseline = &one == &serial_selectors[0];
+        const bool selection = named || (baseline && is_wanted(bench, one.name));
         if (!selection && !(baseline && distances)) continue;
-        const BenchRun::Serial serial = run.serial(work, one.name, k, 1, distances, selection);
-        if (distances) section.add(serial.distance);
-        if (selection) section.add(serial.select);
+        for (const Measurement& row : run.serial(work, one.name, k, 1, distances, selection))
+            section.add(row);
         distances = false;
     }
     section.finish();
@@ -132,7 +130,7 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     for (const SearchWay& way : search_ways())
         if (run.wants_engine(way)) add_search(section, run, work, way, k);
     std::vector<std::string> notes = {open_note, kernels_note, operations_note};
-    if (run.has_gpu() && run.options().bench.dim > 0)
+    if (run.has_gpu() && run.options.bench.dim > 0)
         notes.emplace_back("random images are in pageable memory: their upload is slower than a data set's.");
     section.finish(notes);
 }
@@ -142,10 +140,10 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
 void compare_spread(BenchRun& run, const Workload& work, int k) {
     if (run.several().empty()) return;
     Section section = searches(run, "engines on " + run.several() + ", k = " + std::to_string(k));
-    const bool ranks = run.ranks() != nullptr;
+    const bool ranks = run.ranks != nullptr;
     for (SearchWay way : search_ways()) {
         const bool shares =
-            way.engine->on_gpu ? !ranks || run.options().request.device.kind != DeviceKind::cpu : ranks;
+            way.engine->on_gpu ? !ranks || run.options.request.device.kind != DeviceKind::cpu : ranks;
         if (!run.wants_engine(way) || !shares) continue;
         const std::string engine = way.name;
         for (const Placement spread : {Placement::replicate, Placement::shard}) {
@@ -165,18 +163,15 @@ void compare_spread(BenchRun& run, const Workload& work, int k) {
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
     const SearchWay tensor = search_way("tensor");
     if (!run.has_gpu() || !run.wants_engine(tensor)) return;
-    Measurement one = run.row("kernels", tensor.name, run.report().gpu, work.problem(k));
-    const Plan plan = run.configured(tensor, one);
-    Neighbors found;
     Trial timed;
-    if (one.left_out.empty())
+    const Plan plan = run.configured(tensor, work.problem(k), timed.refusal);
+    Neighbors found;
+    if (!timed.refusal)
         timed =
-            gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.token(), found);
-    one = run.keep(one, timed, [&](Measurement& kept) {
-        kept.wrong = work.mismatch(found);
-        count_search(kept);
-    });
-    Section section(run.report(), "the kernels of tensor, all on the device, k = " + std::to_string(k),
+            gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.token, found);
+    const Measurement one = run.keep("kernels", tensor.name, run.report.gpu, work.problem(k), timed,
+                                     [&](std::int64_t) { return work.mismatch(found); });
+    Section section(run.report, "the kernels of tensor, all on the device, k = " + std::to_string(k),
                     "engine");
     section.add(one);
     section.finish(
@@ -186,16 +181,17 @@ void compare_kernels(BenchRun& run, const Workload& work, int k) {
 }  // namespace
 
 void run_compare(BenchRun& run) {
-    const int k = run.options().method.vote.k;
+    const int k = run.options.method.vote.k;
     Workload work = load_workload(run, k);
     agree_on({work.train, work.query}, work.labels);
     if (!run.leads()) return compare_spread(run, work, k);
-    BenchReport& report = run.report();
-    report.data = work.text;
-    report.title = "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k) +
-                   metric_words(work.measure);
-    const std::int64_t n_distances = std::ssize(run.wanted(distance_kernels())),
-                       n_selectors = std::ssize(run.wanted(selectors())), n_ways = std::ssize(search_ways());
+    run.report.data = work.text;
+    run.report.title =
+        "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k) +
+        metric_words(work.measure);
+    const std::int64_t n_distances = std::ssize(gpu_names(distance_kernels(), run.options.bench)),
+                       n_selectors = std::ssize(gpu_names(selectors(), run.options.bench)),
+                       n_ways = std::ssize(search_ways());
     run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) +
                (run.several().empty() ? 1 : 3) * n_ways);
     run.prepare(work);
@@ -209,14 +205,14 @@ void run_compare(BenchRun& run) {
 void run_graph(BenchRun& run) {
     constexpr int usual_k = 10;
     constexpr std::int64_t checked_points = 1000;  // so that the CPU engine does not search all of them twice
-    const int k = run.options().given.contains("-k") ? run.options().method.vote.k : usual_k;
+    const int k = run.options.given.contains("-k") ? run.options.method.vote.k : usual_k;
     const Workload data = load_workload(run, 1);
     require_others(k, data.train.count);
     Workload work(data.train, data.train, data.labels, k);
     work.measure = data.measure;
     work.leave_one_out = true;
-    run.report().title += ", k = " + std::to_string(k) + metric_words(work.measure);
-    run.report().data = training_words(data) + ", each a query among all of them";
+    run.report.title += ", k = " + std::to_string(k) + metric_words(work.measure);
+    run.report.data = training_words(data) + ", each a query among all of them";
     const std::vector<std::string> names = run.wanted(words_of(find_case("graph")->names));
     run.expect(std::ssize(names));
     run.prepare(work, checked_points);

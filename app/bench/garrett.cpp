@@ -6,7 +6,6 @@
 #include <array>
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "app/report/text.h"
 #include "classifier/vote.h"
 #include "data/core/format.h"
@@ -39,13 +38,8 @@ constexpr const char* ladder_note = "*: fewer test images were timed; the launch
 
 /// All images to the device as floats.
 Measurement upload(BenchRun& run, const Workload& work, bool pinned) {
-    const Trial timed = work.arrays->time_upload(pinned, run.trial());
-    const Problem problem = work.problem(work.max_k);
-    return run.keep(run.row("upload", pinned ? "pinned" : "pageable", run.report().gpu, problem), timed,
-                    [&](Measurement& one) {
-                        const std::int64_t images = problem.n_train + problem.n_query;
-                        one.bytes = 4 * static_cast<double>(images) * static_cast<double>(problem.dim);
-                    });
+    return run.keep("upload", pinned ? "pinned" : "pageable", run.report.gpu, work.problem(work.max_k),
+                    work.arrays->time_upload(pinned, run.trial()));
 }
 
 void ladder(BenchRun& run, const Workload& work, Measurement& last) {
@@ -78,8 +72,8 @@ void ladder(BenchRun& run, const Workload& work, Measurement& last) {
         "upload: all images as floats, in one copy. The paper gives no times of single steps, only the",
         "execution time of the whole program before the first."};
     table.notes.insert(table.notes.end(), panel.notes.begin(), panel.notes.end());
-    run.report().tables.push_back(std::move(table));
-    run.report().panels.push_back(std::move(panel));
+    run.report.tables.push_back(std::move(table));
+    run.report.panels.push_back(std::move(panel));
 }
 
 /// How many test images of the data set, from the first on, these votes label right.
@@ -101,20 +95,19 @@ std::string right_cell(const Measurement& one, const Neighbors& found, const Dat
 /// The sort without padding, which is wrong: what it returns is compared with the same steps on the CPU, for a sample of
 /// queries. `found` gets it.
 Measurement unpadded_sort(BenchRun& run, const Workload& work, int k, Neighbors& found) {
-    const Trial timed = work.arrays->time_select("bitonic_unpadded", k, run.trial());
-    return run.keep(run.row("select", "bitonic_unpadded", run.report().gpu, work.problem(k)), timed,
-                    [&](Measurement& one) {
-                        found = work.arrays->neighbors(one.n_query);
-                        std::vector<Neighbor> right(static_cast<std::size_t>(k));
-                        std::vector<std::uint64_t> scratch;
-                        for (const std::int64_t q : sample(one.n_query, sampled)) {
-                            cpu::unpadded_bitonic(work.arrays->matrix_row(q), right, scratch);
-                            if (!std::equal(right.begin(), right.end(), found.row(q).begin()))
-                                one.wrong =
-                                    "row " + std::to_string(q) + " is not what its steps give on the CPU";
-                        }
-                        count_selection(one, k);
-                    });
+    const auto check = [&](std::int64_t n) -> std::string {
+        found = work.arrays->neighbors(n);
+        std::vector<Neighbor> right(static_cast<std::size_t>(k));
+        std::vector<std::uint64_t> scratch;
+        for (const std::int64_t q : sample(n, sampled)) {
+            cpu::unpadded_bitonic(work.arrays->matrix_row(q), right, scratch);
+            if (!std::ranges::equal(right, found.row(q)))
+                return "row " + std::to_string(q) + " is not what its steps give on the CPU";
+        }
+        return "";
+    };
+    return run.keep("select", "bitonic_unpadded", run.report.gpu, work.problem(k),
+                    work.arrays->time_select("bitonic_unpadded", k, run.trial()), check);
 }
 
 void padding_table(BenchRun& run, const Workload& work, int k) {
@@ -128,7 +121,7 @@ void padding_table(BenchRun& run, const Workload& work, int k) {
                                         stated("seed 003, 2", name, "accuracy") + " %"};
     };
     add_marked(
-        run.report(),
+        run.report,
         {"2: the bitonic sort without and with padding, k = " + std::to_string(k),
          {"rows", "sort ms", "right", "paper"},
          {row("without padding", without, unpadded), row("padded", with, padded)},
@@ -139,14 +132,11 @@ void padding_table(BenchRun& run, const Workload& work, int k) {
 void before_table(BenchRun& run, const Workload& work, int k) {
     Neighbors found;
     const Trial timed =
-        gpu_bench()->time_before(run.gpu(), work.train, work.query, k, run.trial(), run.token(), found);
-    const Measurement before = run.keep(run.row("search", "before", run.report().gpu, work.problem(k)), timed,
-                                        [&](Measurement& one) {
-                                            one.wrong = work.mismatch(found);
-                                            count_search(one);
-                                        });
+        gpu_bench()->time_before(run.gpu(), work.train, work.query, k, run.trial(), run.token, found);
+    const Measurement before = run.keep("search", "before", run.report.gpu, work.problem(k), timed,
+                                        [&](std::int64_t) { return work.mismatch(found); });
     add_marked(
-        run.report(),
+        run.report,
         {"4.1: the version before as a whole, k = " + std::to_string(k),
          {"", "here", "paper"},
          {{"ms", ms_cell(before), stated(previous, "whole", "execution time") + " s"},
@@ -155,64 +145,70 @@ void before_table(BenchRun& run, const Workload& work, int k) {
           "time is that of its program, with reading the files. It does not state its k."}});
 }
 
-double stage_ms(const Results& result, const char* name) {
-    for (const Stage& stage : result.timeline.stages())
-        if (stage.name == name) return stage.total_ms;
-    return 0;
-}
-
 std::string cell(double time) {
     return time > 0 ? short_number(time) : "not run";
 }
 
+/// The engine `classic`, or `cpu` where there is no GPU. `last`: of the last rung.
 void final_table(BenchRun& run, const Workload& work, const Measurement& last, int k) {
-    work.arrays->fill("ladder_scalar");
-    const Measurement sort = run.select(work, "bitonic", k);
-    const Measurement transfer = upload(run, work, true);
-    Results classic;
-    const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic);
+    Measurement sort, transfer;
+    if (work.arrays != nullptr) {
+        work.arrays->fill("ladder_scalar");
+        sort = run.select(work, "bitonic", k);
+        transfer = upload(run, work, true);
+    }
+    const std::string engine = work.arrays != nullptr ? "classic" : "cpu";
+    Results found;
+    const Measurement whole = run.search(work, search_way(engine), k, 1, &found);
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
                   counted(work.query.count, "test image");
-    table.columns = {"stage",     "paper, total",   "paper, average",
-                     "last rung", "engine classic", "paper / classic"};
-    const auto row = [&](const char* what, const char* name, const Measurement& rung, double classic_ms) {
-        const Figure* paper = find_figure(final_version, name, "total");
+    table.columns = {"stage",     "paper, total",     "paper, average",
+                     "last rung", "engine " + engine, "paper / " + engine};
+    const auto row = [&](const char* what, const char* name, const Measurement& rung,
+                         const std::vector<std::string>& stages) {
+        double ms = 0;
+        for (const Stage& stage : found.timeline.stages())
+            if (has(stages, stage.name)) ms += stage.total_ms;
         table.rows.push_back({what, stated(final_version, name, "total"),
-                              stated(final_version, name, "average"), ms_cell(rung), cell(classic_ms),
-                              ratio_cell(paper != nullptr ? paper->value() : 0, classic_ms, " x")});
+                              stated(final_version, name, "average"), ms_cell(rung), cell(ms),
+                              ratio_cell(find_figure(final_version, name, "total")->value(), ms, " x")});
     };
-    row("data transfer", "data transfer", transfer,
-        stage_ms(classic, "upload") + stage_ms(classic, "download"));
-    row("distance", "distance calculation", last, stage_ms(classic, "distance"));
-    row("sorting", "sorting", sort, stage_ms(classic, "sort"));
+    row("data transfer", "data transfer", transfer, {"upload", "download"});
+    row("distance", "distance calculation", last, {"distance"});
+    row("sorting", "sorting", sort, {"sort", "select"});
     const Figure* time = find_figure(final_version, "whole", "execution time");
     const double whole_s = whole.good() ? (whole.open_ms + whole.summary().median) / 1e3 : 0;
     table.rows.push_back(
         {"execution, s", time->text, "", "", cell(whole_s), ratio_cell(time->value(), whole_s, " x")});
     table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
-                          whole.good() ? std::to_string(count_right(classic.votes, work.dataset)) : "not run",
+                          whole.good() ? std::to_string(count_right(found.votes, work.dataset)) : "not run",
                           ""});
     table.notes = {
         "execution: the paper's is its whole program, ours opening the training set and the search.",
         "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
             " right in " + stated(previous, "whole", "execution time") + " s."};
-    add_marked(run.report(), std::move(table));  // launches are equal, one per test image
+    add_marked(run.report, std::move(table));  // launches are equal, one per test image
 }
 
 }  // namespace
 
 void run_garrett(BenchRun& run) {
-    const int k = run.options().method.vote.k;
+    const int k = run.options.method.vote.k;
     Workload work = load_workload(run, k);
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.data = work.text;
     report.title += ", k = " + std::to_string(k);
     report.quotes = quotes_of("seed 003");
     run.expect(2 + static_cast<std::int64_t>(rungs.size()) + 6);
     run.prepare(work);
     run.upload(work);
-    if (work.arrays == nullptr) {
+    Measurement last;
+    if (work.arrays != nullptr) {
+        ladder(run, work, last);
+        padding_table(run, work, k);
+        before_table(run, work, k);
+    } else {
         const Problem problem = work.problem(k);
         run.not_run("upload", {"pageable", "pinned"}, problem);
         run.not_run("distance",
@@ -221,25 +217,7 @@ void run_garrett(BenchRun& run) {
                     problem);
         run.not_run("select", {"bitonic", "bitonic_unpadded"}, problem);
         run.not_run("search", {"classic", "before"}, problem);
-        Results found;
-        const Measurement whole = run.search(work, search_way("cpu"), k, 1, &found);
-        report.tables.push_back(
-            {"the final table of the paper (10,000 test images), and the CPU engine (" +
-                 with_commas(work.query.count) + ")",
-             {"stage", "paper, total ms", "engine cpu, ms"},
-             {{"data transfer", stated(final_version, "data transfer", "total"), "none"},
-              {"distance", stated(final_version, "distance calculation", "total"),
-               cell(stage_ms(found, "distance"))},
-              {"sorting", stated(final_version, "sorting", "total"), cell(stage_ms(found, "select"))},
-              {"execution, s", stated(final_version, "whole", "execution time"),
-               short_number((whole.open_ms + whole.summary().median) / 1e3)}},
-             {}});
-        return;
     }
-    Measurement last;
-    ladder(run, work, last);
-    padding_table(run, work, k);
-    before_table(run, work, k);
     final_table(run, work, last, k);
 }
 

@@ -3,7 +3,6 @@
 // values nor the ranges of their axes.
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -103,7 +102,7 @@ struct Nolan {
         if (!selectors.empty())
             diagram.note(std::string("Distances by ") + texture + "; the paper's are by texture or tiles.");
         diagram.note("The paper: " + shown.says);
-        diagram.add_to(run.report());
+        diagram.add_to(run.report);
     }
 
     void measure(Diagram& diagram, const Workload& work, const Measurement& distance, int k) const {
@@ -117,8 +116,8 @@ struct Nolan {
                 const Measurement one = run.search(work, search_way("cpu"), k, 0.1);
                 diagram.value(name, one, one.summary().median);
             } else {
-                const BenchRun::Serial one = run.serial(work, name, k, 0.2);
-                add(diagram, name, one.select, one.distance);
+                const std::vector<Measurement> both = run.serial(work, name, k, 0.2);
+                add(diagram, name, both.back(), both.front());
             }
     }
 };
@@ -126,7 +125,7 @@ struct Nolan {
 }  // namespace
 
 void run_nolan(BenchRun& run) {
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.data = "random bytes; unless varied 128 queries, 65,536 reference points, 64 dimensions, k = 128";
     const std::string source = "seed 000, 5";
     report.quotes = {{source, "number of queries", "", "128", ""},

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/clock.h"
 #include "data/core/format.h"
 #include "data/rerank/distance.h"
@@ -26,9 +25,9 @@ struct Place {
     int threads = 0;
 };
 std::vector<Place> places(BenchRun& run, const std::string& what) {
-    const int threads = cpu::threads_or_all(run.options().request.threads);
+    const int threads = cpu::threads_or_all(run.options.request.threads);
     std::vector<Place> all;
-    if (run.has_gpu()) all.push_back({"the GPU, " + what + " on it", run.report().gpu, true});
+    if (run.has_gpu()) all.push_back({"the GPU, " + what + " on it", run.report.gpu, true});
     all.push_back({"one CPU thread, " + cpu::instruction_set(), one_cpu_thread, false, 1});
     if (threads > 1) all.push_back({std::to_string(threads) + " CPU threads", "cpu", false, threads});
     return all;
@@ -57,11 +56,11 @@ std::vector<FittedCase> fit_all(BenchRun& run, const Rows& images, ImageShape sh
         const std::string text = std::string(name(known.kind)) + (incomplete ? components : "");
         const TransformSpec spec = parse_transform("transform", text);
         if (const UnsupportedReason why = refuse_transform(spec, shape, images.count)) {
-            run.leave_out(text, *why);
+            run.report.leave_out(text, *why);
             continue;
         }
         const auto begin = Clock::now();
-        FittedTransform fitted = cpu::fit(spec, images, shape, run.options().request.threads);
+        FittedTransform fitted = cpu::fit(spec, images, shape, run.options.request.threads);
         all.push_back({std::move(fitted), ms_since(begin)});
     }
     return all;
@@ -94,16 +93,15 @@ Measurement measure(BenchRun& run, const Place& place, const FittedTransform& fi
     const TrialOptions options = run.trial();
     std::vector<std::uint8_t> features;
     const Trial timed =
-        place.on_gpu ? gpu_bench()->time_transform(run.gpu(), fitted, images, options, run.token(), &features)
+        place.on_gpu ? gpu_bench()->time_transform(run.gpu(), fitted, images, options, run.token, features)
                      : timed_on_cpu(options, images.count, [&](std::int64_t n) {
-                           features = cpu::features(fitted, images.first(n), place.threads, run.token().stop);
+                           features = cpu::features(fitted, images.first(n), place.threads, run.token.stop);
                        });
     const Problem problem{images.count, images.count, images.dim, 1};
-    return run.keep(
-        run.row("transform", fitted.spec.text(), place.on, problem), timed, [&](Measurement& one) {
-            one.bytes = static_cast<double>(one.n_query) * static_cast<double>(images.dim + fitted.dim_out());
-            one.wrong = mismatch(fitted, images.first(one.n_query), features);
-        });
+    Measurement& one = run.keep("transform", fitted.spec.text(), place.on, problem, timed,
+                                [&](std::int64_t n) { return mismatch(fitted, images.first(n), features); });
+    one.bytes = static_cast<double>(one.n_query) * static_cast<double>(images.dim + fitted.dim_out());
+    return one;
 }
 
 /// The nearest `count` training images of each query by gradients.
@@ -114,9 +112,9 @@ Neighbors nearest_by_gradients(const BenchRun& run, const Workload& work, ImageS
     method.transform.steps = {{TransformKind::gradients, 0}};
     method.vote.k = count;
     const Problem problem = method.problem(training, work.query.count);
-    const Resolved resolved = resolve_on_cpu(problem, run.options().request.threads);
-    const Index index(training, method, resolved, run.token());
-    return index.search(work.query, {.vote = false, .token = run.token()}).neighbors;
+    const Resolved resolved = resolve_on_cpu(problem, run.options.request.threads);
+    const Index index(training, method, resolved, run.token);
+    return index.search(work.query, {.vote = false, .token = run.token}).neighbors;
 }
 
 /// One query after another, as the distance is defined.
@@ -137,7 +135,7 @@ Neighbors plain_order(const RerankWork& work, const Descriptors& queries, const 
 /// Orders all candidates of each query; descriptors are made before.
 Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, bool plain) {
     const TrialOptions options = run.trial();
-    const ProgressToken& token = run.token();
+    const ProgressToken& token = run.token;
     const Neighbors& candidates = work.candidates;
     const Descriptors queries = cpu::describe(work.rerank, work.queries, work.shape, 0, token.stop);
     const Descriptors train = cpu::describe(work.rerank, work.train, work.shape, 0, token.stop);
@@ -158,16 +156,16 @@ Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, b
                              });
     const std::string row = name(work.rerank.kind) + std::string(plain ? plain_mark : "");
     const Problem problem{work.train.count, work.queries.count, work.train.dim, candidates.k};
-    return run.keep(run.row("rerank", row, place.on, problem), timed, [&](Measurement& one) {
+    return run.keep("rerank", row, place.on, problem, timed, [&](std::int64_t n) {
         // The plain loops of the CPU are the definition, so they are compared with the kernels.
         const bool by_definition = plain && !place.on_gpu;
-        const auto which = sample(one.n_query, by_definition ? one.n_query : max_checked_queries);
-        const Neighbors right =
-            by_definition ? by_kernels(one.n_query) : plain_order(work, queries, train, which);
+        const auto which = sample(n, by_definition ? n : max_checked_queries);
+        const Neighbors right = by_definition ? by_kernels(n) : plain_order(work, queries, train, which);
         for (std::int64_t i = 0; i < right.n_query; ++i)
             if (const std::int64_t q = which[static_cast<std::size_t>(i)];
                 !std::ranges::equal(found.row(q), right.row(i)))
-                one.wrong = "query " + std::to_string(q) + " has other candidates first than by plain loops";
+                return "query " + std::to_string(q) + " has other candidates first than by plain loops";
+        return std::string();
     });
 }
 
@@ -176,14 +174,14 @@ Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, b
 void run_transforms(BenchRun& run) {
     const Workload work = load_workload(run, 1);
     const Rows& images = work.train;
-    run.report().data = training_words(work);
-    run.report().checked = with_commas(std::min(images.count, max_checked_images)) +
-                           " images of each row against the definition, one image and step at a time";
+    run.report.data = training_words(work);
+    run.report.checked = with_commas(std::min(images.count, max_checked_images)) +
+                         " images of each row against the definition, one image and step at a time";
     const std::vector<FittedCase> all = fit_all(run, images, work.dataset.train.shape());
     const std::vector<Place> everywhere = places(run, "images and features");
     run.expect(std::ssize(all) * std::ssize(everywhere));
     for (const Place& place : everywhere) {
-        Section section(run.report(), place.title, "transform", {"bytes", "fit ms"}, of_images);
+        Section section(run.report, place.title, "transform", {"bytes", "fit ms"}, of_images);
         for (const auto& [transform, ms] : all)
             section.add(measure(run, place, transform, images),
                         {with_commas(transform.dim_out()), ms >= 1 ? short_number(ms) : ""});
@@ -197,8 +195,8 @@ void run_rerank(BenchRun& run) {
     const ImageShape shape = work.dataset.train.shape();
     const Rerank usual;
     const auto count = static_cast<int>(std::min<std::int64_t>(usual.candidates, work.train.count));
-    run.report().data = work.text + ", the nearest " + std::to_string(count) + " by gradients as candidates";
-    run.report().checked =
+    run.report.data = work.text + ", the nearest " + std::to_string(count) + " by gradients as candidates";
+    run.report.checked =
         std::to_string(max_checked_queries) +
         " queries of each row against the definition in plain loops, and these loops against the kernels";
     const Neighbors candidates = nearest_by_gradients(run, work, shape, count);
@@ -211,7 +209,7 @@ void run_rerank(BenchRun& run) {
     const std::vector<Place> everywhere = places(run, "descriptors and candidates");
     run.expect(std::ssize(all) * (2 * std::ssize(everywhere) - 1));
     for (const Place& place : everywhere) {
-        Section section(run.report(), place.title, "re-ranker", {"ns/pair"});
+        Section section(run.report, place.title, "re-ranker", {"ns/pair"});
         const auto add = [&](const RerankWork& one, bool plain) {
             const Measurement row = measure(run, place, one, plain);
             section.add(row, {row.good() ? short_number(1e3 * row.us_per_query() / count) : ""});

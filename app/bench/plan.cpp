@@ -10,13 +10,6 @@ namespace knn {
 
 namespace {
 
-/// Engines with other strategies than their own.
-constexpr struct {
-    const char *engine, *distance, *select;
-} variants[] = {
-    {"classic", "gemm", "replace_max"},  // the fastest unfused strategies: the baseline of `tensor`
-};
-
 constexpr const char* files[] = {"data", "train-images", "train-labels", "test-images", "test-labels"};
 
 void refuse_if(bool wrong, const std::string& text) {
@@ -100,11 +93,10 @@ void check_sizes(const Options& options) {
 std::vector<SearchWay> search_ways() {
     std::vector<SearchWay> ways;
     for (const Engine& engine : engines()) {
-        ways.push_back({engine.name, &engine, "", ""});
-        for (const auto& [name, distance, select] : variants)
-            if (std::string_view(name) == engine.name)
-                ways.push_back(
-                    {std::string(name) + '+' + distance + '+' + select, &engine, distance, select});
+        ways.push_back({engine.name, &engine});
+        // The fastest unfused strategies: the baseline of `tensor`.
+        if (std::string_view(engine.name) == "classic")
+            ways.push_back({"classic+gemm+replace_max", &engine, "gemm", "replace_max"});
     }
     return ways;
 }

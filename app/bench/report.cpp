@@ -207,6 +207,12 @@ bool BenchReport::wrong() const {
     return std::ranges::any_of(measurements, [](auto& one) { return !one.wrong.empty(); });
 }
 
+Measurement BenchReport::measured(const std::string& figure, const std::string& name) const {
+    for (const Measurement& one : measurements)
+        if (one.name == name && one.experiment == experiment + ' ' + figure) return one;
+    return {};
+}
+
 void BenchReport::leave_out(const std::string& name, const std::string& reason) {
     for (const LeftOut& one : left_out)
         if (one.name == name && one.reason == reason) return;

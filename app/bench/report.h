@@ -104,6 +104,8 @@ struct BenchReport {
     /// Records once what is missing and why.
     void leave_out(const std::string& name, const std::string& reason);
     bool wrong() const;
+    /// What was measured in this figure under this name; else one that was not run.
+    Measurement measured(const std::string& figure, const std::string& name) const;
     LimitShare share_of(const Measurement& measured) const;
 };
 

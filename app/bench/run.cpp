@@ -16,7 +16,7 @@ namespace {
 
 BenchReport measured(const Options& options) {
     BenchRun run(options);  // its bar is gone before anything is printed
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.created = utc_now();
     if (const BenchCase* which = find_case(options.bench.which)) {
         report.experiment = which->name;
@@ -35,58 +35,73 @@ std::string plot_of(const BenchReport& report) {
     return draw_panels(report.title, {report.data, devices}, report.panels);
 }
 
+/// Of all runs of a row that has been timed.
+void count_work(Measurement& row, const Trial& trial) {
+    const double n = static_cast<double>(row.n_query), n_train = static_cast<double>(row.problem.n_train);
+    const double dim = static_cast<double>(row.problem.dim), pairs = n * n_train;
+    if (row.part == "upload") row.bytes = 4 * (n_train + n) * dim;
+    if (row.part == "select") row.bytes = 4 * pairs + 8 * n * row.problem.k;
+    if (row.part == "distance")
+        row.bytes = row.on == one_cpu_thread ? pairs * (dim + 4)  // each query reads all training bytes
+                                             : trial.pixel_bytes * (n_train + n) * dim + 4 * pairs;
+    if (row.problem.measure.metric == Metric::lp) return;  // its powers are looked up
+    if (row.part == "distance") row.operations = trial.operations * pairs * dim;
+    // Nominal, for every engine: a multiplication and an addition per distance and pixel.
+    if (row.part == "search" || row.part == "kernels") row.operations = 2 * pairs * dim;
+}
+
 }  // namespace
 
-BenchRun::BenchRun(const Options& options)
-    : options_(options),
-      progress_(use_progress(progress_when(options.output)), 0, "measuring"),
-      token_(stoppable()) {
+BenchRun::BenchRun(const Options& given)
+    : options(given),
+      ranks(given.request.ranks),
+      progress_(use_progress(progress_when(given.output)), 0, "measuring") {
     find_gpu();
-    report_.devices.push_back(cpu_device());
+    report.devices.push_back(cpu_device());
     if (!leads()) return;
-    if (has_gpu()) report_.limits = gpu_bench()->limits(gpu_.number);
+    if (has_gpu()) report.limits = gpu_bench()->limits(gpu_.number);
     stop_if_asked();
-    report_.cpu_copy_gb_per_s = cpu::copy_gb_per_s();
+    report.cpu_copy_gb_per_s = cpu::copy_gb_per_s();
 }
 
 void BenchRun::find_gpu() {
-    const DeviceRequest& wanted = options_.request.device;
+    const DeviceRequest& wanted = options.request.device;
     if (wanted.kind == DeviceKind::cpu) {
         why_no_gpu_ = "--device cpu was given";
-        leave_out("GPU", why_no_gpu_);
-        return;
+        return report.leave_out("GPU", why_no_gpu_);
     }
-    const Machine machine = find_machine(wanted, ranks());
+    const Machine machine = find_machine(wanted, ranks);
     gpus_ = find_gpus(wanted, machine);
-    if (!gpus_.empty()) {
-        gpu_ = gpus_.front();
-        report_.gpu = device_id(gpu_);
-        report_.devices = gpus_;
-        return;
+    if (gpus_.empty()) {
+        why_no_gpu_ = "there is none";
+        return report.leave_out("GPU", why_no_gpu_ + " (" + machine.why_no_gpu + ")");
     }
-    why_no_gpu_ = "there is none";
-    leave_out("GPU", why_no_gpu_ + " (" + machine.why_no_gpu + ")");
+    gpu_ = gpus_.front();
+    report.gpu = device_id(gpu_);
+    report.devices = gpus_;
 }
 
 std::string BenchRun::several() const {
-    if (ranks() != nullptr) return std::to_string(ranks()->size()) + " ranks";
+    if (ranks != nullptr) return std::to_string(ranks->size()) + " ranks";
     if (gpus_.size() < 2) return "";
-    std::string text = report_.gpu;
+    std::string text = report.gpu;
     for (std::size_t i = 1; i < gpus_.size(); ++i)
         text.append(",").append(std::to_string(gpus_[i].number));
     return text;
 }
 
+std::vector<std::string> BenchRun::wanted(std::vector<std::string> names) const {
+    std::erase_if(names, [&](const std::string& name) { return !is_wanted(options.bench, name); });
+    return names;
+}
+
 bool BenchRun::wants_engine(const SearchWay& way) const {
-    const auto& asked = options_.request.engine;
-    return (!asked || *asked == way.engine->name) && wants(way.name);
+    const auto& asked = options.request.engine;
+    return (!asked || *asked == way.engine->name) && is_wanted(options.bench, way.name);
 }
 
 TrialOptions BenchRun::trial(double share) const {
-    TrialOptions options;
-    options.repeat = options_.bench.repeat;
-    options.budget_ms = options_.bench.seconds * 1e3 * share;
-    return options;
+    return {.repeat = options.bench.repeat, .budget_ms = options.bench.seconds * 1e3 * share};
 }
 
 void BenchRun::expect(std::int64_t steps) {
@@ -94,36 +109,30 @@ void BenchRun::expect(std::int64_t steps) {
     progress_.update(done_, std::max(steps_, done_ + 1));
 }
 
-std::unique_ptr<HostMemory> BenchRun::host_memory() const {
-    return knn::host_memory(first_engine(has_gpu()), gpu_.number);
-}
-
 void BenchRun::upload(Workload& work) const {
     if (has_gpu())
         work.arrays =
-            gpu_bench()->arrays(gpu_.number, work.problem(work.max_k), work.train, work.query, token_);
+            gpu_bench()->arrays(gpu_.number, work.problem(work.max_k), work.train, work.query, token);
 }
 
-Measurement BenchRun::row(const std::string& part, const std::string& name, const std::string& on,
-                          const Problem& problem) const {
-    Measurement made;
-    made.experiment = report_.experiment + (figure_.empty() ? "" : " " + figure_);
-    made.part = part;
-    made.name = name;
-    made.on = on;
-    made.problem = problem;
-    return made;
-}
-
-Measurement BenchRun::keep(Measurement row, const Trial& trial,
-                           const std::function<void(Measurement&)>& check) {
+Measurement& BenchRun::keep(const std::string& part, const std::string& name, const std::string& on,
+                            const Problem& problem, const Trial& trial,
+                            const std::function<std::string(std::int64_t)>& check) {
+    Measurement& row = report.measurements.emplace_back();
+    row.experiment = report.experiment + (figure_.empty() ? "" : " " + figure_);
+    row.part = part;
+    row.name = name;
+    row.on = on;
+    row.problem = problem;
     row.ms = trial.ms;
     row.n_query = trial.n_query;
-    if (trial.refusal) row.left_out = *trial.refusal;
-    if (!row.ms.empty()) check(row);
+    row.left_out = trial.refusal.value_or("");
+    if (!row.ms.empty()) {
+        if (check) row.wrong = check(row.n_query);
+        count_work(row, trial);
+    }
     stop_if_asked();
-    if (!row.left_out.empty()) leave_out(row.name, row.left_out);
-    report_.measurements.push_back(row);
+    if (!row.left_out.empty()) report.leave_out(row.name, row.left_out);
     ++done_;
     expect(0);
     return row;
@@ -131,11 +140,8 @@ Measurement BenchRun::keep(Measurement row, const Trial& trial,
 
 void BenchRun::not_run(const std::string& part, const std::vector<std::string>& names, const Problem& problem,
                        const std::string& reason) {
-    for (const std::string& name : names) {
-        Measurement left_out = row(part, name, gpu_or_none(), problem);
-        left_out.left_out = reason.empty() ? needs_gpu() : reason;
-        keep(std::move(left_out));
-    }
+    for (const std::string& name : names)
+        keep(part, name, gpu_or_none(), problem, {.refusal = reason.empty() ? needs_gpu() : reason});
 }
 
 int bench(const Options& options, Clock::time_point) {

@@ -4,11 +4,10 @@
 /// kernels and selectors.
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
-#include "app/bench/report.h"
+#include "app/bench/table.h"
 #include "app/bench/workload.h"
 #include "app/cli/options.h"
 #include "app/cli/values.h"
@@ -22,7 +21,7 @@ namespace knn {
 struct SearchWay {
     std::string name;  ///< "tensor", "classic+gemm+replace_max"
     const Engine* engine = nullptr;
-    std::string distance, select;  ///< empty: the engine's own
+    std::string distance = {}, select = {};  ///< empty: the engine's own
     Placement spread =
         Placement::automatic;  ///< among all GPUs of --device, or all ranks; automatic: neither
 };
@@ -69,35 +68,25 @@ bool uses_data_set(const Options& options);
 /// GPU kernel cannot be combined with --device cpu.
 void check_bench_options(const Options& options);
 
-/// By name.
-using Measurements = std::map<std::string, Measurement>;
-
 class BenchRun {
   public:
     /// Finds the GPU and measures the limits. Throws DeviceError if a requested GPU does not exist.
     explicit BenchRun(const Options& options);
 
-    const Options& options() const { return options_; }
-    BenchReport& report() { return report_; }
-    const ProgressToken& token() const { return token_; }
-    bool has_gpu() const { return !report_.gpu.empty(); }
+    const Options& options;
+    BenchReport report;
+    Ranks* const ranks;                       ///< that search together; null: this process alone
+    const ProgressToken token = stoppable();  ///< of what is measured
+
+    bool has_gpu() const { return !report.gpu.empty(); }
     /// Its number.
     int gpu() const { return gpu_.number; }
-    /// The processes that search together; null: this one alone.
-    Ranks* ranks() const { return options_.request.ranks; }
     /// Whether this process measures all rows; other ranks only take part in those of all ranks.
-    bool leads() const { return ranks() == nullptr || ranks()->rank() == 0; }
+    bool leads() const { return ranks == nullptr || ranks->rank() == 0; }
     /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
     std::string several() const;
-    bool wants(const std::string& name) const { return is_wanted(options_.bench, name); }
     /// Those that --only lets run.
-    std::vector<std::string> wanted(std::vector<std::string> names) const {
-        std::erase_if(names, [&](const std::string& name) { return !wants(name); });
-        return names;
-    }
-    std::vector<std::string> wanted(const std::vector<Strategy>& all) const {
-        return gpu_names(all, options_.bench);
-    }
+    std::vector<std::string> wanted(std::vector<std::string> names) const;
     /// By --engine and --only.
     bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
@@ -109,10 +98,9 @@ class BenchRun {
     void figure(const std::string& name) { figure_ = name; }
 
     /// Computes the reference answers with the CPU engine, compares a sample of them with `nth_element` if
-    /// that supports the metric, and says so in the report. `max_checked`: of the queries, evenly spaced.
+    /// that supports the metric, and says so in the report. `max_checked`: of the queries of
+    /// leave-one-out, evenly spaced.
     void prepare(Workload& work, std::int64_t max_checked = unlimited);
-    /// For images: pinned if there is a GPU, as the engines expect.
-    std::unique_ptr<HostMemory> host_memory() const;
     /// Makes the arrays of the workload, if there is a GPU.
     void upload(Workload& work) const;
 
@@ -121,13 +109,10 @@ class BenchRun {
                          bool linear = false);
     /// A selector on the distances that the arrays have.
     Measurement select(const Workload& work, const std::string& name, int k, double share = 1);
-
-    struct Serial {
-        Measurement distance, select;
-    };
-    /// On one CPU thread. The report gets the parts that are asked for. Their check is that of the neighbors, after both.
-    Serial serial(const Workload& work, const std::string& selector, int k, double share = 1,
-                  bool distances = true, bool selection = true);
+    /// On one CPU thread: distances, then a selector; those that are asked for. Their check is that of the neighbors, after
+    /// both.
+    std::vector<Measurement> serial(const Workload& work, const std::string& selector, int k,
+                                    double share = 1, bool distances = true, bool selection = true);
 
     struct PartNames {
         std::string serial;     ///< a serial selector; may be empty
@@ -135,44 +120,38 @@ class BenchRun {
         std::string matrix;     ///< the kernel before the selectors
         std::string selects;
     };
-    /// Prepares the workload and measures these by name, those of a GPU if there is one.
-    Measurements parts(Workload& work, const PartNames& names, int k, double share = 1);
+    /// Prepares the workload and measures these, those of a GPU if there is one.
+    void parts(Workload& work, const PartNames& names, int k, double share = 1);
 
     /// A whole search of an opened training set. Uses fewer queries if there is no time for all, unless `all` is given,
     /// which gets the answers.
     Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1,
                        Results* all = nullptr);
 
-    /// A row that is measured next, in one of these ways or another.
-    Measurement row(const std::string& part, const std::string& name, const std::string& on,
-                    const Problem& problem) const;
-    /// Adds the row of a trial to the report. If it ran, `check` compares its answers, and counts bytes and operations.
-    Measurement keep(Measurement row, const Trial& trial = {},
-                     const std::function<void(Measurement&)>& check = {});
-    /// The plan of a search for the problem of the row, which says why if it cannot run.
-    Plan configured(const SearchWay& way, Measurement& row) const;
+    /// Adds the row of a trial to the report, with its bytes and operations. If it ran, `check` compares the answers of the
+    /// first n queries: the first difference, or nothing.
+    Measurement& keep(const std::string& part, const std::string& name, const std::string& on,
+                      const Problem& problem, const Trial& trial,
+                      const std::function<std::string(std::int64_t n)>& check = {});
+    /// The plan of a search; `refusal`: why it cannot run.
+    Plan configured(const SearchWay& way, const Problem& problem, UnsupportedReason& refusal) const;
 
     /// Adds rows that are not run, with the reason: without one, that they need a GPU, which there is not.
     void not_run(const std::string& part, const std::vector<std::string>& names, const Problem& problem,
                  const std::string& reason = "");
-    /// Records once what is not run and why, without a row.
-    void leave_out(const std::string& name, const std::string& reason) { report_.leave_out(name, reason); }
 
   private:
     void find_gpu();
     std::string needs_gpu() const { return "it runs on a GPU, and " + why_no_gpu_; }
     /// Where rows of a GPU run: "gpu" if there is none.
-    std::string gpu_or_none() const { return has_gpu() ? report_.gpu : "gpu"; }
+    std::string gpu_or_none() const { return has_gpu() ? report.gpu : "gpu"; }
 
-    const Options& options_;
-    BenchReport report_;
     std::string figure_;
     Device gpu_;
     std::vector<Device> gpus_;  ///< all that --device names, gpu_ first
     std::string why_no_gpu_;
     std::int64_t steps_ = 0, done_ = 0;
     Progress progress_;
-    ProgressToken token_;
 };
 
 /// Whether these are the neighbors by nth_element; `begin`: the first rank that is compared.
@@ -181,11 +160,6 @@ bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const
 
 /// Queries of which every distance is compared.
 inline constexpr std::int64_t sampled = 8;
-
-/// Of a selection: the distances that are read, and `written` neighbors of each query.
-void count_selection(Measurement& row, int written);
-/// Nominal operations of a search, for every engine: a multiplication and an addition per distance and pixel.
-void count_search(Measurement& row);
 
 /// All distance kernels, all selectors, all engines on one data set.
 void run_compare(BenchRun& run);

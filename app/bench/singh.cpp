@@ -2,7 +2,6 @@
 // and sorts each whole row; the GPU computes them with a test point in shared memory and sorts segments.
 
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -12,6 +11,7 @@ namespace {
 constexpr int case_k = 5;  // appendix B.3
 constexpr const char *kernel256 = "row_shared", *kernel512 = "row_shared512", *row_sort = "segmented_sort",
                      *row_indices = "index_sort";
+constexpr const char *cpu_parts = "serial serial_sort", *gpu_parts = "row_shared segmented_sort";
 constexpr const char *system1 = "seed 002, A.1", *system2 = "seed 002, A.2";
 
 /// The nine sizes, the same for both of its systems.
@@ -29,22 +29,14 @@ PlotPoint point(double x, double y, bool hollow = false) {
     return {x, y, y, y, hollow};
 }
 
-/// Ratio of the times per query, one CPU thread to GPU; 0 if something is missing.
-double speed_up(Measurements& all) {
-    if (!all["serial_sort"].good() || !all[kernel256].good() || !all[row_sort].good()) return 0;
-    return (all[serial_distances].us_per_query() + all["serial_sort"].us_per_query()) /
-           (all[kernel256].us_per_query() + all[row_sort].us_per_query());
-}
-
-void add_row(BenchTable& table, const CaseSizes& sizes, Measurements& all) {
-    const auto ms = [&](const char* name) { return ms_cell(all[name]); };
-    const auto us = [&](const char* name) { return all[name].good() ? all[name].us_per_query() : 0; };
-    const double faster = speed_up(all);
+void add_row(BenchTable& table, const BenchReport& report, const CaseSizes& sizes) {
+    const auto ms = [&](const char* parts) { return time_of(report, sizes.name, parts).ms; };
+    const auto cell = [&](const char* part) { return time_of(report, sizes.name, part).cell; };
     table.rows.push_back(
         {sizes.name, with_commas(sizes.n_query), with_commas(sizes.n_train), std::to_string(sizes.dim),
-         ms(serial_distances), ms("serial_sort"), ms(kernel256), ms(kernel512),
-         ratio_cell(us(kernel512), us(kernel256)),  // §5
-         ms(row_sort), ms(row_indices), faster > 0 ? short_number(faster) + "x" : "",
+         cell(serial_distances), cell("serial_sort"), cell(kernel256), cell(kernel512),
+         ratio_cell(ms(kernel512), ms(kernel256)),  // §5
+         cell(row_sort), cell(row_indices), ratio_cell(ms(cpu_parts), ms(gpu_parts), "x"),
          stated(system1, sizes.name, "speed-up") + "x", stated(system2, sizes.name, "speed-up") + "x",
          stated(system1, sizes.name, "CPU total"), stated(system1, sizes.name, "GPU total"),
          stated(system2, sizes.name, "CPU total"), stated(system2, sizes.name, "GPU total")});
@@ -53,7 +45,7 @@ void add_row(BenchTable& table, const CaseSizes& sizes, Measurements& all) {
 }  // namespace
 
 void run_singh(BenchRun& run) {
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
     const BenchRun::PartNames parts = {"serial_sort", "row_shared row_shared512", kernel256,
@@ -78,12 +70,13 @@ void run_singh(BenchRun& run) {
     for (const CaseSizes& sizes : cases) {
         Workload work(sizes.n_train, sizes.n_query, sizes.dim, case_k, 2);
         run.figure(sizes.name);
-        Measurements all = run.parts(work, parts, case_k);
-        add_row(table, sizes, all);
-        if (const double faster = speed_up(all); faster > 0) {
-            const bool partial =
-                all["serial_sort"].partial() || all[kernel256].partial() || all[row_sort].partial();
-            panel.lines[0].points.push_back(point(number, faster, partial));
+        run.parts(work, parts, case_k);
+        add_row(table, report, sizes);
+        const TotalTime slow = time_of(report, sizes.name, cpu_parts),
+                        fast = time_of(report, sizes.name, gpu_parts);
+        if (slow.ms > 0 && fast.ms > 0) {
+            const bool partial = slow.cell.ends_with(partial_mark) || fast.cell.ends_with(partial_mark);
+            panel.lines[0].points.push_back(point(number, slow.ms / fast.ms, partial));
             if (partial) panel.notes = {"hollow: from the times of fewer test points than all."};
         }
         panel.lines[1].points.push_back(point(number, find_figure(system1, sizes.name, "speed-up")->value()));

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "app/cli/values.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -37,6 +38,19 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
 std::string ms_cell(const Measurement& measured) {
     if (!measured.good()) return measured.wrong.empty() ? "not run" : "WRONG";
     return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
+}
+
+TotalTime time_of(const BenchReport& report, const std::string& figure, const std::string& parts) {
+    TotalTime time;
+    bool partial = false;
+    for (const std::string& part : words_of(parts)) {
+        const Measurement one = report.measured(figure, part);
+        if (!one.good()) return {0, ms_cell(one)};
+        time.ms += one.ms_of_all();
+        partial = partial || one.partial();
+    }
+    time.cell = short_number(time.ms) + (partial ? partial_mark : "");
+    return time;
 }
 
 std::string range_cell(const Measurement& measured, double scale) {

@@ -16,6 +16,13 @@ std::string ms_cell(const Measurement& measured);
 std::string range_cell(const Measurement& measured, double scale);
 /// Its median and range, times `scale`, with its text in this unit.
 PlotBar bar_of(const Measurement& measured, const std::string& name, double scale, const char* unit);
+/// The sum of the times for all queries of parts of a search, whose names are separated by blanks, in this figure.
+struct TotalTime {
+    double ms = 0;  ///< 0 if one is missing
+    std::string cell;
+};
+TotalTime time_of(const BenchReport& report, const std::string& figure, const std::string& parts);
+
 /// "3.52", the first by the second, and the unit; empty if one of them is missing.
 std::string ratio_cell(double a, double b, const char* unit = "");
 

@@ -86,13 +86,13 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
 }
 
 Workload load_workload(BenchRun& run, int largest_k) {
-    const Options& options = run.options();
+    const Options& options = run.options;
     const BenchOptions& bench = options.bench;
     Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, largest_k,
                   1);  // empty without --dim
     if (bench.dim == 0) {
         const DataLocation location = locate(options.data);
-        work.memory = run.host_memory();
+        work.memory = host_memory(first_engine(run.has_gpu()), run.gpu());
         work.dataset = load(location, work.memory->resource());
         work.memory->pin();
         note(data_notice(location));
@@ -111,9 +111,7 @@ Workload load_workload(BenchRun& run, int largest_k) {
 }
 
 std::string metric_words(const Measure& measure) {
-    if (measure.metric == Metric::l2) return "";
-    return std::string(", metric ") + name(measure.metric) +
-           (measure.metric == Metric::lp ? " with p = " + shortest(measure.p) : "");
+    return measure.metric == Metric::l2 ? "" : ", metric " + metric_text(measure);
 }
 
 std::string training_words(const Workload& work) {

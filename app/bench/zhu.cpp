@@ -3,10 +3,7 @@
 // The text does not state the sizes and dimension of its samples small, middle and large: the sizes here are
 // ours.
 
-#include <array>
-
 #include "app/bench/run.h"
-#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -23,111 +20,87 @@ struct Sample {
 };
 constexpr Sample samples[] = {{"small", 1024}, {"middle", 4096}, {"large", 16'384}};
 
-/// A step of the paper: its table there, and what is measured before and after it: a part of a search, or two that are
-/// added up, separated by a blank.
+/// A step of the paper: the title of its table, and what is measured before and after it: a part of a search, or two that
+/// are added up, separated by a blank. The table there has the times before and after the step first.
 struct PaperStep {
-    const char *title, *column, *source, *paper_before, *paper_after, *before, *after;
+    const char *title, *column, *before, *after;
 };
-constexpr std::array steps = {
-    PaperStep{"Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
-              "seed 004, Table 1", "sequential time", "parallel time", "serial", "pair_plain"},
-    PaperStep{"Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima",
-              "k_pass, ms", "seed 004, Table 2", "sequential time", "parallel time", "serial_k_pass",
-              "k_pass"},
-    PaperStep{"Table 3: both passes, one CPU thread -> the GPU", "thread per pair + k_pass, ms",
-              "seed 004, Table 3", "sequential time", "parallel time", "serial serial_k_pass",
-              "pair_plain k_pass"},
-    PaperStep{"Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms",
-              "seed 004, Table 4", "original time", "optimised time", "pair_plain", "pair_tile16"},
-    PaperStep{"Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "seed 004, Table 6",
-              "original time", "optimised time", "pair_tile16", "pair_tile16_z"},
-    PaperStep{"Table 7, trick 3: replace the largest of k", "replace_max, ms", "seed 004, Table 7",
-              "original time", "optimised time", "k_pass", "replace_max"},
-    PaperStep{"Table 8: both passes, before and after the three tricks", "all tricks, ms",
-              "seed 004, Table 8", "original time", "optimised time", "pair_plain k_pass",
-              "pair_tile16_z replace_max"},
-    PaperStep{"Table 9: both passes, for any input and for one contest", "contest, ms", "seed 004, Table 9",
-              "general program", "contest program", "pair_tile16_z replace_max", "pair_contest replace_max"}};
+constexpr PaperStep steps[] = {
+    {"Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms", "serial",
+     "pair_plain"},
+    {"Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima", "k_pass, ms",
+     "serial_k_pass", "k_pass"},
+    {"Table 3: both passes, one CPU thread -> the GPU", "thread per pair + k_pass, ms",
+     "serial serial_k_pass", "pair_plain k_pass"},
+    {"Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms", "pair_plain",
+     "pair_tile16"},
+    {"Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "pair_tile16",
+     "pair_tile16_z"},
+    {"Table 7, trick 3: replace the largest of k", "replace_max, ms", "k_pass", "replace_max"},
+    {"Table 8: both passes, before and after the three tricks", "all tricks, ms", "pair_plain k_pass",
+     "pair_tile16_z replace_max"},
+    {"Table 9: both passes, for any input and for one contest", "contest, ms", "pair_tile16_z replace_max",
+     "pair_contest replace_max"}};
 constexpr std::size_t tiles_step = 3;  // behind whose table that of the tiles' sides stands
+const std::string sides[] = {"4", "8", "16", "32"};
 
-/// The time for all points.
-struct Time {
-    double ms = 0;
-    std::string cell;
-};
-Time time_of(Measurements& measured, const char* parts) {
-    Time time;
-    bool partial = false;
-    for (const std::string& part : words_of(parts)) {
-        const Measurement& one = measured[part];
-        if (!one.good()) return {0, ms_cell(one)};
-        time.ms += one.ms_of_all();
-        partial = partial || one.partial();
-    }
-    time.cell = short_number(time.ms) + (partial ? partial_mark : "");
-    return time;
+/// "half": as the seed computes distances: one of each two equal ones, and no point is its own neighbor.
+std::string half_figure(const Sample& sample) {
+    return std::string("half ") + sample.name;
 }
 
-/// What is measured of one sample.
-struct Measured {
-    Measurements all;  ///< parts of a search of all pairs
-    Measurements
-        half;  ///< as the seed computes them: one of each two equal distances, and no point its own neighbor
-    Measurements sides;  ///< of tiles, of the largest sample
-};
-const std::vector<std::string> sides = {"4", "8", "16", "32"};
-
-Measured measure(BenchRun& run, const Sample& sample) {
+void measure(BenchRun& run, const Sample& sample) {
     Workload work(sample.n, sample.n, sample_dim, sample_k, 4);
     // As in the paper, the queries are the training points, so both use the same rows.
     Workload points(work.train, work.train, work.labels, sample_k),
         others(work.train, work.train, work.labels, sample_k);
     others.leave_one_out = true;
     run.figure(sample.name);
-    Measured measured;
-    measured.all = run.parts(points,
-                             {"serial_k_pass", "pair_plain pair_tile16 pair_tile16_z pair_contest",
-                              "pair_tile16", "k_pass replace_max"},
-                             sample_k, sample_share);
-    if (!run.has_gpu()) return measured;
-    run.figure(std::string("half ") + sample.name);
-    measured.half = run.parts(others, {"", "half_plain half_tile16", "half_tile16", "replace_max"}, sample_k,
-                              sample_share);
-    if (sample.n < samples[2].n) return measured;
+    run.parts(points,
+              {"serial_k_pass", "pair_plain pair_tile16 pair_tile16_z pair_contest", "pair_tile16",
+               "k_pass replace_max"},
+              sample_k, sample_share);
+    if (!run.has_gpu()) return;
+    run.figure(half_figure(sample));
+    run.parts(others, {"", "half_plain half_tile16", "half_tile16", "replace_max"}, sample_k, sample_share);
+    if (sample.n < samples[2].n) return;
     run.figure("sides");
     run.upload(points);
     for (const std::string& side : sides)
-        measured.sides[side] = run.distance(points, "pair_tile" + side, sample_share);
-    return measured;
+        run.distance(points, "pair_tile" + side, sample_share);
 }
 
-void add_step(BenchReport& report, const PaperStep& step, std::vector<Measured>& measured) {
+void add_step(BenchReport& report, const PaperStep& step) {
+    const std::string number = std::string(step.title).substr(0, std::string("Table 1").size());
     BenchTable table = {step.title,
                         {"sample", "points", "before, ms", step.column, "faster", "paper before",
                          "paper after", "paper faster"}};
-    for (std::size_t i = 0; i < measured.size(); ++i) {
-        const auto& [name, n] = samples[i];
-        const Time slow = time_of(measured[i].all, step.before), fast = time_of(measured[i].all, step.after);
-        const Figure *a = find_figure(step.source, name, step.paper_before),
-                     *b = find_figure(step.source, name, step.paper_after);
-        table.rows.push_back({name, with_commas(n), slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms),
-                              a->text, b->text, ratio_cell(a->value(), b->value())});
+    for (const auto& [name, n] : samples) {
+        const TotalTime slow = time_of(report, name, step.before), fast = time_of(report, name, step.after);
+        std::vector<Figure> paper = quotes_of("seed 004, " + number);
+        const std::string row = name;
+        std::erase_if(paper, [&](const Figure& one) { return one.row != row; });
+        table.rows.push_back({row, with_commas(n), slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms),
+                              paper[0].text, paper[1].text, ratio_cell(paper[0].value(), paper[1].value())});
     }
     add_marked(report, std::move(table));
 }
 
 /// Table 5.
-void add_sides(BenchReport& report, Measurements& measured) {
+void add_sides(BenchReport& report) {
     BenchTable table = {"Table 5: the side of the tiles, " + with_commas(samples[2].n) + " points",
                         {"side", "ms", "min to max", "of side 16", "paper, ms", "paper, of side 16"}};
     Panel panel = {table.title, "milliseconds", "", false};
     const auto paper = [](const std::string& side) {
         return find_figure("seed 004, Table 5", "block size " + side, "time of distances computing");
     };
+    const auto measured = [&](const std::string& side) {
+        return report.measured("sides", "pair_tile" + side);
+    };
     for (const std::string& side : sides) {
-        const Measurement& one = measured[side];
+        const Measurement one = measured(side);
         table.rows.push_back({side, ms_cell(one), range_cell(one, one.of_all(1)),
-                              ratio_cell(one.ms_of_all(), measured["16"].ms_of_all()), paper(side)->text,
+                              ratio_cell(one.ms_of_all(), measured("16").ms_of_all()), paper(side)->text,
                               ratio_cell(paper(side)->value(), paper("16")->value())});
         if (one.good()) panel.bars.push_back(bar_of(one, side + " x " + side, one.of_all(1), " ms"));
         if (one.partial()) panel.notes = {multiplied_note};
@@ -136,20 +109,21 @@ void add_sides(BenchReport& report, Measurements& measured) {
     if (!panel.bars.empty()) report.panels.push_back(std::move(panel));
 }
 
-void add_halves(BenchReport& report, std::vector<Measured>& measured) {
+void add_halves(BenchReport& report) {
     BenchTable table = {"one of each two equal distances, no point its own neighbor, ms",
                         {"sample", "points", "thread per pair", "half", "faster", "tiles", "half", "faster",
                          "replace_max", "paper"}};
     table.notes = {"The paper's times in the other tables are of such programs; it gives none of all pairs."};
-    for (std::size_t i = 0; i < measured.size(); ++i) {
+    for (const Sample& sample : samples) {
         std::vector<std::string>& row = table.rows.emplace_back();
-        row = {samples[i].name, with_commas(samples[i].n)};
+        row = {sample.name, with_commas(sample.n)};
         for (const auto& [whole, part] :
              {std::pair("pair_plain", "half_plain"), std::pair("pair_tile16", "half_tile16")}) {
-            const Time slow = time_of(measured[i].all, whole), fast = time_of(measured[i].half, part);
+            const TotalTime slow = time_of(report, sample.name, whole),
+                            fast = time_of(report, half_figure(sample), part);
             row.insert(row.end(), {slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms)});
         }
-        row.insert(row.end(), {ms_cell(measured[i].half["replace_max"]), "not stated"});
+        row.insert(row.end(), {time_of(report, half_figure(sample), "replace_max").cell, "not stated"});
     }
     add_marked(report, std::move(table));
 }
@@ -157,7 +131,7 @@ void add_halves(BenchReport& report, std::vector<Measured>& measured) {
 }  // namespace
 
 void run_zhu(BenchRun& run) {
-    BenchReport& report = run.report();
+    BenchReport& report = run.report;
     report.data = "random bytes, dim = 128, k = 32; every point is query and training point";
     report.quotes = quotes_of("seed 004");
     if (!run.has_gpu()) {
@@ -169,14 +143,13 @@ void run_zhu(BenchRun& run) {
         run.not_run("select", {"k_pass", "replace_max"}, problem);
     }
     run.expect(run.has_gpu() ? 3 * (8 + 3) + 4 : 3 * 2);
-    std::vector<Measured> measured;
     for (const Sample& sample : samples)
-        measured.push_back(measure(run, sample));
+        measure(run, sample);
     for (const PaperStep& step : steps) {
-        add_step(report, step, measured);
-        if (&step == &steps[tiles_step]) add_sides(report, measured.back().sides);
+        add_step(report, step);
+        if (&step == &steps[tiles_step]) add_sides(report);
     }
-    if (run.has_gpu()) add_halves(report, measured);
+    if (run.has_gpu()) add_halves(report);
     std::vector<std::string>& notes = report.tables.back().notes;
     notes.insert(notes.end(), {"faster: before / after. The paper's own ratios are against one CPU "
                                "thread and arrays in the JSON.",

@@ -20,7 +20,9 @@ struct TrialOptions {
 
     int repeat = 10;
     double budget_ms = 5000;
-    bool linear = false;  ///< of a distance kernel: training rows contiguous, not pitched
+    bool linear = false;       ///< of a distance kernel: training rows contiguous, not pitched
+    bool all_queries = false;  ///< even if there is no time for them
+    std::int64_t first = 256;  ///< queries that are tried first
 
     /// The number of runs if one takes this long.
     int runs(double ms) const {
@@ -28,12 +30,12 @@ struct TrialOptions {
             std::clamp<double>(budget_ms / std::max(ms, 1e-3), std::min(min_runs, repeat), repeat));
     }
 
-    /// How many of `all` queries can be run `min_runs` times within the time: tries 256, then four times as many each
-    /// time. `run(n)` returns its milliseconds and has run the number returned last.
+    /// How many of `all` queries can be run `min_runs` times within the time: tries `first`, then four times as many
+    /// each time. `run(n)` returns its milliseconds and has run the number returned last.
     template <class Run>
     std::int64_t affordable(std::int64_t all, Run&& run) const {
-        constexpr std::int64_t few = 256, growth = 4;
-        for (std::int64_t n = std::min(all, few);;) {
+        constexpr std::int64_t growth = 4;
+        for (std::int64_t n = all_queries ? all : std::min(all, first);;) {
             const double ms = run(n);
             const std::int64_t next = std::min(growth * n, all);
             const double next_ms = ms * static_cast<double>(next) / static_cast<double>(n);
@@ -45,11 +47,11 @@ struct TrialOptions {
 
 /// The result of a trial.
 struct Trial {
-    std::vector<double> ms;     ///< of each run, without warm-up runs
-    std::int64_t n_query = 0;   ///< queries per run
-    double operations = 3;      ///< of a distance kernel, per pair and pixel: subtract, multiply, add
-    double pixel_bytes = 4;     ///< that a distance kernel reads: floats, or bytes
-    UnsupportedReason refusal;  ///< why there was no run
+    std::vector<double> ms = {};     ///< of each run, without warm-up runs
+    std::int64_t n_query = 0;        ///< queries per run
+    double operations = 3;           ///< of a distance kernel, per pair and pixel: subtract, multiply, add
+    double pixel_bytes = 4;          ///< that a distance kernel reads: floats, or bytes
+    UnsupportedReason refusal = {};  ///< why there was no run
 };
 
 /// A trial on as many of `all` queries as there is time for: `run(n)` returns its milliseconds, and has run the trial's

@@ -31,8 +31,9 @@ const Selector* find_selector(const std::string& name) {
     return find_among<Selector>({selector_table(), kth_selectors, unpadded_selectors}, name);
 }
 
-/// Values that look random and depend only on seed and index (the finalizer of MurmurHash3).
-__global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
+/// Values that look random and depend only on their place (the finalizer of MurmurHash3).
+__global__ void random_kernel(DistanceRows out) {
+    constexpr std::uint64_t seed = 9;
     const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     if (i >= out.n * out.cols) return;
     std::uint64_t x = static_cast<std::uint64_t>(i) + seed * 0x9e3779b97f4a7c15u;
@@ -43,25 +44,16 @@ __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
 
 class GpuBenchArrays : public BenchArrays {
   public:
-    GpuBenchArrays(const Problem& problem, const ProgressToken& token) : problem_(problem), runs_(token) {}
+    GpuBenchArrays(const Problem& problem, const Rows& train, const Rows& query, const ProgressToken& token)
+        : problem_(problem), train_images_(train), query_images_(query), runs_(token) {
+        if (train.pixels != nullptr) {
+            take(train, train_bytes_, train_);
+            take(query, query_bytes_, query_);
+        }
+        make_matrix();
+        if (train.pixels == nullptr) fill_with_random();
+    }
     ~GpuBenchArrays() override { cudaDeviceSynchronize(); }  // before memory that queued work uses is freed
-
-    void take_images(const Rows& train, const Rows& query) {
-        train_images_ = train;
-        query_images_ = query;
-        take(train, train_bytes_, train_);
-        take(query, query_bytes_, query_);
-        make_matrix();
-    }
-
-    void take_random(std::uint64_t seed) {
-        make_matrix();
-        constexpr int threads = 256;
-        const DistanceRows out = matrix_.rows();
-        random_kernel<<<grid_size(divide_up(out.n * out.cols, threads)), threads, 0, stream_>>>(out, seed);
-        check_launch("launching random values");
-        stream_.synchronize();
-    }
 
     std::int64_t n_query() const override { return matrix_.rows().n; }
 
@@ -146,6 +138,14 @@ class GpuBenchArrays : public BenchArrays {
         Problem problem = problem_;
         problem.n_query = n;
         return problem;
+    }
+
+    void fill_with_random() {
+        constexpr int threads = 256;
+        const DistanceRows out = matrix_.rows();
+        random_kernel<<<grid_size(divide_up(out.n * out.cols, threads)), threads, 0, stream_>>>(out);
+        check_launch("launching random values");
+        stream_.synchronize();
     }
 
     void take(const Rows& images, ImageBuffer& bytes, PitchedBuffer<float>& floats) {
@@ -234,17 +234,7 @@ class GpuBenchArrays : public BenchArrays {
 std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
                                           const Rows& query, const ProgressToken& token) {
     check(cudaSetDevice(device), "choosing the device");
-    auto made = std::make_unique<GpuBenchArrays>(problem, token);
-    made->take_images(train, query);
-    return made;
-}
-
-std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
-                                                 const ProgressToken& token) {
-    check(cudaSetDevice(device), "choosing the device");
-    auto made = std::make_unique<GpuBenchArrays>(problem, token);
-    made->take_random(seed);
-    return made;
+    return std::make_unique<GpuBenchArrays>(problem, train, query, token);
 }
 
 }  // namespace knn::gpu

@@ -14,14 +14,10 @@ Limits measure_limits(int device);
 
 /// Images on a device, and memory for a matrix of as many queries as fit; distances are by problem.measure.
 /// problem.k is the largest that will be selected; strategies are named later. The token and the images
-/// outlive the arrays.
+/// outlive the arrays. Without images the matrix has uniformly random values, always the same, and only selection can be
+/// timed.
 std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
                                           const Rows& query, const ProgressToken& token);
-
-/// A matrix of uniformly random values and nothing else: only selection can be timed. The same seed gives the
-/// same values.
-std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
-                                                 const ProgressToken& token);
 
 /// Times the kernels of a whole search by the engine `tensor` (l2), vote included, with training set and
 /// queries on the device: a CUDA graph, launched repeatedly. The plan is configured; `found` gets the neighbors.
@@ -33,11 +29,11 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
 Trial time_before(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
                   const ProgressToken& token, Neighbors& found);
 
-/// Times a transform of images that are on the device, all in one launch per kernel. `features` (may be null) gets
-/// them, count × dim_out.
+/// Times a transform of images that are on the device, all in one launch per kernel. `features` gets them,
+/// count × dim_out.
 Trial time_transform(int device, const FittedTransform& transform, const Rows& images,
                      const TrialOptions& options, const ProgressToken& token,
-                     std::vector<std::uint8_t>* features = nullptr);
+                     std::vector<std::uint8_t>& features);
 
 /// Times re-ranking of all candidates, with descriptors and candidates on the device. `plain`: by the loops for any
 /// shape. `found` gets all candidates in their new order.

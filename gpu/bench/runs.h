@@ -35,23 +35,13 @@ class Runs {
     /// What is timed is queued on this stream.
     const Stream& stream() const { return stream_; }
 
-    /// Finds out how many queries n, up to `max_n`, can be run `min_runs` times within the time, by trying
-    /// `work(n)` for four times as many each time; then times that number. A try may take the time of all runs:
-    /// kernels with one thread per query are no slower for more queries.
+    /// A trial of `work(n)` on as many of `max_n` queries as there is time for.
     template <class Work>
-    Trial timed(std::int64_t max_n, const TrialOptions& options, Work&& work) {
-        constexpr std::int64_t first = 16, growth = 4;
-        std::int64_t n = std::min(max_n, first);
-        once([&] { work(n); });  // loads the code
-        double ms = once([&] { work(n); });
-        while (n < max_n) {
-            const std::int64_t next = std::min(growth * n, max_n);
-            if (ms * static_cast<double>(next) / static_cast<double>(n) > options.budget_ms) break;
-            ms = once([&] { work(next); });
-            if (ms * TrialOptions::min_runs > options.budget_ms) break;
-            n = next;
-        }
-        return repeated(n, options, [&] { work(n); });
+    Trial timed(std::int64_t max_n, TrialOptions options, Work&& work) {
+        options.first = 16;
+        const auto run = [&](std::int64_t n) { return once([&] { work(n); }); };
+        run(std::min(max_n, options.first));  // loads the code
+        return timed_trial(options, max_n, run);
     }
 
     /// Runs for a trial of n queries, after one to warm up.

@@ -134,7 +134,7 @@ Trial time_before(int device, const Rows& train, const Rows& query, int k, const
 
 Trial time_transform(int device, const FittedTransform& transform, const Rows& images,
                      const TrialOptions& options, const ProgressToken& token,
-                     std::vector<std::uint8_t>* features) {
+                     std::vector<std::uint8_t>& features) {
     check(cudaSetDevice(device), "choosing the device");
     Runs runs(token);
     const Stream& stream = runs.stream();
@@ -144,12 +144,10 @@ Trial time_transform(int device, const FittedTransform& transform, const Rows& i
     out.reserve(images.count, transform.dim_out());
     const ByteRows from = in.upload(images, stream), to = out.rows(images.count, transform.dim_out());
     Trial trial = runs.repeated(images.count, options, [&] { on_device.enqueue(from, to, stream); });
-    if (features != nullptr) {
-        const auto dim = static_cast<std::size_t>(to.cols), n = static_cast<std::size_t>(to.n);
-        features->resize(n * dim);
-        check(cudaMemcpy2D(features->data(), dim, to.d_data, to.pitch_bytes, dim, n, cudaMemcpyDeviceToHost),
-              "downloading features");
-    }
+    const auto dim = static_cast<std::size_t>(to.cols), n = static_cast<std::size_t>(to.n);
+    features.resize(n * dim);
+    check(cudaMemcpy2D(features.data(), dim, to.d_data, to.pitch_bytes, dim, n, cudaMemcpyDeviceToHost),
+          "downloading features");
     return trial;
 }
 

@@ -207,7 +207,7 @@ TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
         FittedTransform transform{.spec = {}, .image = {28, 28}, .steps = {}};
         if (kind != TransformKind::raw) append_step(transform, {kind, 0});
         std::vector<std::uint8_t> found;
-        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), {}, &found);
+        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), {}, found);
         CHECK(trial.ms.size() == 5);
         CHECK(trial.n_query == 300);
         CHECK(found == test::features_of(transform, view(images)).pixels);
