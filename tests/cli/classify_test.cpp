@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "tests/cli/pictures.h"
 #include "tests/support/skip.h"
@@ -13,17 +12,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What is answered to the pictures of a list, by file: a digit, or null where it rejects.
-std::map<std::string, json> answers_by_mnist(const std::vector<std::vector<std::string>>& list) {
-    Words words = {"classify", "--data", mnist_folder(), "--json", "-"};
-    for (std::size_t i = 1; i < list.size(); ++i)
-        words.push_back(pictures_folder() + '/' + list[i][0]);
-    std::map<std::string, json> answers;
-    for (const json& one : json::parse(program(words).out))
-        answers[one["file"]] = one.contains("digit") ? one["digit"] : json();
-    return answers;
-}
 
 int sum_of_votes(const json& answer) {
     int votes = 0;
@@ -35,8 +23,7 @@ int sum_of_votes(const json& answer) {
 }  // namespace
 
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    const Digits digits;
+    if (mnist_folder().empty()) return skip(no_mnist);
     if (!has_opencv) return skip(no_opencv);
     const RunResult content = run({"/bin/sh", "-c", "gzip -cdf \"$0\"/t10k-images*", mnist_folder()});
     if (content.out.size() != 16 + 10000 * 784) return skip("there is no gzip");
@@ -46,7 +33,7 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
     // Evaluate fits, and classify reads what it has fitted.
     const RunOptions cached{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
-    const Words data = {"--data", mnist_folder(), "-k", "7"};
+    const Words data = Words{"--data", mnist_folder()} + "--limit-train 6000 -k 7";
     for (const std::string method : {"raw", "gradients", "accurate"}) {
         CAPTURE(method);
         output_of(program("evaluate -q --device cpu --limit-test 60 --method " + method + " --predictions " +
@@ -198,43 +185,54 @@ TEST_CASE("the explanation of one picture also shows candidates before re-rankin
 TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
     if (!has_opencv) return skip(no_opencv);
     if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    const auto digits = csv_rows(read_file(pictures_folder() + "/labels.csv"));
-    const auto letters = csv_rows(read_file(pictures_folder() + "/nondigits.csv"));
+    if (mnist_folder().empty()) return skip(no_mnist);
+    const Folder cache;  // what is fitted to MNIST is kept for the pages
+    const auto classify = [&](const Words& words) {
+        return program("classify --data" + Words{mnist_folder()} + words,
+                       {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}})
+            .out;
+    };
+    const auto listed = [&](const std::string& name) {
+        auto rows = csv_rows(read_file(pictures_folder() + '/' + name));
+        rows.erase(rows.begin());
+        for (auto& row : rows)
+            row[0] = pictures_folder() + '/' + row[0];
+        return rows;
+    };
+    const auto digits = listed("labels.csv"), letters = listed("nondigits.csv");
+    Words words = "--json -";
+    for (const auto& list : {digits, letters})
+        for (const auto& row : list)
+            words.push_back(row[0]);
+    if (!photos_folder().empty()) words.push_back(photos_folder());
+    const json answers = json::parse(classify(words));
     int right = 0, wrong = 0, rejected = 0;
-    std::map<std::string, json> answers = answers_by_mnist(digits);
-    for (std::size_t i = 1; i < digits.size(); ++i) {
-        const json& answer = answers[pictures_folder() + '/' + digits[i][0]];
-        if (!answer.is_null()) ++(std::to_string(answer.get<int>()) == digits[i][1] ? right : wrong);
-    }
-    answers = answers_by_mnist(letters);
-    for (std::size_t i = 1; i < letters.size(); ++i)
-        rejected += letters[i][2] == "0" && answers[pictures_folder() + '/' + letters[i][0]].is_null();
+    const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
+    for (std::size_t i = 0; i < digits.size(); ++i)
+        if (!digit(i).is_null()) ++(digit(i) == std::stoi(digits[i][1]) ? right : wrong);
+    for (std::size_t i = 0; i < letters.size(); ++i)
+        rejected += letters[i][2] == "0" && digit(digits.size() + i).is_null();
     MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected");
     CHECK(right >= 185);  // docs/classify.md has the figures
     CHECK(wrong <= 3);
     CHECK(rejected >= 55);
 
-    int pages = 0, exact = 0;
-    for (const auto& row : csv_rows(read_file(pictures_folder() + "/pages.csv"))) {
-        if (row[0] == "file") continue;
-        std::string got = program("classify --many -q --method gradients --data" +
-                                  Words{mnist_folder(), pictures_folder() + '/' + row[0]})
-                              .out;
+    const auto pages = listed("pages.csv");
+    int exact = 0;
+    for (const auto& page : pages) {
+        std::string got = classify("--many -q --method gradients" + Words{page[0]});
         std::replace(got.begin(), got.end(), '\n', '/');
-        ++pages;
-        exact += got == row[1] + '/';
+        exact += got == page[1] + '/';
     }
-    MESSAGE(exact, " of ", pages, " pages exact");
+    MESSAGE(exact, " of ", pages.size(), " pages exact");
     CHECK(exact >= 9);
 
     if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
-    const std::string photos =
-        output_of(program("classify --json - --data" + Words{mnist_folder(), photos_folder()}));
-    for (const json& one : json::parse(photos)) {  // their names end in their digit
-        const std::string stem = fs::path(one["file"].get<std::string>()).stem().string();
+    for (std::size_t i = digits.size() + letters.size(); i < answers.size();
+         ++i) {  // their names end in their digit
+        const std::string stem = fs::path(answers[i]["file"].get<std::string>()).stem().string();
         CAPTURE(stem);
-        CHECK(one["digit"] == stem.back() - '0');
+        CHECK(digit(i) == stem.back() - '0');
     }
 }
 

@@ -41,7 +41,7 @@ Written evaluate(const Digits& digits, const Words& words, const RunOptions& opt
 }  // namespace
 
 TEST_CASE("confidences on MNIST are probabilities, by every method") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     for (const std::string method : {"raw", "gradients", "accurate"}) {
         CAPTURE(method);
         const Folder out;

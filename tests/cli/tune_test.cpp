@@ -136,7 +136,7 @@ TEST_CASE("tune: one class, a class with one image, two images, equal images, k 
 }
 
 TEST_CASE("tune: the named methods' settings are as good as the best on a part of MNIST") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     const json report = json::parse(output_of(
         program("tune --device cpu --limit-train 6000 --method raw --method gradients --method accurate "
                 "--json -" +
