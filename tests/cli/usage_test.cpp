@@ -9,7 +9,8 @@
 
 using namespace knn::test;
 
-TEST_CASE("help of the program and of each command") {
+TEST_CASE("the version, and help of the program and of each command") {
+    CHECK(lines_of(silent_output(program("--version"))).size() == 1);
     check_contains(silent_output(program("--help")), {"  evaluate", "  info"});
     for (const std::string command :
          {"evaluate", "classify", "draw", "view", "graph", "condense", "audit", "tune", "compare", "info"}) {
@@ -23,12 +24,6 @@ TEST_CASE("help of the program and of each command") {
     }
     check_contains(program("classify --help").out, {"(default accurate)"});
     check_contains(program("evaluate --help").out, {"(default raw)"});
-}
-
-TEST_CASE("the version") {
-    const std::string version = output_of(program("--version"));
-    CHECK(version.starts_with("mnist-knn "));
-    CHECK(lines_of(version).size() == 1);
 }
 
 namespace {

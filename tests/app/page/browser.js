@@ -106,12 +106,6 @@ class Browser {
       await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
   }
 
-  /** PNG of the whole page, or of what the window shows. */
-  async screenshot(whole = true) {
-    const { data } = await this.send("Page.captureScreenshot", { captureBeyondViewport: whole });
-    return Buffer.from(data, "base64");
-  }
-
   async close() {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       const ended = new Promise((done) => this.#process.on("exit", done));
