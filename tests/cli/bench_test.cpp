@@ -86,7 +86,6 @@ TEST_CASE("bench for machines: JSON, CSV of which every line has every column, a
 TEST_CASE("bench writes the rows that --only names, and no others that their check needs") {
     const Bench bench;
     for (const std::string name : {"serial", "nth_element", "serial_sort", "serial_insertion", "cpu"}) {
-        CAPTURE(name);
         const std::string out = output_of(bench.random("--csv c --json j --only " + name));
         const json measurements = bench.measurements();
         REQUIRE(measurements.size() == 1);
@@ -283,8 +282,6 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
     for (const auto& one : cases) {
         const RunResult result = bench.one(one.name, Words("--json j --csv c --plot " + one.name + ".svg") +
                                                          (one.name == "garrett" ? "--data ." : ""));
-        CAPTURE(one.name);
-        CAPTURE(result.err);
         CHECK(result.exit_code == (one.drawn ? 0 : 1));
         CHECK(contains(result.err, "nothing was measured that it would show") == !one.drawn);
         CHECK(fs::exists(bench.folder / (one.name + ".svg")) == one.drawn);

@@ -24,7 +24,6 @@ int sum_of_votes(const json& answer) {
 
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
     if (mnist_folder().empty()) return skip(no_mnist);
-    if (!has_opencv) return skip(no_opencv);
     const RunResult content = run({"/bin/sh", "-c", "gzip -cdf \"$0\"/t10k-images*", mnist_folder()});
     if (content.out.size() != 16 + 10000 * 784) return skip("there is no gzip");
     const Folder folder;
@@ -35,7 +34,6 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     const RunOptions cached{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
     const Words data = Words{"--data", mnist_folder()} + "--limit-train 6000 -k 7";
     for (const std::string method : {"raw", "gradients", "accurate"}) {
-        CAPTURE(method);
         output_of(program("evaluate -q --device cpu --limit-test 60 --method " + method + " --predictions " +
                               (folder / "p") + " --neighbors-csv " + (folder / "n") + data,
                           cached));
@@ -67,7 +65,6 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
 
 TEST_CASE("a blank picture is answered with a question mark, and says what was seen") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     write(digits.folder / "blank.pgm", Page(200, 300).pgm());
     CHECK(output_of(digits.classify("-q blank.pgm")) == "?\n");
     const json rejected = digits.answers("blank.pgm")[0];
@@ -97,7 +94,6 @@ TEST_CASE("a blank picture is answered with a question mark, and says what was s
 
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
     Page page(360, 640);
     const int rows[2][4] = {{3, 1, 4, 2}, {5, 9, 0, 6}};
@@ -126,7 +122,6 @@ TEST_CASE(
     "classify is accurate unless told otherwise, options override its parts, and votes are of the "
     "neighbors") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     for (int i = 0; i < 20; ++i)
         digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
     const json usual = digits.answers("--reject off in");
@@ -146,7 +141,6 @@ TEST_CASE(
 
 TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     for (int i = 0; i < 60; ++i)
         write(digits.folder / ("in/" + std::to_string(i) + ".pgm"), raw(digits.images, i));
     std::size_t before = 0;
@@ -168,7 +162,6 @@ TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
 
 TEST_CASE("the explanation of one picture also shows candidates before re-ranking and what moved") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     digits.write_photo("a.pgm", 3);
     const auto height = [&](const std::string& rerank) {
         output_of(digits.classify("--reject off a.pgm --explain why.png --rerank " + rerank));
@@ -183,7 +176,6 @@ TEST_CASE("the explanation of one picture also shows candidates before re-rankin
 }
 
 TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
-    if (!has_opencv) return skip(no_opencv);
     if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
     if (mnist_folder().empty()) return skip(no_mnist);
     const Folder cache;  // what is fitted to MNIST is kept for the pages
@@ -238,7 +230,6 @@ TEST_CASE("classify: real digits and photos are right, letters rejected, and rea
 
 TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
     digits.write_photo("in/3/photo_9.pgm", chosen[3]);  // the folder is asked first
     digits.write_photo("in/a_4.pgm", chosen[4]);
@@ -247,7 +238,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     digits.write_photo("in/img12.pgm", chosen[1]);  // tells nothing
     write(digits.folder / "in/more/broken_1.pgm", "P5\n");
     const RunResult result = digits.classify("-r --expected --reject off in");
-    CAPTURE(result.err);
     CHECK(result.exit_code == 3);
     CHECK(result.out.starts_with(
         "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; the name of 1 more tells "
@@ -260,7 +250,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     // However the folder is named.
     const RunOptions inside{.folder = digits.folder / "in/3"};
     for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
-        CAPTURE(name);
         CHECK(program("classify --expected -q --reject off --no-cache --data ../.. " + name, inside)
                   .out.starts_with("1 of 1 picture"));
     }
@@ -284,7 +273,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
 
 TEST_CASE("classify: folders in folders are told of, and searched with -r") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
     fs::create_directories(digits.folder / "above/below");
     digits.write_photo("in/z.pgm", chosen[1]);
@@ -302,7 +290,6 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
 
 TEST_CASE("classify --rotate and --pixels") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     Page seven = photo_page(digits, digits.one_of_each()[7]);
     for (const std::string degrees : {"0", "90", "180", "270"}) {
         write(digits.folder / (degrees + ".pgm"), seven.pgm());

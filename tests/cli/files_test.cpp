@@ -40,7 +40,6 @@ struct Place : Work {
         return plain(words + "--data data --device cpu", options);
     }
     void check_refused(const Words& words, const std::string& why) const {
-        CAPTURE(words.line());
         check_error(plain(words), 1, why);
     }
     std::vector<std::string> before;
@@ -121,7 +120,6 @@ TEST_CASE("files: what cannot be written is found before the search") {
 TEST_CASE("files: all are written, or none") {
     const Place place;
     for (const Command& one : here()) {
-        CAPTURE(one.name);
         const auto outputs = single_files(one);
         if (outputs.empty()) continue;
         Words words = one.words;
@@ -148,10 +146,9 @@ TEST_CASE("files: JSON and CSV on standard output are there alone, JSON under ea
     const Place place;
     for (const Command& one : here())
         for (const auto& [option, ending] : single_files(one)) {
-            CAPTURE(one.name);
-            CAPTURE(option);
+            const Words words = one.words + Words{option};
             const auto to = [&](const std::string& name) {
-                return output_of(place.plain(one.words + Words{option, name}));
+                return output_of(place.plain(words + Words{name}));
             };
             if (option == "--json")
                 for (const std::string name : {"-", "/dev/stdout", "/dev/fd/1"})
@@ -178,7 +175,6 @@ TEST_CASE("two outputs to one file are detected under any spelling") {
              "--json io/rr --report io/rr",
              "--json io/index.html --report io2",
          }) {
-        CAPTURE(words.line());
         check_error(place.in_data("evaluate" + words), 2,
                     words[0] + ' ' + words[1] + " and " + words[2] + ' ' + words[3]);
     }
@@ -250,7 +246,6 @@ TEST_CASE(
           {"mkdir gone && cd gone && rmdir ../gone", "info --write-synthetic d",
            "d: cannot be written: No such file or directory; expected a name in an existing"}}) {
         if (row.needs_opencv && !has_opencv) continue;
-        CAPTURE(row.words);
         check_error(started({"/bin/sh", "-c", row.before + "; exec \"$0\" " + row.words, program_file()},
                             {.folder = work.folder / ""}),
                     1, row.part, true);

@@ -81,7 +81,6 @@ std::vector<std::string> own_errors(const std::string& text) {
 }
 
 void check_one_error(const RunResult& result, int exit_code, const std::string& expected) {
-    CAPTURE(result.err);
     CHECK(result.exit_code == exit_code);
     const auto lines = own_errors(result.err);
     REQUIRE(lines.size() == 1);
@@ -93,7 +92,6 @@ void check_only(const Folder& folder, const std::vector<std::string>& names) {
     Words left;
     for (const std::string& name : folder.names())
         if (!name.starts_with("ompi.")) left.push_back(name);
-    CAPTURE(left.line());
     CHECK(std::ranges::equal(left, names));
 }
 

@@ -47,7 +47,6 @@ TEST_CASE("ranks: bench measures both ways to share, and rank 0 writes") {
     const Words words =
         "bench --dim 20 --n-train 300 --n-query 70 --device cpu --repeat 3 --only cpu --seconds 0.5 -k 7";
     const RunResult result = ranks(3, words + "--json b.json --csv b.csv", in_folder(folder));
-    CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
     CHECK(own_errors(result.err).empty());
     const std::string title = "engines on 3 ranks, k = 7";
@@ -84,7 +83,6 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
                               {"evaluate --device gpu:0,1", 2, "each rank has one device"},
                               {"evaluate --data /nonexistent", 1, "/nonexistent"},
                               {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"}}) {
-        CAPTURE(one.words.line());
         const RunResult result = ranks(2, one.words, in_folder(work.folder));
         check_one_error(result, one.exit_code, one.part);
         CHECK(result.seconds < 20);
@@ -130,7 +128,6 @@ TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no output") {
     const Work work(large_set());
     RunOptions options = in_folder(work.folder);
     const RunResult killed = mpirun(Words("-n 3") + with_event("kill -KILL $$"), options);
-    CAPTURE(killed.err);
     CHECK(killed.exit_code == 128 + SIGKILL);  // mpirun's own, with a line that names the rank
     CHECK(contains(killed.err, "rank 1"));
     CHECK(killed.seconds < 11);
@@ -150,7 +147,6 @@ TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends
     if (!have_hosts()) return;
     const Work work(large_set());
     const RunResult killed = mpirun_on_hosts(3, with_event("kill -KILL $$"), in_folder(work.folder));
-    CAPTURE(killed.err);
     CHECK(killed.exit_code == 128 + SIGKILL);
     check_contains(killed.err, {"rank 1", "on node 10.99.0.2"});
     CHECK(killed.seconds < 11);
@@ -162,7 +158,6 @@ TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends
         "--mca oob_tcp_keepalive_probes 2";
     const RunResult cut =
         mpirun_on_hosts(3, keepalive + with_event("ip link set knn0 down"), in_folder(work.folder));
-    CAPTURE(cut.err);
     CHECK(cut.exit_code != 0);
     CHECK(cut.exit_code != 99);  // a process was left
     CHECK(contains(cut.err, "lost communication"));

@@ -22,7 +22,6 @@ class Divided : public Work {
 
     /// The files that a run wrote, which are removed; none where it refuses an instruction set.
     Files files_of(const RunResult& result) const {
-        CAPTURE(result.err);
         if (result.exit_code == 2 && contains(result.err, "no instruction set")) return {};
         REQUIRE(result.exit_code == 0);
         CHECK(own_errors(result.err).empty());
@@ -64,7 +63,6 @@ std::vector<Words> commands_on_features() {
 void check_divided(const SmallSet& set, const std::vector<Words>& commands) {
     const Divided work(set);
     for (const Words& words : commands) {
-        CAPTURE(words.line());
         const Files first = work.files_of(words + "--threads 1");
         // Each has another instruction set; one that the processor lacks is left out.
         for (const auto& [isa, more] : {std::pair("amx", "--threads 2"),
@@ -72,8 +70,6 @@ void check_divided(const SmallSet& set, const std::vector<Words>& commands) {
                                         {"avxvnni", "--batch 1 --threads 2"},
                                         {"avx2", "--batch 33 --threads 3"},
                                         {"plain", "--batch 100000"}}) {
-            CAPTURE(isa);
-            CAPTURE(more);
             Files files = work.files_of(words + more, {.environment = {{"MNIST_KNN_ISA", isa}}});
             if (files.empty() && isa != std::string("plain")) files = work.files_of(words + more);
             CHECK(files == first);
@@ -108,12 +104,9 @@ namespace {
 void check_ranks(const std::vector<int>& sizes, const std::vector<Words>& commands, const StartRanks& start) {
     const Divided work({.train = 61});
     for (const Words& words : commands) {
-        CAPTURE(words.line());
         const Files alone = work.files_of(words);
         for (const int n : sizes)
             for (const std::string spread : {"queries", "training"}) {
-                CAPTURE(n);
-                CAPTURE(spread);
                 Words shared = words + "-q --data . --device cpu --spread" + Words{spread};
                 if (words[0] != "condense") shared += "--json report";
                 CHECK(work.files_of(start(n, shared, in_folder(work.folder))) == alone);

@@ -35,8 +35,6 @@ struct Waiting : Work {
         options.signal_after = 700ms;
         options.timeout = 10s;
         const RunResult result = plain(words, options);
-        CAPTURE(words.line());
-        CAPTURE(result.err);
         CHECK(result.exit_code == 130);
         CHECK(result.seconds_after_signal < 1);
         CHECK(results.names() == std::vector<std::string>{"fifo"});
@@ -53,7 +51,6 @@ TEST_CASE("a standard output that is full, closed or not read") {
     closed.close_stdout = true;
     for (const Words words : {"evaluate", "evaluate -q", "evaluate --json -", "evaluate --neighbors-csv -",
                               "view --text --all", "view --html - --all"}) {
-        CAPTURE(words.line());
         check_error(work.run(words, full), 1);
     }
     for (const Words words : {"--help", "--version", "info"})
@@ -79,8 +76,6 @@ TEST_CASE("Ctrl-C ends a search within a second, exits 130 and leaves no file") 
     const auto check_stops = [&](const Work& in, const Words& words, int signal, double within = 1) {
         options.signal = signal;
         const RunResult result = in.run(words, options);
-        CAPTURE(words.line());
-        CAPTURE(result.err);
         CHECK(result.exit_code == 130);
         CHECK(result.out.empty());
         CHECK(result.seconds_after_signal < within);
@@ -113,7 +108,6 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
             CHECK(result.exit_code == 130);
             quickest = std::min(quickest, result.seconds_after_signal);
         }
-        CAPTURE(threads);
         CHECK(quickest < 0.2);
     }
     sched_setaffinity(0, sizeof before, &before);
