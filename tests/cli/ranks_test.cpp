@@ -146,7 +146,8 @@ TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no output") {
 TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends all") {
     if (!have_hosts()) return;
     const Work work(large_set());
-    const RunResult killed = mpirun_on_hosts(3, with_event("kill -KILL $$"), in_folder(work.folder));
+    const RunResult killed =
+        mpirun(Words("-n 3") + with_event("kill -KILL $$"), in_folder(work.folder), On::two_hosts);
     CHECK(killed.exit_code == 128 + SIGKILL);
     check_contains(killed.err, {"rank 1", "on node 10.99.0.2"});
     CHECK(killed.seconds < 11);
@@ -156,8 +157,8 @@ TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends
     const Words keepalive =
         "--mca oob_tcp_keepalive_time 1 --mca oob_tcp_keepalive_intvl 1 "
         "--mca oob_tcp_keepalive_probes 2";
-    const RunResult cut =
-        mpirun_on_hosts(3, keepalive + with_event("ip link set knn0 down"), in_folder(work.folder));
+    const RunResult cut = mpirun(keepalive + "-n 3" + with_event("ip link set knn0 down"),
+                                 in_folder(work.folder), On::two_hosts);
     CHECK(cut.exit_code != 0);
     CHECK(cut.exit_code != 99);  // a process was left
     CHECK(contains(cut.err, "lost communication"));

@@ -101,7 +101,7 @@ TEST_CASE("the same bytes from parts of the training set, as --memory makes them
 namespace {
 
 /// With one process, and with ranks by both ways to share.
-void check_ranks(const std::vector<int>& sizes, const std::vector<Words>& commands, const StartRanks& start) {
+void check_ranks(const std::vector<int>& sizes, const std::vector<Words>& commands, On on) {
     const Divided work({.train = 61});
     for (const Words& words : commands) {
         const Files alone = work.files_of(words);
@@ -109,7 +109,7 @@ void check_ranks(const std::vector<int>& sizes, const std::vector<Words>& comman
             for (const std::string spread : {"queries", "training"}) {
                 Words shared = words + "-q --data . --device cpu --spread" + Words{spread};
                 if (words[0] != "condense") shared += "--json report";
-                CHECK(work.files_of(start(n, shared, in_folder(work.folder))) == alone);
+                CHECK(work.files_of(ranks(n, shared, in_folder(work.folder), on)) == alone);
                 if (n == 1 || (words[0] != "evaluate" && words[0] != "graph")) continue;
                 const nlohmann::json settings = work.json("report")["settings"];
                 CHECK(settings["ranks"] == n);
@@ -124,11 +124,11 @@ void check_ranks(const std::vector<int>& sizes, const std::vector<Words>& comman
 
 TEST_CASE("ranks: the same bytes with 1, 2, 3 and 5 ranks") {
     if (!have_mpi()) return;
-    check_ranks({1, 5}, {evaluate + " -k 7"}, ranks);
+    check_ranks({1, 5}, {evaluate + " -k 7"}, On::this_machine);
     std::vector<Words> others = commands_on_pixels();
     others.resize(5);
     others.emplace_back(evaluate + " -k 61");
-    check_ranks({3}, others, ranks);
+    check_ranks({3}, others, On::this_machine);
     const Divided work({.train = 61});
     const Files alone = work.files_of("graph -k 9 --npy out/g");
     const RunResult chosen =
@@ -140,5 +140,5 @@ TEST_CASE("ranks: the same bytes with 1, 2, 3 and 5 ranks") {
 
 TEST_CASE("hosts: the same bytes on two hosts as in one process") {
     if (!have_hosts()) return;
-    check_ranks({2, 3}, {evaluate + " -k 7", "graph -k 9 --npy out/g --mtx out/g.mtx"}, ranks_on_hosts);
+    check_ranks({2, 3}, {evaluate + " -k 7", "graph -k 9 --npy out/g --mtx out/g.mtx"}, On::two_hosts);
 }

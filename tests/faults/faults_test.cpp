@@ -56,15 +56,16 @@ bool must_succeed(const Fault& fault) {
            (fault.kind == "EINTR" || fault.kind == "short");
 }
 
-/// False if the program ended before it came to this call.
-bool survives(Shim& shim, const Workplace& place, const Fault& fault, Tally& tally) {
+void check_survives(Shim& shim, const Workplace& place, const Fault& fault, Tally& tally) {
     const RunResult result = shim.run(place, fault);
     CAPTURE(name_of(fault.call));
     CAPTURE(fault.at);
     CAPTURE(fault.kind);
-    if (!shim.met()) CHECK(result.exit_code == 0);
     if (result.exit_code == 0) CHECK(place.outputs() == place.expected());
-    if (!shim.met()) return false;
+    if (!shim.met()) {  // threads may make fewer calls than when they were counted
+        CHECK(result.exit_code == 0);
+        return;
+    }
     if (result.exit_code == 0) {
         ++tally.unnoticed;
     } else {
@@ -76,7 +77,6 @@ bool survives(Shim& shim, const Workplace& place, const Fault& fault, Tally& tal
     }
     place.check_nothing_unfinished();
     place.check_next_run();
-    return true;
 }
 
 std::vector<std::string> kinds_of(Call call) {
@@ -125,7 +125,7 @@ Tally try_calls(Shim& shim, const Workplace& place, const Tries& tries) {
             if (try_all()) at = share.first, step = share.of;
             for (; at <= all; at += step) {
                 prepare();
-                if (!survives(shim, place, {call, at, kinds[kind]}, tally)) break;
+                check_survives(shim, place, {call, at, kinds[kind]}, tally);
             }
         }
     }
