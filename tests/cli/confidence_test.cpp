@@ -65,12 +65,6 @@ TEST_CASE("evaluate keeps what it fits, and does not fit again") {
     const Words accurate = "--method accurate";
     const Written plain = evaluate(digits, accurate);
     CHECK(plain.fits() == 2);
-    for (const auto& row : csv_rows(plain.predictions)) {
-        if (row[0] == "index") continue;
-        CHECK(std::stod(row[3]) >= 1e-6);
-        CHECK(std::stod(row[3]) <= 1 - 1e-6);
-        CHECK(row[4].starts_with(row[4] == "1" ? "1" : "0."));
-    }
     Written first = evaluate(digits, accurate + "--no-cache", cached);
     CHECK(first.same_answers(plain));
     CHECK(folder.names().empty());
