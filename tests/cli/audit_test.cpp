@@ -130,7 +130,7 @@ TEST_CASE("audit: planted labels are the same for a seed") {
 }
 
 TEST_CASE("audit: finds planted labels of MNIST") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     const std::string text =
         output_of(program("audit --device cpu --method gradients --limit-train 20000 --plant 100" +
                           Words{"--data", mnist_folder()}));

@@ -31,26 +31,15 @@ struct Bench : Work {
 
 }  // namespace
 
-TEST_CASE("bench without a GPU measures the CPU and says what it left out") {
+TEST_CASE(
+    "bench without a GPU measures the CPU and says what it left out, on random images or on a data set") {
     const Bench bench;
-    const std::string text = silent_output(bench.random());
-    check_contains(text,
+    check_contains(silent_output(bench.random()),
                    {"nth_element", "  cpu ", "left out", "--device cpu was given", "us/query",
                     "300 training and 25 test images of 20 pixels", "GB/s read and written", "\n  serial "});
     CHECK(contains(bench.random("--progress always").err, "measuring"));
-    // --only takes every name that a table has. Rows begin with two spaces and their name.
-    for (const std::string& line : lines_of(text)) {
-        const bool row = line.starts_with("  ") && contains(line, " to ") && !contains(line, "min to max");
-        const std::string name = row ? line.substr(2, line.find(' ', 2) - 2) : "cpu";
-        CAPTURE(name);
-        CHECK(!contains(bench.random("--only " + name + ",?").err, "--only " + name));
-    }
-}
-
-TEST_CASE("bench on a data set, and on a part of it") {
-    const Work work;
-    check_contains(work.output("bench --seconds 0.1"), {"40 training and 17 test images of 15 pixels"});
-    check_contains(work.output("bench --seconds 0.1 --n-train 30 --n-query 9 -k 30"),
+    check_contains(bench.output("bench --seconds 0.1"), {"40 training and 17 test images of 15 pixels"});
+    check_contains(bench.output("bench --seconds 0.1 --n-train 30 --n-query 9 -k 30"),
                    {"30 training and 9 test images of 15 pixels"});
 }
 
@@ -97,7 +86,6 @@ TEST_CASE("bench for machines: JSON, CSV of which every line has every column, a
 TEST_CASE("bench writes the rows that --only names, and no others that their check needs") {
     const Bench bench;
     for (const std::string name : {"serial", "nth_element", "serial_sort", "serial_insertion", "cpu"}) {
-        CAPTURE(name);
         const std::string out = output_of(bench.random("--csv c --json j --only " + name));
         const json measurements = bench.measurements();
         REQUIRE(measurements.size() == 1);
@@ -171,19 +159,10 @@ TEST_CASE("bench on several GPUs measures engines by queries and by training ima
     CHECK(rows == std::set<std::string>{"classic", "classic by queries", "classic by training"});
 }
 
-TEST_CASE("a time that was multiplied is marked, in the table and in the picture") {
-    const Bench bench;
-    const std::string zhu = output_of(bench.one("zhu"));
-    check_contains(zhu, {" *  ", "*: fewer queries were timed, and their time multiplied"});
-    output_of(bench.one("nolan", "--only nth_element --plot p.svg"));
-    CHECK(contains(bench.file("p.svg"), ">hollow: a CPU thread, timed on fewer queries"));
-    check_contains(output_of(program(
-                       "bench --dim 20 --n-train 3000 --n-query 2000 --device cpu --seconds 0.001 --plot " +
-                       (bench.folder / "q.svg"))),
-                   {"*: timed on fewer than all queries", "times are multiplied"});
-    check_contains(bench.file("q.svg"), {">nth_element *</text>", ">*: timed on fewer than all queries"});
-
-    // Both passes of seed 004 on one CPU thread are added up.
+/// Marks in tables and pictures: tests/app/bench/figures_test.cpp.
+TEST_CASE("a time that was multiplied is marked, also where both passes of seed 004 are added up") {
+    const std::string zhu = output_of(Bench().one("zhu"));
+    CHECK(contains(zhu, "*: fewer queries were timed, and their time multiplied"));
     const std::size_t begin = zhu.find("Table 3: both passes"), end = zhu.find("Table 4,");
     REQUIRE(begin < end);
     REQUIRE(end != std::string::npos);
@@ -303,8 +282,6 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
     for (const auto& one : cases) {
         const RunResult result = bench.one(one.name, Words("--json j --csv c --plot " + one.name + ".svg") +
                                                          (one.name == "garrett" ? "--data ." : ""));
-        CAPTURE(one.name);
-        CAPTURE(result.err);
         CHECK(result.exit_code == (one.drawn ? 0 : 1));
         CHECK(contains(result.err, "nothing was measured that it would show") == !one.drawn);
         CHECK(fs::exists(bench.folder / (one.name + ".svg")) == one.drawn);

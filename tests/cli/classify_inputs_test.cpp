@@ -1,4 +1,4 @@
-/// Where `classify` reads from: files, folders, pipes and its cache, good and bad.
+/// Where `classify` reads from: files, folders and pipes, good and bad. Its cache: tests/faults.
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -16,7 +15,6 @@ namespace fs = std::filesystem;
 
 TEST_CASE("files, folders and standard input at once, in the order given") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
     digits.write_photo("in/b.pgm", chosen[3]);
     digits.write_photo("in/a.PGM", chosen[2]);
@@ -43,7 +41,6 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
 
 TEST_CASE("bad files are told one by one and the others answered") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     digits.write_photo("good.pgm", digits.one_of_each()[6]);
     write(digits.folder / "empty.png", "");
     write(digits.folder / "text.png", "this is no picture at all");
@@ -55,7 +52,6 @@ TEST_CASE("bad files are told one by one and the others answered") {
     Words all = bad + "-q";
     all.insert(all.begin() + 3, "good.pgm");
     const RunResult some = digits.classify(all);
-    CAPTURE(some.err);
     CHECK(some.exit_code == 3);
     CHECK(some.out == "6\n");
     CHECK(lines_of(some.err).size() == bad.size());
@@ -71,14 +67,12 @@ TEST_CASE("bad files are told one by one and the others answered") {
         if (i != 3) CHECK(list[i].size() == 2);
     }
     for (const std::string& file : bad) {
-        CAPTURE(file);
         check_error(digits.classify({file}), 1);
     }
 }
 
 TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and each error is told") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     if (photos_folder().empty()) return skip("photos were not found: set MNIST_KNN_PHOTOS");
     std::vector<fs::path> photos;
     for (const auto& entry : fs::directory_iterator(photos_folder()))
@@ -101,7 +95,6 @@ TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and 
 }
 
 TEST_CASE("classify: training sets that do not fit") {
-    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     digits.write_photo("a.pgm", 0);
     check_error(digits.classify("a.pgm -k 9 --limit-train 8"), 2);
@@ -109,34 +102,8 @@ TEST_CASE("classify: training sets that do not fit") {
     check_error(small.plain("classify --data . " + (digits.folder / "a.pgm")), 1, "5x3");
 }
 
-/// Of damaged files of the cache: tests/faults/cache_test.cpp.
-TEST_CASE("what classify keeps in its cache, from gzip files, gives the same answers by every method") {
-    const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
-    for (const std::string name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}) {
-        write(digits.folder / (name + ".gz"), gzip(read_file(digits.folder / name)));
-        fs::remove(digits.folder / name);
-    }
-    for (int i = 0; i < 12; ++i)
-        write(digits.folder / ("in/" + std::to_string(10 + i) + ".pgm"), raw(digits.images, i));
-    const std::string cache = digits.folder / "cache/mnist-knn";
-    for (const std::string method :
-         {"", " --limit-train 1000 --transform gradients", " --limit-train 1000 --transform deskew,pca:30"}) {
-        CAPTURE(method);
-        const Words words = "in --json -" + method;
-        const std::string expected = output_of(digits.classify(words + "--no-cache"));
-        CHECK(json::parse(expected).size() == 12);
-        CHECK(fs::exists(cache) == !method.empty());
-        CHECK(digits.classify(words).out == expected);  // makes the entries
-        CHECK(digits.classify(words).out == expected);  // reads them
-        if (method.empty())  // training set, features, density, leave-one-out sample
-            CHECK(std::distance(fs::directory_iterator(cache), {}) == 4);
-    }
-}
-
 TEST_CASE("without /proc the module for pictures is not looked for in the current folder") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     if (run({"/bin/sh", "-c", "unshare -m mount -t tmpfs none /proc"}).exit_code != 0)
         return skip("/proc cannot be hidden here: that takes root and unshare");
     digits.write_photo("a.pgm", 0);
@@ -153,7 +120,6 @@ TEST_CASE("without /proc the module for pictures is not looked for in the curren
 
 TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::string pipe = digits.folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     const RunOptions options{.environment = {{"XDG_CACHE_HOME", "/dev/null"}},

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
 
 #include "tests/cli/pictures.h"
 #include "tests/support/skip.h"
@@ -13,17 +12,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// What is answered to the pictures of a list, by file: a digit, or null where it rejects.
-std::map<std::string, json> answers_by_mnist(const std::vector<std::vector<std::string>>& list) {
-    Words words = {"classify", "--data", mnist_folder(), "--json", "-"};
-    for (std::size_t i = 1; i < list.size(); ++i)
-        words.push_back(pictures_folder() + '/' + list[i][0]);
-    std::map<std::string, json> answers;
-    for (const json& one : json::parse(program(words).out))
-        answers[one["file"]] = one.contains("digit") ? one["digit"] : json();
-    return answers;
-}
 
 int sum_of_votes(const json& answer) {
     int votes = 0;
@@ -35,9 +23,7 @@ int sum_of_votes(const json& answer) {
 }  // namespace
 
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
+    if (mnist_folder().empty()) return skip(no_mnist);
     const RunResult content = run({"/bin/sh", "-c", "gzip -cdf \"$0\"/t10k-images*", mnist_folder()});
     if (content.out.size() != 16 + 10000 * 784) return skip("there is no gzip");
     const Folder folder;
@@ -46,9 +32,8 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
     // Evaluate fits, and classify reads what it has fitted.
     const RunOptions cached{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
-    const Words data = {"--data", mnist_folder(), "-k", "7"};
+    const Words data = Words{"--data", mnist_folder()} + "--limit-train 6000 -k 7";
     for (const std::string method : {"raw", "gradients", "accurate"}) {
-        CAPTURE(method);
         output_of(program("evaluate -q --device cpu --limit-test 60 --method " + method + " --predictions " +
                               (folder / "p") + " --neighbors-csv " + (folder / "n") + data,
                           cached));
@@ -80,7 +65,6 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
 
 TEST_CASE("a blank picture is answered with a question mark, and says what was seen") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     write(digits.folder / "blank.pgm", Page(200, 300).pgm());
     CHECK(output_of(digits.classify("-q blank.pgm")) == "?\n");
     const json rejected = digits.answers("blank.pgm")[0];
@@ -110,7 +94,6 @@ TEST_CASE("a blank picture is answered with a question mark, and says what was s
 
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
     Page page(360, 640);
     const int rows[2][4] = {{3, 1, 4, 2}, {5, 9, 0, 6}};
@@ -139,7 +122,6 @@ TEST_CASE(
     "classify is accurate unless told otherwise, options override its parts, and votes are of the "
     "neighbors") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     for (int i = 0; i < 20; ++i)
         digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
     const json usual = digits.answers("--reject off in");
@@ -159,7 +141,6 @@ TEST_CASE(
 
 TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     for (int i = 0; i < 60; ++i)
         write(digits.folder / ("in/" + std::to_string(i) + ".pgm"), raw(digits.images, i));
     std::size_t before = 0;
@@ -181,7 +162,6 @@ TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
 
 TEST_CASE("the explanation of one picture also shows candidates before re-ranking and what moved") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     digits.write_photo("a.pgm", 3);
     const auto height = [&](const std::string& rerank) {
         output_of(digits.classify("--reject off a.pgm --explain why.png --rerank " + rerank));
@@ -196,51 +176,60 @@ TEST_CASE("the explanation of one picture also shows candidates before re-rankin
 }
 
 TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
-    if (!has_opencv) return skip(no_opencv);
     if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    const auto digits = csv_rows(read_file(pictures_folder() + "/labels.csv"));
-    const auto letters = csv_rows(read_file(pictures_folder() + "/nondigits.csv"));
+    if (mnist_folder().empty()) return skip(no_mnist);
+    const Folder cache;  // what is fitted to MNIST is kept for the pages
+    const auto classify = [&](const Words& words) {
+        return program("classify --data" + Words{mnist_folder()} + words,
+                       {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}})
+            .out;
+    };
+    const auto listed = [&](const std::string& name) {
+        auto rows = csv_rows(read_file(pictures_folder() + '/' + name));
+        rows.erase(rows.begin());
+        for (auto& row : rows)
+            row[0] = pictures_folder() + '/' + row[0];
+        return rows;
+    };
+    const auto digits = listed("labels.csv"), letters = listed("nondigits.csv");
+    Words words = "--json -";
+    for (const auto& list : {digits, letters})
+        for (const auto& row : list)
+            words.push_back(row[0]);
+    if (!photos_folder().empty()) words.push_back(photos_folder());
+    const json answers = json::parse(classify(words));
     int right = 0, wrong = 0, rejected = 0;
-    std::map<std::string, json> answers = answers_by_mnist(digits);
-    for (std::size_t i = 1; i < digits.size(); ++i) {
-        const json& answer = answers[pictures_folder() + '/' + digits[i][0]];
-        if (!answer.is_null()) ++(std::to_string(answer.get<int>()) == digits[i][1] ? right : wrong);
-    }
-    answers = answers_by_mnist(letters);
-    for (std::size_t i = 1; i < letters.size(); ++i)
-        rejected += letters[i][2] == "0" && answers[pictures_folder() + '/' + letters[i][0]].is_null();
+    const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
+    for (std::size_t i = 0; i < digits.size(); ++i)
+        if (!digit(i).is_null()) ++(digit(i) == std::stoi(digits[i][1]) ? right : wrong);
+    for (std::size_t i = 0; i < letters.size(); ++i)
+        rejected += letters[i][2] == "0" && digit(digits.size() + i).is_null();
     MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected");
     CHECK(right >= 185);  // docs/classify.md has the figures
     CHECK(wrong <= 3);
     CHECK(rejected >= 55);
 
-    int pages = 0, exact = 0;
-    for (const auto& row : csv_rows(read_file(pictures_folder() + "/pages.csv"))) {
-        if (row[0] == "file") continue;
-        std::string got = program("classify --many -q --method gradients --data" +
-                                  Words{mnist_folder(), pictures_folder() + '/' + row[0]})
-                              .out;
+    const auto pages = listed("pages.csv");
+    int exact = 0;
+    for (const auto& page : pages) {
+        std::string got = classify("--many -q --method gradients" + Words{page[0]});
         std::replace(got.begin(), got.end(), '\n', '/');
-        ++pages;
-        exact += got == row[1] + '/';
+        exact += got == page[1] + '/';
     }
-    MESSAGE(exact, " of ", pages, " pages exact");
+    MESSAGE(exact, " of ", pages.size(), " pages exact");
     CHECK(exact >= 9);
 
     if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
-    const std::string photos =
-        output_of(program("classify --json - --data" + Words{mnist_folder(), photos_folder()}));
-    for (const json& one : json::parse(photos)) {  // their names end in their digit
-        const std::string stem = fs::path(one["file"].get<std::string>()).stem().string();
+    for (std::size_t i = digits.size() + letters.size(); i < answers.size();
+         ++i) {  // their names end in their digit
+        const std::string stem = fs::path(answers[i]["file"].get<std::string>()).stem().string();
         CAPTURE(stem);
-        CHECK(one["digit"] == stem.back() - '0');
+        CHECK(digit(i) == stem.back() - '0');
     }
 }
 
 TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
     digits.write_photo("in/3/photo_9.pgm", chosen[3]);  // the folder is asked first
     digits.write_photo("in/a_4.pgm", chosen[4]);
@@ -249,7 +238,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     digits.write_photo("in/img12.pgm", chosen[1]);  // tells nothing
     write(digits.folder / "in/more/broken_1.pgm", "P5\n");
     const RunResult result = digits.classify("-r --expected --reject off in");
-    CAPTURE(result.err);
     CHECK(result.exit_code == 3);
     CHECK(result.out.starts_with(
         "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; the name of 1 more tells "
@@ -262,7 +250,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     // However the folder is named.
     const RunOptions inside{.folder = digits.folder / "in/3"};
     for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
-        CAPTURE(name);
         CHECK(program("classify --expected -q --reject off --no-cache --data ../.. " + name, inside)
                   .out.starts_with("1 of 1 picture"));
     }
@@ -286,7 +273,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
 
 TEST_CASE("classify: folders in folders are told of, and searched with -r") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
     fs::create_directories(digits.folder / "above/below");
     digits.write_photo("in/z.pgm", chosen[1]);
@@ -304,7 +290,6 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
 
 TEST_CASE("classify --rotate and --pixels") {
     const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
     Page seven = photo_page(digits, digits.one_of_each()[7]);
     for (const std::string degrees : {"0", "90", "180", "270"}) {
         write(digits.folder / (degrees + ".pgm"), seven.pgm());

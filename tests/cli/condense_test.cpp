@@ -69,21 +69,6 @@ TEST_CASE("condense: editing and both rules") {
     CHECK(work.output("condense -k 3 --out c -q").empty());  // over the old files
 }
 
-TEST_CASE("condense: unusual sets") {
-    const Work one(pairs({200}));
-    one.output("condense -k 1 --out small");
-    CHECK(lines_of(one.file("small/kept.csv")).size() == 2);
-    const Work equal(pairs({0, 9}, 40));
-    equal.make_all_images_equal();
-    equal.output("condense -k 1 --rule condense --out small");
-
-    const Work two(pairs({3, 4}, 2));
-    const RunResult none = two.run("condense -k 1 --out small --limit-train 2");
-    if (two.set.train_labels[0] != two.set.train_labels[1]) check_error(none, 1);
-    check_error(two.run("condense -k 2 --out small"), 2, "expected at most 1");
-    two.output("condense -k 2 --rule condense --out other");
-}
-
 TEST_CASE("condense: a training set under other names in the folder is not hidden") {
     for (const std::string name : {"train-images.idx3-ubyte", "train-labels.idx1-ubyte"}) {
         const Work work(pairs());

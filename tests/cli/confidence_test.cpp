@@ -41,9 +41,8 @@ Written evaluate(const Digits& digits, const Words& words, const RunOptions& opt
 }  // namespace
 
 TEST_CASE("confidences on MNIST are probabilities, by every method") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     for (const std::string method : {"raw", "gradients", "accurate"}) {
-        CAPTURE(method);
         const Folder out;
         output_of(program(Words{"evaluate", "-q", "--data", mnist_folder(), "--method", method,
                                 "--predictions", out / "p", "--json", out / "j"} +
@@ -66,12 +65,6 @@ TEST_CASE("evaluate keeps what it fits, and does not fit again") {
     const Words accurate = "--method accurate";
     const Written plain = evaluate(digits, accurate);
     CHECK(plain.fits() == 2);
-    for (const auto& row : csv_rows(plain.predictions)) {
-        if (row[0] == "index") continue;
-        CHECK(std::stod(row[3]) >= 1e-6);
-        CHECK(std::stod(row[3]) <= 1 - 1e-6);
-        CHECK(row[4].starts_with(row[4] == "1" ? "1" : "0."));
-    }
     Written first = evaluate(digits, accurate + "--no-cache", cached);
     CHECK(first.same_answers(plain));
     CHECK(folder.names().empty());
@@ -86,13 +79,4 @@ TEST_CASE("evaluate keeps what it fits, and does not fit again") {
     const std::string labels = digits.folder / "train-labels-idx1-ubyte";
     overwrite(labels, 8, {static_cast<char>((read_file(labels)[8] + 1) % 10)});  // another training set
     CHECK(evaluate(digits, accurate, cached).fits() == 2);
-}
-
-TEST_CASE("with too few training images a confidence is the share of the votes") {
-    const Digits digits;
-    const Written few = evaluate(digits, "--limit-train 199");
-    CHECK(few.report["result"]["calibration"]["fitted"] == false);
-    for (const auto& row : csv_rows(few.predictions))
-        if (row[0] != "index") CHECK(row[3] == row[4]);
-    CHECK(evaluate(digits, "--limit-train 200").report["result"]["calibration"]["fitted"] == true);
 }

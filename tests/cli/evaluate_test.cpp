@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
@@ -12,94 +13,6 @@
 using namespace knn::test;
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// The outputs j, p and n against plain loops over the first images.
-void check_against_loops(const Work& work, const Words& words, std::size_t k, std::size_t n_train,
-                         std::size_t n_test) {
-    work.output("evaluate -q --json j --predictions p --neighbors-csv n" + words);
-    const SmallSet& set = work.set;
-    Rows train = set.train_images;
-    train.n = static_cast<std::int64_t>(n_train);
-    const auto all = nearest(train, set.test_images, static_cast<int>(k));
-    CHECK(!contains(work.file("n"), "\r"));
-    const auto neighbors = csv_rows(work.file("n")), predictions = csv_rows(work.file("p"));
-    REQUIRE(neighbors.size() == 1 + n_test * k);
-    REQUIRE(predictions.size() == 1 + n_test);
-    std::size_t line = 1;
-    for (std::size_t q = 0; q < n_test; ++q) {
-        for (std::size_t rank = 1; rank <= k; ++rank, ++line) {
-            const auto [distance, index] = all[q][rank - 1];
-            const std::vector<std::string> expected = {
-                std::to_string(q), std::to_string(rank), std::to_string(index),
-                std::to_string(set.train_labels[index]), std::to_string(distance)};
-            REQUIRE(neighbors[line] == expected);
-        }
-        const auto [label, share] = majority(set, all[q], k);
-        CHECK(predictions[q + 1][0] == std::to_string(q));
-        CHECK(predictions[q + 1][1] == std::to_string(set.test_labels[q]));
-        CHECK(predictions[q + 1][2] == std::to_string(label));
-        CHECK(std::stod(predictions[q + 1][4]) == doctest::Approx(share));
-    }
-}
-
-void check_sums(const json& report) {
-    const json& result = report["result"];
-    std::int64_t total = 0, correct = 0;
-    for (std::size_t t = 0; t < result["confusion"].size(); ++t) {
-        std::int64_t support = 0;
-        for (const auto& count : result["confusion"][t])
-            support += count.get<std::int64_t>();
-        CHECK(result["per_class"][t]["support"] == support);
-        CHECK(result["per_class"][t]["label"] == result["labels"][t]);
-        total += support;
-        correct += result["confusion"][t][t].get<std::int64_t>();
-    }
-    CHECK(result["total"] == total);
-    CHECK(result["correct"] == correct);
-    CHECK(result["accuracy"] == doctest::Approx(static_cast<double>(correct) / static_cast<double>(total)));
-    CHECK(result["accuracy_low"] <= result["accuracy"]);
-    CHECK(result["accuracy_high"] >= result["accuracy"]);
-    CHECK(report["dataset"]["test"] == total);
-    CHECK(report["dataset"]["classes"] == result["labels"].size());
-    for (const auto& stage : report["timing"]["stages"])
-        CHECK(stage["per_image_ms"].get<double>() * static_cast<double>(total) ==
-              doctest::Approx(stage["total_ms"].get<double>()));
-    CHECK(report["timing"]["wall_ms"] >= report["timing"]["search_ms"]);
-}
-
-}  // namespace
-
-TEST_CASE("another data set: labels 1, 7 and 200, images of 5 x 3") {
-    const Work work;
-    for (const std::string k : {"1", "5", "40"}) {  // 40: all there are
-        CAPTURE(k);
-        check_against_loops(work, "-k " + k, std::stoul(k), 40, 17);
-        const json report = work.json("j");
-        check_sums(report);
-        CHECK(report["schema"] == "mnist-knn/evaluate/1");
-        CHECK(report["settings"]["k"] == std::stoi(k));
-        CHECK(report["settings"]["engine"] == "cpu");
-        CHECK(report["settings"]["device"] == "cpu");
-        CHECK(report["device"]["kind"] == "cpu");
-        CHECK(report["dataset"]["rows"] == 5);
-        CHECK(report["dataset"]["cols"] == 3);
-        CHECK(report["dataset"]["synthetic"] == false);
-        CHECK(report["result"]["labels"] == json({1, 7, 200}));
-        CHECK(report["created"].get<std::string>().size() == 20);
-    }
-    // Many equal distances.
-    check_against_loops(Work({.train = 700, .test = 301, .levels = 2}), "", 5, 700, 301);
-}
-
-TEST_CASE("limits take the first images, larger ones take all") {
-    const Work work;
-    check_against_loops(work, "--limit-train 9 --limit-test 4 -k 9", 9, 9, 4);
-    CHECK(work.json("j")["dataset"]["train"] == 9);
-    check_sums(work.json("j"));
-    check_against_loops(work, "--limit-train 99999999999 --limit-test 1000", 5, 40, 17);
-}
 
 namespace {
 
@@ -125,28 +38,72 @@ const std::vector<Choice>& choices() {
     return all;
 }
 
+/// The outputs j, p and n against plain loops over the first images.
+void check_against_loops(const Work& work, const Words& words, std::size_t k, std::size_t n_train,
+                         std::size_t n_test, const Choice& choice = choices()[0]) {
+    work.output("evaluate -q --json j --predictions p --neighbors-csv n" + words + choice.words);
+    const SmallSet& set = work.set;
+    Rows train = set.train_images;
+    train.n = static_cast<std::int64_t>(n_train);
+    const auto all = nearest(train, set.test_images, static_cast<int>(k), choice.measure);
+    CHECK(!contains(work.file("n"), "\r"));
+    const auto neighbors = csv_rows(work.file("n")), predictions = csv_rows(work.file("p"));
+    REQUIRE(neighbors.size() == 1 + n_test * k);
+    REQUIRE(predictions.size() == 1 + n_test);
+    std::size_t line = 1;
+    for (std::size_t q = 0; q < n_test; ++q) {
+        for (std::size_t rank = 1; rank <= k; ++rank, ++line) {
+            const auto [score, index] = all[q][rank - 1];
+            std::vector<std::string> found = neighbors[line];
+            REQUIRE(std::stod(found[4]) == doctest::Approx(choice.distance(score)).epsilon(1e-6));
+            if (is_integral(choice.measure.metric)) REQUIRE(found[4] == std::to_string(score));
+            found.pop_back();
+            const std::vector<std::string> expected = {std::to_string(q), std::to_string(rank),
+                                                       std::to_string(index),
+                                                       std::to_string(set.train_labels[index])};
+            REQUIRE(found == expected);
+        }
+        const auto [label, share] = majority(set, all[q], k);
+        CHECK(predictions[q + 1][0] == std::to_string(q));
+        CHECK(predictions[q + 1][1] == std::to_string(set.test_labels[q]));
+        CHECK(predictions[q + 1][2] == std::to_string(label));
+        CHECK(std::stod(predictions[q + 1][4]) == doctest::Approx(share));
+    }
+}
+
 }  // namespace
+
+/// The sums of a report: tests/classifier/evaluation_test.cpp; its other fields: tests/app/report/reports_test.cpp.
+TEST_CASE("another data set: labels 1, 7 and 200, images of 5 x 3, all of them or the first") {
+    const Work work;
+    for (const std::string k : {"1", "5", "40"}) {  // 40: all there are
+        check_against_loops(work, "-k " + k, std::stoul(k), 40, 17);
+        const json report = work.json("j");
+        CHECK(report["settings"]["k"] == std::stoi(k));
+        CHECK(report["settings"]["engine"] == "cpu");
+        CHECK(report["settings"]["device"] == "cpu");
+        CHECK(report["device"]["kind"] == "cpu");
+        CHECK(report["dataset"]["cols"] == 3);
+        CHECK(report["dataset"]["synthetic"] == false);
+        CHECK(report["result"]["calibration"]["fitted"] == false);  // of too few training images
+        CHECK(report["result"]["labels"] == json({1, 7, 200}));
+        CHECK(report["created"].get<std::string>().size() == 20);
+        CHECK(report["timing"]["wall_ms"] >= report["timing"]["search_ms"]);
+    }
+    // Many equal distances.
+    check_against_loops(Work({.train = 700, .test = 301, .levels = 2}), "", 5, 700, 301);
+    check_against_loops(work, "--limit-train 9 --limit-test 4 -k 9", 9, 9, 4);
+    CHECK(work.json("j")["dataset"]["train"] == 9);
+    check_against_loops(work, "--limit-train 99999999999 --limit-test 1000", 5, 40, 17);
+}
 
 TEST_CASE("neighbors by every metric have its distances, in order, on any machine") {
     const Work work({.train = 90, .levels = 3});
     for (const Choice& choice : choices()) {
-        CAPTURE(choice.words.line());
-        const std::string csv = silent_output(work.run("evaluate -q -k 90 --neighbors-csv -" + choice.words));
-        const auto rows = csv_rows(csv);
-        REQUIRE(rows.size() == 1 + 17 * 90);
-        const auto expected = nearest(work.set.train_images, work.set.test_images, 90, choice.measure);
-        for (std::size_t line = 1; line < rows.size(); ++line) {
-            const auto [score, index] = expected[(line - 1) / 90][(line - 1) % 90];
-            REQUIRE(rows[line][0] == std::to_string((line - 1) / 90));
-            REQUIRE(rows[line][1] == std::to_string(1 + (line - 1) % 90));
-            REQUIRE(rows[line][2] == std::to_string(index));
-            REQUIRE(std::stod(rows[line][4]) == doctest::Approx(choice.distance(score)).epsilon(1e-6));
-            const bool digits_alone = rows[line][4].find_first_not_of("0123456789") == std::string::npos;
-            if (is_integral(choice.measure.metric)) REQUIRE(digits_alone);
-        }
+        check_against_loops(work, "-k 90", 90, 90, 17, choice);
         const RunResult anywhere = work.plain("evaluate --data . -q -k 90 --neighbors-csv -" + choice.words);
         CHECK(anywhere.exit_code == 0);
-        CHECK(anywhere.out == csv);
+        CHECK(anywhere.out == work.file("n"));
         CHECK(lines_of(anywhere.err).size() <= 1);  // no GPU, or not on the GPU
     }
 }
@@ -167,7 +124,6 @@ TEST_CASE("a report says by which metric, transform and re-ranking, and view rea
         rows.push_back({choice.words, "metric", choice.words[1]});
     const std::string raw = work.output("view --text --all -q");
     for (const Row& row : rows) {
-        CAPTURE(row.words.line());
         work.output("evaluate -q --report r" + row.words);
         const json settings = work.json("r/report.json")["settings"];
         const std::string said = settings[row.key];
@@ -184,16 +140,6 @@ TEST_CASE("a report says by which metric, transform and re-ranking, and view rea
         const json page = page_data(output_of(work.plain("view --from r --all --html -")));
         if (row.distance == features) CHECK(page["gallery"]["distance"] == features);
     }
-}
-
-TEST_CASE("what goes to standard output has it for itself") {
-    const Work work;
-    const std::string predictions = work.output("evaluate --predictions -");
-    CHECK(predictions.starts_with("index,label,predicted,confidence,vote_share\n0,"));
-    CHECK(lines_of(predictions).size() == 18);
-    const std::string neighbors = work.output("evaluate --neighbors-csv -");
-    CHECK(neighbors.starts_with("query,rank,index,label,distance\n0,1,"));
-    CHECK(lines_of(neighbors).size() == 1 + 17 * 5);
 }
 
 TEST_CASE("the report for people") {
@@ -258,65 +204,82 @@ TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers
         return skip("this machine has a GPU");
     for (const std::string device : {"gpu", "gpu:0"})
         check_error(work.plain("evaluate --data . --device " + device), 1);
-    for (const std::string engine : {"classic", "auto"}) {
-        const RunResult result = work.plain("evaluate --data . --engine " + engine);
-        CHECK(contains(output_of(result), "\nengine    cpu, "));
+    for (const Words words : {"--engine classic", "--engine auto", "--engine auto -q"}) {
+        const RunResult result = work.plain("evaluate --data ." + words);
+        CHECK(contains(output_of(result), words.back() == "-q" ? "accuracy " : "\nengine    cpu, "));
         CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
         CHECK(lines_of(result.err).size() == 1);
-        const RunResult quiet = work.plain("evaluate -q --data . --engine " + engine);
-        CHECK(quiet.err == result.err);
-        CHECK(lines_of(quiet.out).size() == 1);
     }
     silent_output(work.plain("evaluate --data . --engine cpu"));  // nothing was replaced
 }
 
 namespace {
 
-/// A classifier and the right answers that it gives to the first `tests` test images of MNIST, by k.
+/// A classifier and the right answers that it gives to the first `tests` test images of MNIST, by tie and k.
 struct Known {
     Words words;
     int tests;
-    std::map<int, int> correct;
+    std::map<int, int> smallest, nearest = {};
 };
 
-void check_known(const std::vector<Known>& all, const Words& more) {
-    for (const Known& one : all)
-        for (const auto& [k, correct] : one.correct) {
-            CAPTURE(one.words.line());
+/// One search for the largest k: the other counts are votes of the first of its neighbors, by the oracle.
+void check_known(const Known& one, const Words& more) {
+    const Folder folder;
+    const int most = one.smallest.rbegin()->first;
+    const json report = json::parse(output_of(
+        program("evaluate --tie smallest --json - --neighbors-csv " + (folder / "n") + " --predictions " +
+                (folder / "p") + " --data" + Words{mnist_folder()} + "--limit-test " +
+                std::to_string(one.tests) + " -k " + std::to_string(most) + one.words + more)));
+    CHECK(report["result"]["correct"] == one.smallest.at(most));
+    CHECK(report["dataset"]["name"] == "MNIST");
+    const auto neighbors = csv_rows(read_file(folder / "n")), predictions = csv_rows(read_file(folder / "p"));
+    REQUIRE(neighbors.size() == 1 + static_cast<std::size_t>(one.tests * most));
+    std::vector<std::uint8_t> labels(60'000);
+    for (const auto& row : std::span(neighbors).subspan(1))
+        labels.at(std::stoul(row[2])) = static_cast<std::uint8_t>(std::stoi(row[3]));
+    const auto count = [&](int k, knn::Tie tie) {
+        int right = 0;
+        for (std::size_t q = 0; q < static_cast<std::size_t>(one.tests); ++q) {
+            Nearest nearest;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i)
+                nearest.emplace_back(0, std::stoll(neighbors[1 + q * static_cast<std::size_t>(most) + i][2]));
+            const int label = vote(nearest, labels, knn::Weights::uniform, tie, {}).first;
+            right += std::to_string(label) == predictions[q + 1][1] ? 1 : 0;
+        }
+        return right;
+    };
+    for (const auto& [tie, counts] :
+         {std::pair(knn::Tie::smallest, one.smallest), {knn::Tie::nearest, one.nearest}})
+        for (const auto& [k, expected] : counts) {
             CAPTURE(k);
-            const json report = json::parse(output_of(
-                program("evaluate --json - --data" + Words{mnist_folder()} + "--limit-test " +
-                        std::to_string(one.tests) + " -k " + std::to_string(k) + one.words + more)));
-            CHECK(report["result"]["correct"] == correct);
-            CHECK(report["dataset"]["name"] == "MNIST");
+            CHECK(count(k, tie) == expected);
         }
 }
 
 }  // namespace
 
 TEST_CASE("the counts of right answers on MNIST, on each device that is here, by metrics and features") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     // Counted by an independent exact search; seed 003 reports the two for k = 5 and k = 10.
-    const std::vector<Known> plain = {
-        {"--tie smallest", 10000, {{1, 9691}, {3, 9705}, {5, 9688}, {10, 9665}}},
-        {"--tie nearest", 10000, {{3, 9717}, {5, 9693}}}};
+    const Known plain = {{}, 10000, {{1, 9691}, {3, 9705}, {5, 9688}, {10, 9665}}, {{3, 9717}, {5, 9693}}};
     check_known(plain, "--device cpu");
     if (json::parse(program("info --json -").out)["devices"][0]["kind"] == "gpu")
         check_known(plain, "--device gpu");
     // Metrics: counted once with numpy and scipy (cosine, pearson, l1) and with a plain loop over all pairs (lp).
     // Features: docs/accuracy.md; the transforms themselves are compared with an oracle by tests/cpu/transform.
-    check_known({{"--metric l1", 1000, {{1, 950}, {3, 953}, {5, 951}}},
-                 {"--metric cosine", 1000, {{1, 969}, {3, 969}, {5, 971}}},
-                 {"--metric cosine", 10000, {{5, 9730}}},
-                 {"--metric pearson", 10000, {{5, 9744}}},
-                 {"--metric pearson", 1000, {{1, 965}, {3, 968}, {5, 971}}},
-                 {"--metric lp --p 3", 1000, {{1, 963}, {3, 964}, {5, 968}}},
-                 {"--metric lp --p 1.5", 1000, {{1, 956}, {3, 960}, {5, 957}}},
-                 {"--metric lp --p 0.5", 1000, {{1, 939}, {3, 943}, {5, 930}}},
-                 {"--method gradients", 10000, {{1, 9928}, {3, 9935}, {5, 9937}, {10, 9927}}},
-                 {"--transform deskew", 10000, {{1, 9833}, {5, 9844}}},
-                 {"--transform normalize", 10000, {{5, 9711}}},
-                 {"--transform blur", 10000, {{5, 9737}}},
-                 {"--transform deskew,pca:50", 10000, {{5, 9853}}}},
-                {});
+    for (const Known& one :
+         std::vector<Known>{{"--metric l1", 1000, {{1, 950}, {3, 953}, {5, 951}}},
+                            {"--metric cosine", 1000, {{1, 969}, {3, 969}, {5, 971}}},
+                            {"--metric cosine", 10000, {{5, 9730}}},
+                            {"--metric pearson", 10000, {{5, 9744}}},
+                            {"--metric pearson", 1000, {{1, 965}, {3, 968}, {5, 971}}},
+                            {"--metric lp --p 3", 1000, {{1, 963}, {3, 964}, {5, 968}}},
+                            {"--metric lp --p 1.5", 1000, {{1, 956}, {3, 960}, {5, 957}}},
+                            {"--metric lp --p 0.5", 1000, {{1, 939}, {3, 943}, {5, 930}}},
+                            {"--method gradients", 10000, {{1, 9928}, {3, 9935}, {5, 9937}, {10, 9927}}},
+                            {"--transform deskew", 10000, {{1, 9833}, {5, 9844}}},
+                            {"--transform normalize", 10000, {{5, 9711}}},
+                            {"--transform blur", 10000, {{5, 9737}}},
+                            {"--transform deskew,pca:50", 10000, {{5, 9853}}}})
+        check_known(one, {});
 }

@@ -21,7 +21,7 @@ TEST_CASE("info tells of the build, the devices, the engines and the data set") 
     CHECK(report["build"].contains("opencv") == has_opencv);
     CHECK(report["engines"].size() >= 2);
     CHECK(report["devices"].back()["kind"] == "cpu");
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     CHECK(json::parse(
               program(Words{"info", "--data", mnist_folder(), "--json", "-"}).out)["dataset"]["mnist"] ==
           true);

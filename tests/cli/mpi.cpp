@@ -17,13 +17,6 @@ std::string mpirun_file() {
     return lines.empty() ? "" : lines[0];
 }
 
-/// What every command line of mpirun begins with.
-Words mpirun_words() {
-    Words words = {mpirun_file(), "--oversubscribe"};
-    if (::geteuid() == 0) words += "--allow-run-as-root";
-    return words;
-}
-
 RunResult on_two_hosts(const Words& words, RunOptions options) {
     options.timeout = std::chrono::seconds(60);
     return started(Words{MNIST_KNN_TWO_HOSTS} + words, std::move(options));
@@ -56,22 +49,16 @@ RunOptions in_folder(const Folder& folder) {
     return {.environment = {{"TMPDIR", folder.path().string()}}, .folder = folder.path().string()};
 }
 
-RunResult mpirun(const Words& words, RunOptions options) {
-    return started(mpirun_words() + words, std::move(options));
-}
-
-RunResult mpirun_on_hosts(int n, const Words& words, RunOptions options) {
-    return on_two_hosts(mpirun_words() + "--host 10.99.0.1:2,10.99.0.2:2 --map-by node --bind-to none -n" +
-                            std::to_string(n) + words,
+RunResult mpirun(const Words& words, RunOptions options, On on) {
+    Words all = {mpirun_file(), "--oversubscribe"};
+    if (::geteuid() == 0) all += "--allow-run-as-root";
+    if (on == On::this_machine) return started(all + words, std::move(options));
+    return on_two_hosts(all + "--host 10.99.0.1:2,10.99.0.2:2 --map-by node --bind-to none" + words,
                         std::move(options));
 }
 
-RunResult ranks(int n, const Words& words, const RunOptions& options) {
-    return mpirun(Words{"-n", std::to_string(n), program_file()} + words, options);
-}
-
-RunResult ranks_on_hosts(int n, const Words& words, const RunOptions& options) {
-    return mpirun_on_hosts(n, Words{program_file()} + words, options);
+RunResult ranks(int n, const Words& words, const RunOptions& options, On on) {
+    return mpirun(Words{"-n", std::to_string(n), program_file()} + words, options, on);
 }
 
 std::vector<std::string> own_errors(const std::string& text) {
@@ -81,7 +68,6 @@ std::vector<std::string> own_errors(const std::string& text) {
 }
 
 void check_one_error(const RunResult& result, int exit_code, const std::string& expected) {
-    CAPTURE(result.err);
     CHECK(result.exit_code == exit_code);
     const auto lines = own_errors(result.err);
     REQUIRE(lines.size() == 1);
@@ -93,7 +79,6 @@ void check_only(const Folder& folder, const std::vector<std::string>& names) {
     Words left;
     for (const std::string& name : folder.names())
         if (!name.starts_with("ompi.")) left.push_back(name);
-    CAPTURE(left.line());
     CHECK(std::ranges::equal(left, names));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 /// The program started by mpirun, on this machine or on two hosts that it plays (two_hosts.sh).
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,15 +15,15 @@ bool have_hosts();
 /// Temporary files go into this folder too, which is the working folder.
 RunOptions in_folder(const Folder& folder);
 
-/// `words` begin with mpirun's own options. On hosts rank 0 is on the first, rank 1 on the second one, and so on in turn;
-/// that no process is left there is checked by the script, which exits with 99 then.
-RunResult mpirun(const Words& words, RunOptions options);
-RunResult mpirun_on_hosts(int n, const Words& words, RunOptions options);
+/// Where mpirun starts processes. On two hosts rank 0 is on the first, rank 1 on the second one, and so on in turn; that no
+/// process is left there is checked by the script, which exits with 99 then.
+enum class On { this_machine, two_hosts };
+
+/// `words` begin with mpirun's own options.
+RunResult mpirun(const Words& words, RunOptions options, On on = On::this_machine);
 
 /// `n` ranks of the program.
-using StartRanks = std::function<RunResult(int n, const Words& words, const RunOptions& options)>;
-RunResult ranks(int n, const Words& words, const RunOptions& options);
-RunResult ranks_on_hosts(int n, const Words& words, const RunOptions& options);
+RunResult ranks(int n, const Words& words, const RunOptions& options, On on = On::this_machine);
 
 /// Our errors; mpirun adds lines of its own where a process does not end with 0.
 std::vector<std::string> own_errors(const std::string& text);

@@ -61,7 +61,6 @@ RunResult started(const Words& words, RunOptions options) {
 }
 
 std::string output_of(const RunResult& result) {
-    CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
     return result.out;
 }
@@ -72,7 +71,6 @@ std::string silent_output(const RunResult& result) {
 }
 
 void check_error(const RunResult& result, int exit_code, const std::string& part, bool late) {
-    CAPTURE(result.err);
     CAPTURE(part);
     CHECK(result.exit_code == exit_code);
     if (!late) CHECK(result.out.empty());
@@ -164,6 +162,13 @@ void overwrite(const std::string& name, std::size_t at, const std::string& bytes
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        ++count;
+    return count;
 }
 
 void check_contains(const std::string& text, std::initializer_list<const char*> parts) {

@@ -98,6 +98,7 @@ void write(const std::string& name, const std::string& content);
 /// Replaces bytes in the middle of a file.
 void overwrite(const std::string& name, std::size_t at, const std::string& bytes);
 bool contains(const std::string& text, const std::string& part);
+std::size_t count_of(const std::string& text, const std::string& part);
 /// CHECKs that the text contains each part.
 void check_contains(const std::string& text, std::initializer_list<const char*> parts);
 std::vector<std::string> lines_of(const std::string& text);

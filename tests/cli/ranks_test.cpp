@@ -39,15 +39,6 @@ void check_left_after_mpirun(const Work& work) {
     check_only(work.folder, Work().folder.names());
 }
 
-/// Two folders with other data, for ranks that run in different ones.
-struct Two {
-    Folder folder;
-    Two(const std::string& same, const std::string& other) {
-        SmallSet().write(folder / same);
-        SmallSet{.levels = 5}.write(folder / other);
-    }
-};
-
 }  // namespace
 
 TEST_CASE("ranks: bench measures both ways to share, and rank 0 writes") {
@@ -56,7 +47,6 @@ TEST_CASE("ranks: bench measures both ways to share, and rank 0 writes") {
     const Words words =
         "bench --dim 20 --n-train 300 --n-query 70 --device cpu --repeat 3 --only cpu --seconds 0.5 -k 7";
     const RunResult result = ranks(3, words + "--json b.json --csv b.csv", in_folder(folder));
-    CAPTURE(result.err);
     REQUIRE(result.exit_code == 0);
     CHECK(own_errors(result.err).empty());
     const std::string title = "engines on 3 ranks, k = 7";
@@ -74,12 +64,12 @@ TEST_CASE("ranks: bench measures both ways to share, and rank 0 writes") {
     }
     CHECK(shared == 2);
     check_only(folder, {"b.csv", "b.json"});
-    check_one_error(ranks(2, words + "--json /dev/full", in_folder(folder)), 1, "rank 0: /dev/full");
 }
 
-TEST_CASE("ranks: a mistake is told once, with its exit code") {
+TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit code") {
     if (!have_mpi()) return;
-    const Folder folder;
+    const Work work;
+    const auto before = work.folder.names();
     struct Mistake {
         Words words;
         int exit_code;
@@ -91,69 +81,46 @@ TEST_CASE("ranks: a mistake is told once, with its exit code") {
                               {"bench --case graph", 2, "--case graph: measures one process"},
                               {"bench --device gpu:0,1", 2, "each rank has one device"},
                               {"evaluate --device gpu:0,1", 2, "each rank has one device"},
-                              {"evaluate --data " + folder.path().string(), 1, folder.path().string()}}) {
-        CAPTURE(one.words.line());
-        check_one_error(ranks(2, one.words, in_folder(folder)), one.exit_code, one.part);
+                              {"evaluate --data /nonexistent", 1, "/nonexistent"},
+                              {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"}}) {
+        const RunResult result = ranks(2, one.words, in_folder(work.folder));
+        check_one_error(result, one.exit_code, one.part);
+        CHECK(result.seconds < 20);
     }
-    const RunResult version = ranks(2, "--version", in_folder(folder));
+    const RunResult version = ranks(2, "--version", in_folder(work.folder));
     CHECK(version.exit_code == 0);
     CHECK(lines_of(version.out).size() == 1);
-    check_only(folder, {});
+    check_only(work.folder, before);
 }
 
-TEST_CASE("ranks: other options or other data on a rank are refused, and one that cannot read is named") {
+TEST_CASE(
+    "ranks: other options, data or another version on a rank are refused, and one that cannot read is "
+    "named") {
     if (!have_mpi()) return;
-    const Two two("a", "b");
-    const Folder& folder = two.folder;
+    const Folder folder;
+    SmallSet().write(folder / "a");
+    SmallSet{.levels = 5}.write(folder / "b");
     fs::create_directory(folder / "c");
-    const auto pair = [&](const std::string& where, const std::string& k) {
-        const auto rank = [&](const std::string& in, const std::string& neighbors) {
-            return "-wdir " + (folder / in) + ' ' + program_file() + " evaluate --data . --predictions " +
+    const auto pair = [&](const std::string& where, const std::string& k,
+                          const std::string& program = program_file()) {
+        const auto rank = [&](const std::string& in, const std::string& file, const std::string& neighbors) {
+            return "-wdir " + (folder / in) + ' ' + file + " evaluate --data . --predictions " +
                    (folder / "p.csv") + " -k " + neighbors;
         };
-        return mpirun("-n 1 " + rank("a", "5") + " : -n 2 " + rank(where, k), in_folder(folder));
+        return mpirun("-n 1 " + rank("a", program_file(), "5") + " : -n 2 " + rank(where, program, k),
+                      in_folder(folder));
     };
     CHECK(pair("a", "5").exit_code == 0);
     fs::remove(folder / "p.csv");
     check_one_error(pair("a", "6"), 1, "rank 1: has other options than rank 0");
     check_one_error(pair("b", "5"), 1, "rank 1: has other images or labels than rank 0");
     check_one_error(pair("c", "5"), 1, "rank 1: ");
+    check_one_error(pair("a", "5", MNIST_KNN_OTHER_VERSION), 1,
+                    "rank 1: is version 0.0.0-other, but rank 0 is ");
     check_one_error(mpirun("-n 1 " + program_file() + " info : -n 1 " + program_file() + " evaluate --data a",
                            in_folder(folder)),
                     1, "rank 1: has other options than rank 0");
     check_only(folder, {"a", "b", "c"});
-}
-
-TEST_CASE("hosts: other data or another version on the second host is refused") {
-    if (!have_hosts()) return;
-    const Two two("knn-a", "other");
-    const Folder& folder = two.folder;
-    const auto set_of_b = [&](const std::string& from) {
-        fs::remove_all(folder / "knn-b");
-        fs::copy(folder / from, folder / "knn-b");
-    };
-    const auto run_with = [&](const std::string& program_on_b) {
-        const std::string script = "cd $(hostname); program=" + program_file() +
-                                   "; [ $(hostname) = knn-a ] || program=" + program_on_b +
-                                   "; exec $program evaluate --data . --device cpu --predictions " +
-                                   folder / "p.csv";
-        return mpirun_on_hosts(2, {"/bin/sh", "-c", script}, in_folder(folder));
-    };
-    set_of_b("knn-a");
-    output_of(run_with(program_file()));
-    fs::remove(folder / "p.csv");
-    check_one_error(run_with(MNIST_KNN_OTHER_VERSION), 1, "rank 1: is version 0.0.0-other, but rank 0 is ");
-    set_of_b("other");
-    check_one_error(run_with(program_file()), 1, "rank 1: has other images or labels than rank 0");
-    check_only(folder, {"knn-a", "knn-b", "other"});
-}
-
-TEST_CASE("ranks: an error while searching or writing ends all ranks and names its own") {
-    if (!have_mpi()) return;
-    const Work work;
-    const RunResult result = ranks(3, "evaluate --data . --predictions /dev/full -q", in_folder(work.folder));
-    check_one_error(result, 1, "rank 0: /dev/full");
-    CHECK(result.seconds < 20);
 }
 
 TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no output") {
@@ -161,7 +128,6 @@ TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no output") {
     const Work work(large_set());
     RunOptions options = in_folder(work.folder);
     const RunResult killed = mpirun(Words("-n 3") + with_event("kill -KILL $$"), options);
-    CAPTURE(killed.err);
     CHECK(killed.exit_code == 128 + SIGKILL);  // mpirun's own, with a line that names the rank
     CHECK(contains(killed.err, "rank 1"));
     CHECK(killed.seconds < 11);
@@ -180,8 +146,8 @@ TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no output") {
 TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends all") {
     if (!have_hosts()) return;
     const Work work(large_set());
-    const RunResult killed = mpirun_on_hosts(3, with_event("kill -KILL $$"), in_folder(work.folder));
-    CAPTURE(killed.err);
+    const RunResult killed =
+        mpirun(Words("-n 3") + with_event("kill -KILL $$"), in_folder(work.folder), On::two_hosts);
     CHECK(killed.exit_code == 128 + SIGKILL);
     check_contains(killed.err, {"rank 1", "on node 10.99.0.2"});
     CHECK(killed.seconds < 11);
@@ -191,9 +157,8 @@ TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends
     const Words keepalive =
         "--mca oob_tcp_keepalive_time 1 --mca oob_tcp_keepalive_intvl 1 "
         "--mca oob_tcp_keepalive_probes 2";
-    const RunResult cut =
-        mpirun_on_hosts(3, keepalive + with_event("ip link set knn0 down"), in_folder(work.folder));
-    CAPTURE(cut.err);
+    const RunResult cut = mpirun(keepalive + "-n 3" + with_event("ip link set knn0 down"),
+                                 in_folder(work.folder), On::two_hosts);
     CHECK(cut.exit_code != 0);
     CHECK(cut.exit_code != 99);  // a process was left
     CHECK(contains(cut.err, "lost communication"));

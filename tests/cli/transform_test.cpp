@@ -38,14 +38,11 @@ TEST_CASE("transform: the serial search and graph have the neighbors of evaluate
     }
 }
 
-TEST_CASE("transform: the report and its text say which") {
+TEST_CASE("transform: the text says which, and graph's report") {
     const Work work(small());
-    CHECK(settings(work, "--transform deskew:1,blur:.5")["transform"] == "deskew,blur:0.5");
     check_contains(work.output("evaluate --transform deskew,pca:9"),
                    {"settings  transform deskew,pca:9, k = 5, metric l2", "  fit ", "  transform "});
-    check_contains(work.output("graph -k 3 --transform deskew"),
-                   {"settings  transform deskew, k = 3, metric l2, form directed"});
-    const json graph = work.report("graph -k 3 --transform deskew")["settings"];
+    const json graph = work.report("graph -k 3 --transform deskew:1")["settings"];
     CHECK(graph["transform"] == "deskew");
     CHECK(!graph.contains("method"));
 }
@@ -89,21 +86,4 @@ TEST_CASE("transform: view draws an image from its pixels") {
         return left;
     };
     CHECK(first_block("gradients") == first_block("raw"));
-}
-
-TEST_CASE("class spread: tune tries parameters, and its method is read by every command") {
-    const Work work({.train = 60, .levels = 200});
-    const std::string text = work.output(
-        "tune -k 1-8 --rerank none --rerank spread:3 --rerank spread:9:deviation:plus:0.25 --rerank spread:3 "
-        "--json t.json");
-    const json report = work.json("t.json");
-    REQUIRE(report["searches"].size() == 3);
-    CHECK(report["searches"][2]["rerank"] == "spread:9:deviation:plus:0.25");
-    CHECK(contains(text, "spread:9:deviation:plus:0.25 of 96 candidates"));
-    work.output("tune -k 3 --rerank spread:9:deviation:plus:0.25 --save m");
-    CHECK(contains(work.file("m"), "\nrerank spread:9:deviation:plus:0.25\n"));
-    for (const Words words :
-         {"evaluate --method m", "audit --method m", "condense --method m --out small --rule both",
-          "view --method m --text", "tune --method m -k 1-3"})
-        work.output(words);
 }

@@ -113,7 +113,6 @@ TEST_CASE("view filters by true label, predicted label, index, and takes the cor
              {"--all", [](A) { return true; }},
              {"--all --true 7 --predicted 7", [](A a) { return a.label == 7 && a.predicted == 7; }},
              {"--index 3 --index 59", [](A a) { return a.index == 3 || a.index == 59; }}}) {
-        CAPTURE(one.words.line());
         CHECK(indices_in(evaluated.text(one.words + "--limit 1000")) == evaluated.expected(one.pass));
     }
     const std::string twice = evaluated.text("--true 7 --true 7");
@@ -121,7 +120,7 @@ TEST_CASE("view filters by true label, predicted label, index, and takes the cor
     CHECK(contains(twice, "true label 7)"));
 }
 
-TEST_CASE("view orders by confidence, index or pair") {
+TEST_CASE("view orders by confidence, index or pair, and --text has a limit and says when there are more") {
     const Evaluated evaluated;
     const auto sorted = [&](const std::string& order, auto key) {
         std::vector<Answer> answers = evaluated.answers;
@@ -131,10 +130,7 @@ TEST_CASE("view orders by confidence, index or pair") {
     sorted("index", [](const Answer& a) { return a.index; });
     sorted("confidence", [](const Answer& a) { return std::tuple(-a.confidence, a.index); });
     sorted("pair", [](const Answer& a) { return std::tuple(a.label, a.predicted, -a.confidence, a.index); });
-}
 
-TEST_CASE("view --text has a limit and says when there are more") {
-    const Evaluated evaluated;
     const std::size_t wrong = evaluated.expected(is_wrong).size();
     REQUIRE(wrong > 10);
     const std::string some = evaluated.text();
@@ -167,8 +163,6 @@ TEST_CASE("view --text adapts to the terminal") {
                             {"en_US.utf8", "", true, true, true},
                             {"C.UTF-8", "--color always", false, true, true},
                             {"C.UTF-8", "--color never", true, true, false}}) {
-        CAPTURE(one.locale);
-        CAPTURE(one.words);
         const RunOptions options{.environment = {{"LC_ALL", one.locale}}, .terminal = one.terminal};
         const std::string text = evaluated.view("--text --progress never" + Words(one.words), options).out;
         CHECK(std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; }) == one.high);
@@ -271,38 +265,48 @@ TEST_CASE("view refuses damaged reports") {
                                     std::string("{\"schema\": \"mnist-knn/evaluate/1\"}")})
         refused(text);
     const json report = json::parse(good);
-    for (const auto& [path, value] : std::vector<std::pair<std::string, json>>{
-             {"/schema", "mnist-knn/evaluate/9"},
-             {"/schema", 1},
-             {"/settings/k", 0},
-             {"/settings/k", 4096},
-             {"/settings/k", 2.5},
-             {"/settings/k", "5"},
-             {"/settings/metric", "l9"},
-             {"/settings/tie", "none"},
-             {"/dataset/train", 41},
-             {"/dataset/train", -1},
-             {"/dataset/rows", 1e300},
-             {"/dataset/test", 59},
-             {"/dataset/test", 18446744073709551615u},
-             {"/dataset/cols", 4},
-             {"/dataset/files", "/nowhere"},
-             {"/dataset/files", json::array({"/nowhere"})},
-             {"/dataset/files/0", "/nowhere"},
-             {"/dataset/files/3", 3},
-             {"/dataset/synthetic", true},
-             {"/result/labels", json::array({1, 7, 199})},
-             {"/result/labels", json::array({7, 1, 200})},
-             {"/result/confusion", json::array()},
-             {"/result/confusion/0/0", -3},
-             {"/result/confusion/0/0", report["result"]["confusion"][0][0].get<int>() + 1},
-             {"/result/correct", 61},
-             {"/timing", nullptr},
-             {"/timing/stages/0/total_ms", "fast"}}) {
+    struct Change {
+        std::string path;
+        json value;
+        std::string part = "";  ///< of the error
+    };
+    for (const auto& [path, value, part] :
+         std::vector<Change>{{"/schema", "mnist-knn/evaluate/9"},
+                             {"/schema", 1},
+                             {"/settings/k", 0},
+                             {"/settings/k", 4096},
+                             {"/settings/k", 2.5},
+                             {"/settings/k", "5"},
+                             {"/settings/metric", "l9"},
+                             {"/settings/tie", "none"},
+                             {"/dataset/train", 41},
+                             {"/dataset/train", -1},
+                             {"/dataset/rows", 1e300},
+                             {"/dataset/test", 59},
+                             {"/dataset/test", 18446744073709551615u},
+                             {"/dataset/cols", 4},
+                             {"/dataset/files", "/nowhere"},
+                             {"/dataset/files", json::array({"/nowhere"})},
+                             {"/dataset/files/0", "/nowhere"},
+                             {"/dataset/files/3", 3},
+                             {"/dataset/synthetic", true},
+                             {"/result/labels", json::array({1, 7, 199})},
+                             {"/result/labels", json::array({7, 1, 200})},
+                             {"/result/confusion", json::array()},
+                             {"/result/confusion/0/0", -3},
+                             {"/result/confusion/0/0", report["result"]["confusion"][0][0].get<int>() + 1},
+                             {"/result/correct", 61},
+                             {"/settings/transform", "gradient", "settings.transform"},
+                             {"/settings/transform", "", "settings.transform"},
+                             {"/settings/transform", 3, "settings.transform"},
+                             {"/settings/transform", nullptr, "settings.transform"},
+                             {"/settings/transform", json::array(), "settings.transform"},
+                             {"/timing", nullptr},
+                             {"/timing/stages/0/total_ms", "fast"}}) {
         CAPTURE(path);
         json changed = report;
         changed[json::json_pointer(path)] = value;
-        refused(changed.dump());
+        refused(changed.dump(), part);
     }
     json powers = report;
     powers["settings"]["metric"] = "lp";
@@ -312,16 +316,12 @@ TEST_CASE("view refuses damaged reports") {
         refused(powers.dump(), "settings.p");
     }
     json features = report;
-    const auto with_transform = [&](const json& transform) {
-        features["settings"]["transform"] = transform;
-        return features.dump();
-    };
-    for (const json& transform : {json("gradient"), json(""), json(3), json(nullptr), json::array()})
-        refused(with_transform(transform), "settings.transform");
-    write(file, with_transform("pca:4000"));  // more than there are images
+    features["settings"]["transform"] = "pca:4000";  // more than there are images
+    write(file, features.dump());
     CHECK(evaluated.view("--text").exit_code != 0);
     fs::remove(evaluated.folder / "r/predictions.csv");
-    refused(with_transform("gradients"));  // other neighbors than those of the report
+    features["settings"]["transform"] = "gradients";  // other neighbors than those of the report
+    refused(features.dump());
     fs::remove(file);
     check_error(evaluated.view("--text"), 1);
 }
@@ -347,7 +347,6 @@ TEST_CASE("view opens the data set of a report again, whatever its files are cal
     const Folder folder;
     const std::string report = folder / "report";
     for (const std::string name : {"plain", "my, data", "100%25", "caf\xe9", "a\nb", "%"}) {
-        CAPTURE(name);
         const std::string data = folder / name;
         SmallSet{.test = 60}.write(data);
         fs::copy(data + "/t10k-labels-idx1-ubyte", data + "/a, b");

@@ -107,7 +107,6 @@ Contents Workplace::outputs() const {
 
 void Workplace::check_next_run() const {
     const RunResult result = run();
-    CAPTURE(result.err);
     CHECK(result.exit_code == 0);
     CHECK(outputs() == expected_);
 }

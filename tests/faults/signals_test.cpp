@@ -34,11 +34,6 @@ void signal_at_random(const std::string& name, unsigned seed) {
                            .signal_after = std::chrono::milliseconds(static_cast<int>(moment(random)))};
         place.forget();
         const RunResult result = place.run(options);
-        CAPTURE(options.signal);
-        CAPTURE(options.signal_after.count());
-        CAPTURE(result.exit_code);
-        CAPTURE(result.ended_by);
-        CAPTURE(result.err);
         CHECK(ended_well(result, options.signal));
         place.check_whole_or_absent();
         if (result.ended_by == 0)
@@ -73,7 +68,6 @@ TEST_CASE("faults: a codec that crashes, and one without memory") {
             .environment = {{"LD_PRELOAD", MNIST_KNN_CODEC_CRASH}, {"MNIST_KNN_CRASH", kind}}};
         const RunResult result = place.run(options);
         CAPTURE(kind);
-        CAPTURE(result.err);
         CHECK(result.exit_code == 1);
         CHECK(result.err.starts_with("mnist-knn: error: data/"));
         CHECK(contains(result.err, crashes ? ".pgm: crashed the picture codec; "

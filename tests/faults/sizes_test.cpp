@@ -31,13 +31,6 @@ void write_sparse_labels(const std::string& name, std::uint32_t count) {
     write_sparse(name, idx_header(8, {count}), count);
 }
 
-std::size_t count_of(const std::string& text, const std::string& part) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        ++count;
-    return count;
-}
-
 bool has_controls(const std::string& text) {
     return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' && c != '\n'; });
 }
@@ -93,9 +86,7 @@ TEST_CASE("sizes: images of one pixel, and as many neighbors as images") {
     for (const Words words :
          {"evaluate -q -k 6", "evaluate -q -k 6 --method accurate --rerank none", "tune -k 1-5",
           "graph -k 5 --csv g", "condense -k 5 --out c", "audit -k 5 --csv a"}) {
-        CAPTURE(words.line());
         const RunResult result = work.run(words);
-        CAPTURE(result.err);
         // Classes of which every image is removed, and transforms of images without sides, are errors of one line.
         CHECK((result.exit_code == 0 ||
                (result.exit_code <= 2 && result.err.starts_with("mnist-knn: error: "))));
@@ -146,14 +137,14 @@ TEST_CASE("names: no folder's name breaks out of a page's script or reaches a te
 
 TEST_CASE("names: of pictures, with any bytes") {
     if (!has_opencv) return skip(no_opencv);
-    const Workplace place("classify");
-    const std::string folder = place.path() + "/pictures", data = place.path() + "/data";
+    const Digits digits;
+    const std::string folder = digits.folder / "pictures";
     const std::string file = folder + "/\n\x1b[2J<script>\xff.pgm", broken = folder + "/\n\x1b[2J\xfe.png";
     write(broken, "no picture");
-    fs::copy_file(data + "/0.pgm", file);
-    const RunResult result = program("classify --no-cache --device cpu --data " + data + " --json " + folder +
-                                     "/j" + Words{file, broken});
-    CAPTURE(result.err);
+    write(file, photo(digits, 0));
+    const RunResult result =
+        digits.classify("--method raw --limit-train 500 --no-cache --device cpu --json " + folder + "/j" +
+                        Words{file, broken});
     CHECK(result.exit_code == 3);
     CHECK(!has_controls(result.out));
     CHECK(!has_controls(result.err));

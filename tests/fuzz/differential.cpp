@@ -17,8 +17,8 @@
 #include "data/core/errors.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/random_problem.h"
-#include "tests/support/oracle.h"
-#include "tests/support/rerank_oracle.h"
+#include "tests/support/points.h"
+#include "tests/support/reranked.h"
 #include "tests/support/transform_oracle.h"
 
 // What the oracles answer: features, all pairs, re-ranking and votes in plain loops.
@@ -26,72 +26,47 @@ namespace knn::test {
 
 namespace {
 
-using Row = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (distance, index), ascending
-
-std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape) {
-    std::vector<RerankMaps> maps;
-    for (std::int64_t i = 0; i < images.count; ++i)
-        maps.push_back(rerank_maps(images.row(i), shape));
-    return maps;
-}
-
 /// As data/rerank/density.h defines them.
-std::vector<std::int64_t> factors_of(const std::vector<std::int64_t>& sums) {
+std::vector<std::uint32_t> factors_of(const std::vector<std::int64_t>& sums) {
     std::vector<std::int64_t> sorted = sums;
     std::sort(sorted.begin(), sorted.end());
     const std::int64_t median = std::max<std::int64_t>(sorted[(sorted.size() - 1) / 2], 1);
-    std::vector<std::int64_t> factors;
+    std::vector<std::uint32_t> factors;
     for (const std::int64_t sum : sums) {
         const std::int64_t bounded = std::min(std::max(sum, (median + 15) / 16), 16 * median);
         const __int128 ratio = (__int128{median} << 28) / bounded;
-        factors.push_back(floor_root(4 * __int128{floor_root(ratio << 28)}));
+        factors.push_back(static_cast<std::uint32_t>(floor_root(4 * __int128{floor_root(ratio << 28)})));
     }
     return factors;
 }
 
-/// Orders rows of candidates again.
-class Reranked {
-  public:
-    Reranked(const RandomProblem& problem, const Rows& train)
-        : rerank_(problem.method.rerank),
-          train_(maps_of(problem.train_rows(), problem.shape)),
-          queries_(maps_of(problem.query_rows(), problem.shape)) {
-        const auto n = static_cast<std::int64_t>(train_.size());
-        if (!rerank_.density || n < 2) return;
-        const auto k = static_cast<int>(std::min<std::int64_t>(16, n - 1));
+/// The candidates in the order of the re-ranker.
+Neighbors reranked_by_oracle(const RandomProblem& problem, const Rows& train, const Neighbors& candidates) {
+    const Rerank& rerank = problem.method.rerank;
+    const std::vector<RerankMaps> images = maps_of(problem.train, problem.shape),
+                                  queries = maps_of(problem.query, problem.shape);
+    std::vector<std::uint32_t> factors;
+    if (rerank.density && train.n >= 2) {
+        const auto k = static_cast<int>(std::min<std::int64_t>(16, train.n - 1));
+        const Neighbors others = right(train, train, k, {.first = 0}, problem.method.measure);
+        const Neighbors nearest =
+            reranked(others, {}, std::min(k, 3), [&](std::size_t i, std::uint32_t image) {
+                return rerank_distance(images[i], images[image], rerank.kind);
+            }).nearest;
         std::vector<std::int64_t> sums;
-        for (const Row& row :
-             first_others(nearest(train, train, k + 1, problem.method.measure), k, {.first = 0})) {
-            const Row ordered = order(row, train_[sums.size()]);
-            std::int64_t sum = 0;
-            for (std::size_t i = 0; i < ordered.size() && i < 3; ++i)
-                sum += ordered[i].first;
-            sums.push_back(sum);
+        for (std::int64_t i = 0; i < train.n; ++i) {
+            sums.push_back(0);
+            for (const Neighbor& neighbor : nearest.row(i))
+                sums.back() += neighbor.distance;
         }
-        factors_ = factors_of(sums);
+        factors = factors_of(sums);
     }
-
-    void operator()(std::vector<Row>& rows) const {
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            rows[i] = order(rows[i], queries_[i]);
-    }
-
-  private:
-    Row order(const Row& row, const RerankMaps& query) const {
-        Row ordered;
-        for (const auto& [distance, index] : row) {
-            const auto image = static_cast<std::size_t>(index);
-            const std::int64_t moved = rerank_distance(query, train_[image], rerank_.kind);
-            ordered.emplace_back(factors_.empty() ? moved : moved * factors_[image] / 32768, index);
-        }
-        std::sort(ordered.begin(), ordered.end());
-        return ordered;
-    }
-
-    Rerank rerank_;
-    std::vector<RerankMaps> train_, queries_;
-    std::vector<std::int64_t> factors_;  // empty: 1
-};
+    return reranked(candidates, factors, candidates.k,
+                    [&](std::size_t i, std::uint32_t image) {
+                        return rerank_distance(queries[i], images[image], rerank.kind);
+                    })
+        .nearest;
+}
 
 /// Of the loops over pixels in the re-ranker's oracle.
 double rerank_work(const RandomProblem& problem, int candidates) {
@@ -123,24 +98,18 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
     constexpr double most_work = 5e6;
     if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
 
-    const int more = problem.exclude.any() ? 1 : 0;
-    std::vector<Row> rows =
-        first_others(nearest(train, query, candidates + more, method.measure), candidates, problem.exclude);
-    if (reranks) Reranked(problem, train)(rows);
+    Neighbors rows = right(train, query, candidates, problem.exclude, method.measure);
+    if (reranks) rows = reranked_by_oracle(problem, train, rows);
     Found found{Neighbors(query.n, rule.k), {}};
-    for (std::size_t q = 0; q < rows.size(); ++q) {
-        const auto k = static_cast<std::size_t>(rule.k);
-        for (std::size_t i = 0; i < k; ++i)
-            found.neighbors.rows[q * k + i] = {static_cast<std::uint32_t>(rows[q][i].first),
-                                               static_cast<std::uint32_t>(rows[q][i].second)};
-        if (all_vote) {
-            const auto [label, share] = class_mean_vote(rows[q], problem.labels, rule.k, rule.tie);
-            found.votes.push_back({static_cast<std::uint8_t>(label), share});
-            continue;
-        }
-        rows[q].resize(k);
+    for (std::int64_t q = 0; q < query.n; ++q) {
+        std::copy_n(rows.row(q).begin(), rule.k, found.neighbors.row(q).begin());
+        std::vector<std::pair<std::int64_t, std::int64_t>> row;
+        for (const Neighbor& neighbor : rows.row(q))
+            row.emplace_back(neighbor.distance, neighbor.index);
+        if (!all_vote) row.resize(static_cast<std::size_t>(rule.k));
         const Measure measure = reranks ? Measure{} : method.measure;
-        const auto [label, share] = vote(rows[q], problem.labels, rule.weights, rule.tie, measure);
+        const auto [label, share] = all_vote ? class_mean_vote(row, problem.labels, rule.k, rule.tie)
+                                             : vote(row, problem.labels, rule.weights, rule.tie, measure);
         found.votes.push_back({static_cast<std::uint8_t>(label), share});
     }
     return found;

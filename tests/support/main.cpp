@@ -1,6 +1,7 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include "tests/support/run.h"
 #include "tests/support/skip.h"
 
 namespace {
@@ -34,6 +35,7 @@ REGISTER_LISTENER("count", 1, Count);
 /// Like doctest's own main, with an exit code of its own if all cases that ran were skipped; CTest runs them one
 /// by one.
 int main(int argc, char** argv) {
+    INFO(knn::test::last_run());
     const int failed = doctest::Context(argc, argv).run();
     const std::size_t skipped = knn::test::skipped_cases();
     return failed != 0 ? failed : skipped > 0 && skipped == cases_run ? skipped_exit : 0;

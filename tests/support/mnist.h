@@ -7,8 +7,6 @@
 
 namespace knn::test {
 
-inline constexpr const char* no_mnist = "MNIST was not found: set MNIST_KNN_DATA";
-
 inline Dataset mnist() {
     DataOptions options;
     options.folder = mnist_folder();

@@ -80,6 +80,11 @@ Child start_on_pipes(const std::vector<std::string>& words, const RunOptions& op
     return child;
 }
 
+std::string& last() {
+    static std::string text;
+    return text;
+}
+
 /// Moves what is there from the descriptor to the text; closes it at its end.
 void drain(int& descriptor, std::string& text) {
     std::array<char, 1 << 16> buffer;
@@ -90,6 +95,10 @@ void drain(int& descriptor, std::string& text) {
 }
 
 }  // namespace
+
+std::string last_run() {
+    return last();
+}
 
 RunResult run(const std::vector<std::string>& words, const RunOptions& options) {
     RunResult result;
@@ -123,6 +132,16 @@ RunResult run(const std::vector<std::string>& words, const RunOptions& options) 
     }
     if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result.ended_by = WTERMSIG(status);
+    last() = "last run:";
+    for (const auto& [name, value] : options.environment)
+        last() += ' ' + name + '=' + value;
+    for (const std::string& word : words)
+        last() += ' ' + word;
+    if (options.signal != 0)
+        last() += "\nsignal " + std::to_string(options.signal) + " after " +
+                  std::to_string(options.signal_after.count()) + " ms";
+    last() += "\nexit code " + std::to_string(result.exit_code) + ", ended by signal " +
+              std::to_string(result.ended_by) + ", standard error:\n" + result.err;
     return result;
 }
 

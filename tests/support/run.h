@@ -30,6 +30,9 @@ struct RunResult {
     double seconds_after_signal = 0;  ///< from the signal to the end
 };
 
+/// The last command line that was run here and how it ended: support/main.cpp shows it with each check that fails.
+std::string last_run();
+
 /// `words[0]` is the program. Throws std::runtime_error where it cannot be started.
 RunResult run(const std::vector<std::string>& words, const RunOptions& options = {});
 

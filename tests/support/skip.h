@@ -2,7 +2,7 @@
 /// What this build has, according to CMake, and tests that cannot run here: tools/test.sh lists the reasons. CTest checks only the exit code
 /// (tests/support/main.cpp), so a test that skips and fails has failed.
 ///
-///     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+///     if (mnist_folder().empty()) return skip(no_mnist);
 
 #include <string>
 
@@ -21,6 +21,7 @@ void skip(const std::string& why);
 std::size_t skipped_cases();
 
 inline constexpr const char* no_opencv = "this build has no OpenCV";
+inline constexpr const char* no_mnist = "MNIST was not found: set MNIST_KNN_DATA";
 
 /// The folders that some tests need, empty where they are not there.
 std::string mnist_folder();     ///< $MNIST_KNN_DATA

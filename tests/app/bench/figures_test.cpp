@@ -3,11 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "app/bench/run.h"
+#include "tests/support/temp_folder.h"
 
 namespace fs = std::filesystem;
 
@@ -40,8 +39,7 @@ TEST_CASE("the README says which report each seed is, and the title of its case 
                  {"singh", "Singh", "002"},
                  {"garrett", "Garrett, Luo and Lu", "003"},
                  {"zhu", "Zhu", "004"}};
-    std::ifstream file(fs::path(MNIST_KNN_SOURCE) / "README.md");
-    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+    const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md");
     const std::string references = readme.substr(readme.find("## References"));
     for (const auto& one : cases) {
         const std::string seed = std::string("eed ") + one.seed, authors = one.authors;
@@ -81,8 +79,7 @@ TEST_CASE("figures of papers occur only in the table") {
     for (const char* folder : {"app", "cpu", "data", "gpu"})
         for (const auto& entry : fs::recursive_directory_iterator(fs::path(MNIST_KNN_SOURCE) / folder)) {
             if (!sources.contains(entry.path().extension())) continue;
-            std::ifstream file(entry.path());
-            const std::string text{std::istreambuf_iterator<char>(file), {}};
+            const std::string text = test::read_file(entry.path());
             for (const std::string& figure : telling) {
                 CAPTURE(figure);
                 CHECK(text.find(figure) == std::string::npos);

@@ -7,6 +7,7 @@
 #include "app/bench/workload.h"
 #include "classifier/engines.h"
 #include "data/core/errors.h"
+#include "tests/support/error_of.h"
 #include "tests/support/oracle.h"
 
 namespace knn {
@@ -14,12 +15,7 @@ namespace knn {
 namespace {
 
 std::string message_of(const Options& options) {
-    try {
-        check_bench_options(options);
-    } catch (const UsageError& error) {
-        return error.what();
-    }
-    return "";
+    return test::error_of<UsageError>([&] { check_bench_options(options); });
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <optional>
 #include <sstream>
 
 namespace knn {
@@ -49,58 +50,52 @@ TEST_CASE("the JSON has the kernel time of a search on a GPU alone") {
     CHECK(json.find("kernels_ms", json.find(field) + field.size()) == std::string::npos);
 }
 
-TEST_CASE("the limit is the closest one") {
-    BenchReport report;
-    report.gpu = "gpu:0";
-    report.limits.copy_gb_per_s = 4000;
-    report.limits.multiply_add_gflop_per_s = 4000;  // of which the direct form reaches 3000
-    const LimitShare arithmetic = report.share_of(measured("distance", "gpu:0"));
-    CHECK(arithmetic.limit == "arithmetic");
-    CHECK(arithmetic.share == doctest::Approx(0.5));
-
-    Measurement selection = measured("select", "gpu:0");
-    selection.operations = 0;
-    CHECK(report.share_of(selection).limit == "memory");
-    CHECK(report.share_of(selection).share == doctest::Approx(0.25));
-
-    SUBCASE("none where it computes in another way than the limit knows") {
-        report.limits.multiply_add_gflop_per_s = 1000;
-        CHECK(report.share_of(measured("distance", "gpu:0")).share == 0);
-        CHECK(report.share_of(measured("distance", "gpu:0")).limit == "not the direct form");
-    }
-    SUBCASE("none where the data fits the cache or is read faster than a copy") {
-        report.limits.cache_bytes = 2'000'000'001;
-        CHECK(report.share_of(selection).share == 0);
-        CHECK(report.share_of(selection).limit == "fits in the cache");
-        CHECK(report.share_of(measured("distance", "gpu:0")).limit == "arithmetic");
-        report.limits.cache_bytes = 1'000'000;
-        CHECK(report.share_of(selection).limit == "memory");
-        report.limits.copy_gb_per_s = 990;  // it reads 1000
-        CHECK(report.share_of(selection).share == 0);
-        CHECK(report.share_of(selection).limit == "faster than a copy");
-        Measurement upload = measured("upload", "gpu:0");
-        report.limits.pinned_upload_gb_per_s = 990;
-        CHECK(report.share_of(upload).share == 0);
-        report.limits.pinned_upload_gb_per_s = 2000;
-        CHECK(report.share_of(upload).share == doctest::Approx(0.5));
-        report.limits.multiply_add_gflop_per_s = 1990;  // of which it reaches 1500 of 1492
-        CHECK(report.share_of(measured("distance", "gpu:0")).share == 0);
-        CHECK(report.share_of(measured("distance", "gpu:0")).limit == "faster than the limit's run");
-    }
-    SUBCASE("none for a whole search, for what was not run and for wrong answers") {
-        CHECK(report.share_of(measured("search", "gpu:0")).share == 0);
-        selection.wrong = "query 3";
-        CHECK(report.share_of(selection).share == 0);
-        selection.wrong.clear();
-        selection.ms.clear();
-        CHECK(report.share_of(selection).share == 0);
-    }
-    SUBCASE("one CPU thread has the CPU's copy") {
-        report.cpu_copy_gb_per_s = 2000;
-        CHECK(report.share_of(measured("distance", "cpu, 1 thread")).share == doctest::Approx(0.5));
-        CHECK(report.share_of(measured("distance", "cpu")).share == 0);
-        report.cpu_copy_gb_per_s = 900;
-        CHECK(report.share_of(measured("distance", "cpu, 1 thread")).limit == "faster than a copy");
+TEST_CASE("the limit is the closest one, and none that is not known or is beaten") {
+    struct Row {
+        std::string part, on = "gpu:0";
+        double copy = 4000, multiply_add = 4000;  ///< of which the direct form reaches 3000
+        std::int64_t cache_bytes = 0;
+        double upload = 0, cpu_copy = 0;
+        std::optional<std::string> limit = {};
+        double share = 0;
+    };
+    for (const Row& row : std::vector<Row>{
+             {.part = "distance", .limit = "arithmetic", .share = 0.5},
+             {.part = "select", .limit = "memory", .share = 0.25},
+             // It computes in another way than the limit knows.
+             {.part = "distance", .multiply_add = 1000, .limit = "not the direct form"},
+             // The data fits the cache, or is read faster than a copy: at 1000.
+             {.part = "select", .cache_bytes = 2'000'000'001, .limit = "fits in the cache"},
+             {.part = "distance", .cache_bytes = 2'000'000'001, .limit = "arithmetic", .share = 0.5},
+             {.part = "select", .cache_bytes = 1'000'000, .limit = "memory", .share = 0.25},
+             {.part = "select", .copy = 990, .cache_bytes = 1'000'000, .limit = "faster than a copy"},
+             {.part = "upload", .copy = 990, .upload = 990},
+             {.part = "upload", .copy = 990, .upload = 2000, .share = 0.5},
+             // It reaches 1500 of 1492.
+             {.part = "distance", .copy = 990, .multiply_add = 1990, .limit = "faster than the limit's run"},
+             {.part = "search"},
+             // One CPU thread has the CPU's copy.
+             {.part = "distance", .on = "cpu, 1 thread", .cpu_copy = 2000, .share = 0.5},
+             {.part = "distance", .on = "cpu", .cpu_copy = 2000},
+             {.part = "distance", .on = "cpu, 1 thread", .cpu_copy = 900, .limit = "faster than a copy"}}) {
+        CAPTURE(row.part);
+        BenchReport report;
+        report.gpu = "gpu:0";
+        report.limits.copy_gb_per_s = row.copy;
+        report.limits.multiply_add_gflop_per_s = row.multiply_add;
+        report.limits.cache_bytes = row.cache_bytes;
+        report.limits.pinned_upload_gb_per_s = row.upload;
+        report.cpu_copy_gb_per_s = row.cpu_copy;
+        Measurement one = measured(row.part, row.on);
+        if (row.part == "select") one.operations = 0;
+        const LimitShare found = report.share_of(one);
+        if (row.limit) CHECK(found.limit == *row.limit);
+        CHECK(found.share == doctest::Approx(row.share));
+        one.wrong = "query 3";
+        CHECK(report.share_of(one).share == 0);
+        one.wrong.clear();
+        one.ms.clear();  // it was not run
+        CHECK(report.share_of(one).share == 0);
     }
 }
 

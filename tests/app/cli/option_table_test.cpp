@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -11,6 +10,8 @@
 
 #include "app/cli/command_line.h"
 #include "data/core/errors.h"
+#include "tests/support/error_of.h"
+#include "tests/support/temp_folder.h"
 
 using namespace knn;
 
@@ -18,13 +19,7 @@ namespace {
 
 /// The error of the command line; empty without one.
 std::string mistake_of(std::vector<std::string> words) {
-    CommandLine line;
-    try {
-        line.parse(std::move(words));
-    } catch (const UsageError& error) {
-        return error.what();
-    }
-    return "";
+    return test::error_of<UsageError>([&] { CommandLine().parse(std::move(words)); });
 }
 
 /// The same of words that have no blanks.
@@ -59,8 +54,7 @@ TEST_CASE("options: the table names commands that exist, and no option twice for
 }
 
 TEST_CASE("options: README's table has those of evaluate, with their placeholders") {
-    std::ifstream file(MNIST_KNN_SOURCE "/README.md");
-    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+    const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md");
     const std::size_t begin = readme.find("## Options");
     REQUIRE(begin != std::string::npos);
     const std::string section = readme.substr(begin, readme.find("\n## ", begin) - begin);
@@ -90,27 +84,6 @@ TEST_CASE("options: README's table has those of evaluate, with their placeholder
         CAPTURE(name);
         CHECK(in_table.contains(name));
     }
-}
-
-TEST_CASE("options: those without effect are errors") {
-    const std::string candidates = "--candidates: nothing orders or counts candidates; expected --rerank or ";
-    CHECK(mistake("evaluate --candidates 20").starts_with(candidates));
-    CHECK(mistake("evaluate --candidates 20 --method accurate --rerank none --vote majority")
-              .starts_with(candidates));
-    CHECK(mistake("evaluate --candidates 20 --rerank cells").empty());
-    CHECK(mistake("evaluate --candidates 20 --vote class-mean").empty());
-    CHECK(mistake("classify --candidates 20 a.png").empty());
-    const std::string weights = "--weights: --vote class-mean weighs no votes; expected --vote majority";
-    CHECK(mistake("evaluate --weights distance --vote class-mean").starts_with(weights));
-    CHECK(mistake("audit --weights distance --method accurate").starts_with(weights));
-    CHECK(mistake("tune --weights distance --vote class-mean").starts_with(weights));
-    CHECK(mistake("tune --weights distance").empty());
-    CHECK(mistake("evaluate --weights distance --method accurate --vote majority").empty());
-    CHECK(mistake("audit --seed 7")
-              .starts_with("--seed: chooses the labels that --plant makes wrong; expected --plant"));
-    CHECK(mistake("audit --seed 7 --plant 3").empty());
-    CHECK(mistake("evaluate --vote class-mean --metric cosine")
-              .starts_with("--vote class-mean: adds up integers"));
 }
 
 TEST_CASE("options: the files that a command writes") {
@@ -231,21 +204,82 @@ TEST_CASE("errors name the mistake") {
     CHECK(mistake_of({""}) ==
           "'': unknown command; expected evaluate, classify, draw, view, bench, graph, condense, audit, "
           "tune, compare or info");
-    CHECK(mistake_of({"evaluate", "--limit-tes"})
-              .starts_with("--limit-tes: unknown option; did you mean '--limit-t"));
-    CHECK(mistake_of({"info", "-k", "3"}).starts_with("-k: unknown option; "));
     CHECK(mistake_of({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
     CHECK(mistake_of({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
-    CHECK(mistake_of({"info", "--write-synthetic", "-"}).starts_with("--write-synthetic -: several files"));
     CHECK(mistake_of({"evaluate", ""}) == "'': unexpected argument; expected options after 'evaluate'");
     for (const char* option : {"--distance", "--select", "--metric", "--engine", "--device", "--tie", "--p"})
         CHECK(mistake_of({"evaluate", option, ""}).starts_with(std::string(option) + " '': "));
     for (const char* option : {"--plot", "--seconds", "--only", "--case", "--repeat"})
         CHECK(mistake_of({"bench", option, ""}).starts_with(std::string(option) + " '': "));
-    CHECK(mistake_of({"evaluate", "--device", "gpu:x"})
-              .starts_with("--device gpu:N with N = x: not a whole number"));
-    CHECK(mistake_of({"evaluate", "--device", "GPU"}).ends_with("(did you mean gpu?)"));
-    CHECK(mistake_of({"evaluate", "--metric", "l3"}).find("expected l2") != std::string::npos);
+    const std::pair<const char*, const char*> parts[] = {
+        {"evaluate --limit-tes", "--limit-tes: unknown option; did you mean '--limit-t"},
+        {"info -k 3", "-k: unknown option; "},
+        {"evaluate --=5", "--=5: unknown option; "},
+        {"evaluate -qk x", "-k x: "},
+        {"evaluate -K 3", "-K: unknown option; did you mean '-k'?"},
+        {"bench --limit-train 3", "--limit-train: unknown option; did you mean '--n-train'?"},
+        {"bench --limit-test=3", "--limit-test=3: unknown option; did you mean '--n-query'?"},
+        {"evaluate --batch 99999999999999999999", "expected a whole number from 1 to 9223372036854775807"},
+        {"evaluate --device gpu:x", "--device gpu:N with N = x: not a whole number"},
+        {"evaluate --device GPU", "(did you mean gpu?)"},
+        {"evaluate --metric l3", "expected l2"},
+        {"evaluate --metric lp", "expected --p P"},
+        {"bench --metric lp", "expected --p P with it"},
+        {"view --sheet x.jpg", "what is written is PNG; expected a name in .png"},
+        {"classify a.pgm --explain x", "what is written is PNG; expected a name in .png"},
+        {"bench --plot x.png", "what is written is SVG; expected a name in .svg"},
+        {"info --write-synthetic -", "--write-synthetic -: several files"},
+        // Without effect.
+        {"evaluate --candidates 20",
+         "--candidates: nothing orders or counts candidates; expected --rerank or "},
+        {"evaluate --candidates 20 --method accurate --rerank none --vote majority", "--candidates: nothing"},
+        {"evaluate --weights distance --vote class-mean",
+         "--weights: --vote class-mean weighs no votes; expected --vote majority"},
+        {"audit --weights distance --method accurate", "--weights: --vote class-mean weighs no votes"},
+        {"tune --weights distance --vote class-mean", "--weights: --vote class-mean weighs no votes"},
+        {"audit --seed 7", "--seed: chooses the labels that --plant makes wrong; expected --plant"},
+        {"evaluate --vote class-mean --metric cosine", "--vote class-mean: adds up integers"},
+    };
+    for (const auto& one : parts) {
+        CAPTURE(one.first);
+        CHECK(mistake(one.first).find(one.second) != std::string::npos);
+    }
+    for (const char* words :
+         {"evaluate --candidates 20 --rerank cells", "evaluate --candidates 20 --vote class-mean",
+          "classify --candidates 20 a.png", "tune --weights distance", "audit --seed 7 --plant 3",
+          "evaluate --weights distance --method accurate --vote majority"})
+        CHECK(mistake(words).empty());
+}
+
+TEST_CASE("what no option, no parser of values and no command takes is refused") {
+    const std::pair<std::string, const char*> refused[] = {
+        {"", "--version evalute;--version --foo;--=;-c-sv"},
+        {"evaluate ",
+         "--eng cpu;--=;-q-k;--limit-train 0;--color red;--spread both;"
+         "--method raw --method gradients;--transform deskew --transform blur;"
+         "--rerank both --candidates 10 -k 50;--p 2"},
+        {"evaluate --metric ", "l2 --p 3;cosine --p 2;lp --p 16"},
+        {"evaluate --device ", "gpu:;gpu:0,;gpu:0,0;gpu:,1;gpu:0,x;gpu:all,1"},
+        {"view ", "--metric lp;--p 3;--true 256;--order size;--limit 0;--from r --from again;--json -"},
+        {"classify", "; --=x a.png; --metric lp a.png; --p 3 a.png; a.pgm --limit-test 5; a.pgm --rotate 45"},
+        {"classify a.pgm --reject ", "0.5;5;maybe;-1%;50.1%;%;x%;nan%"},
+        {"compare", "; a; a b c"},
+        {"tune ",
+         "--metric lp;--p 3;--rerank spread:3:mean:times:2;--method none;--limit-train 1;"
+         "--limit-test 3;extra;-k 0;-k 5-3;-k 1-2000;-k 1-"},
+        {"condense ", "--out x --rule hart"},
+        {"graph ", "--npy -"},
+        {"audit ", "--limit-train 1"},
+    };
+    for (const auto& [begin, ends] : refused) {
+        std::istringstream stream(ends);
+        for (std::string end; std::getline(stream, end, ';');) {
+            CAPTURE(end);
+            CHECK(!mistake(begin + end).empty());
+        }
+    }
+    CHECK(!mistake_of({"evaluate", "--method", ""}).empty());
+    CHECK(!mistake_of({"classify", "a.pgm", "--reject", ""}).empty());
 }
 
 TEST_CASE("settings in messages are shown as options") {

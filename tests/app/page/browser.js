@@ -65,10 +65,8 @@ class Browser {
     await this.send("Emulation.setEmulatedMedia",
       { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
     await this.send("Page.navigate", { url: address });
-    for (let tries = 0; await this.value("document.documentElement?.dataset.ready") !== "yes"; ++tries) {
-      if (tries > 100) throw new Error(`${address} did not get ready: ${this.complaints.join("\n")}`);
-      await new Promise((done) => setTimeout(done, 50));
-    }
+    if (!await this.until("document.documentElement?.dataset.ready === 'yes'"))
+      throw new Error(`${address} did not get ready: ${this.complaints.join("\n")}`);
   }
 
   /** What an expression gives in the page. */
@@ -104,12 +102,6 @@ class Browser {
     })()`);
     for (const type of ["mousePressed", "mouseReleased"])
       await this.send("Input.dispatchMouseEvent", { type, x, y, button: "left", clickCount: 1 });
-  }
-
-  /** PNG of the whole page, or of what the window shows. */
-  async screenshot(whole = true) {
-    const { data } = await this.send("Page.captureScreenshot", { captureBeyondViewport: whole });
-    return Buffer.from(data, "base64");
   }
 
   async close() {

@@ -8,11 +8,9 @@
 
 #include "app/report/page.h"
 #include "app/view/viewer.h"
-#include "data/core/errors.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
-#include "tests/support/skip.h"
 
 using namespace knn;
 
@@ -57,16 +55,7 @@ test::Sample blank_sample() {
 
 }  // namespace
 
-TEST_CASE("a build without OpenCV says that it draws no pictures") {
-    CHECK(pictures_available() == test::has_opencv);
-    if (test::has_opencv) return;
-    const test::Sample sample = test::sample_evaluation();
-    CHECK_THROWS_AS(confusion_png(sample.evaluation), DataError);
-    CHECK_THROWS_AS(draw_scene(sample.evaluation, {sample.evaluation, {1}}), DataError);
-}
-
 TEST_CASE("a PNG keeps every pixel and the order of the colors") {
-    if (!test::has_opencv) return test::skip(test::no_opencv);
     for (const auto& [rows, cols] : {std::pair{1, 1}, {1, 300}, {300, 1}, {28, 28}, {257, 63}})
         for (const int channels : {1, 3}) {
             const auto pixels = test::random_rows(rows, cols * channels, 7).pixels;
@@ -79,7 +68,6 @@ TEST_CASE("a PNG keeps every pixel and the order of the colors") {
 }
 
 TEST_CASE("confusion.png has a bounded size and both hues for any number of classes") {
-    if (!test::has_opencv) return test::skip(test::no_opencv);
     for (const int classes : {2, 3, 10, 26, 47, 100, 256}) {
         CAPTURE(classes);
         test::SampleOptions options;
@@ -97,7 +85,6 @@ TEST_CASE("confusion.png has a bounded size and both hues for any number of clas
 }
 
 TEST_CASE("confusion.png shows the matrix") {
-    if (!test::has_opencv) return test::skip(test::no_opencv);
     test::Sample sample = test::sample_evaluation();
     const auto before = test::read_png(confusion_png(sample.evaluation));
     CHECK(test::read_png(confusion_png(sample.evaluation)).pixels == before.pixels);
@@ -118,7 +105,6 @@ TEST_CASE("confusion.png shows the matrix") {
 }
 
 TEST_CASE("confusion.png takes any name and an empty result") {
-    if (!test::has_opencv) return test::skip(test::no_opencv);
     test::Sample sample = test::sample_evaluation();
     sample.data->name = std::string(5000, 'x') + "\xff\n\t\x01 \xc3\xbc";
     CHECK(test::read_png(confusion_png(sample.evaluation)).width <= 1024);
@@ -128,7 +114,6 @@ TEST_CASE("confusion.png takes any name and an empty result") {
 }
 
 TEST_CASE("a sheet shows each digit of its page once") {
-    if (!test::has_opencv) return test::skip(test::no_opencv);
     const test::Sample sample = blank_sample();
     CHECK(sheet_pages(0) == 1);
     CHECK(sheet_pages(168) == 1);
@@ -146,7 +131,6 @@ TEST_CASE("a sheet shows each digit of its page once") {
 }
 
 TEST_CASE("a sheet takes any title and images of any size") {
-    if (!test::has_opencv) return test::skip(test::no_opencv);
     test::SampleOptions options;
     for (const auto& [rows, cols] : {std::pair(1, 1), {1, 200}, {300, 2}, {100, 120}}) {
         options.rows = rows;
@@ -162,7 +146,6 @@ TEST_CASE("a sheet takes any title and images of any size") {
 }
 
 TEST_CASE("the window's picture changes with what it shows") {
-    if (!test::has_opencv) return test::skip(test::no_opencv);
     for (const int k : {1, 5, 10, 64}) {
         test::SampleOptions options;
         options.k = k;
