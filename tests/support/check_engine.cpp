@@ -110,8 +110,7 @@ void check_engine(const std::string& name, const std::function<Results(const Req
     }
 }
 
-int check_transforms(const std::function<Results(const Request&)>& search,
-                     const std::function<UnsupportedReason(const Request&)>& refuse) {
+int check_transforms(const std::function<Results(const Request&)>& search) {
     const Dataset digits = synthetic_digits({.seed = 5, .n_train = 1100, .n_test = 20});
     const knn::Rows train = digits.train.images(), test = digits.test.images();
     const knn::Rows middle{train.row(700), 20, train.dim};  // queries of the training set
@@ -146,7 +145,6 @@ int check_transforms(const std::function<Results(const Request&)>& search,
                         request.query = leaves_out ? middle : test;
                         request.exclude = leaves_out ? Exclude{.first = 700} : Exclude{};
                         request.set = has_features || fits_slowly ? &shared : nullptr;
-                        if (refuse && refuse(request)) continue;
                         CAPTURE(text);
                         CAPTURE(name(measure.metric));
                         CAPTURE(k);
