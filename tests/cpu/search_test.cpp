@@ -30,8 +30,8 @@ struct Owned {
         : train(test::random_rows(n_train, dim, 71)),
           query(test::random_rows(n_query, dim, 72)),
           labels(test::labels_for(n_train)) {
-        request.train = test::view(train);
-        request.query = test::view(query);
+        request.train = train;
+        request.query = query;
         request.train_labels = labels;
         request.k = k;
     }
@@ -62,6 +62,7 @@ Results search_with_many_queries(test::Request request) {
         CHECK(std::equal(copy.begin(), copy.end(), original.begin()));
     }
     result.neighbors.n_query = n_query;
+    result.neighbors.rows.resize(static_cast<std::size_t>(n_query * request.k));
     result.votes.resize(static_cast<std::size_t>(n_query));
     return result;
 }
@@ -117,10 +118,8 @@ TEST_CASE("cpu::search: many threads for little work") {
 
 TEST_CASE("cpu: one searcher answers searches of any size and k in turn, and no query is no work") {
     const Owned problem(3'000, 400, 40, 5);
-    Plan plan;
-    REQUIRE_FALSE(cpu::configure(problem.request.problem(), plan));
     Timeline timeline;
-    const auto index = cpu::open({problem.request.train, {}}, {}, plan, timeline);
+    const auto index = test::opened(*find_engine("cpu"), problem.request, timeline);
     CHECK(nearest_of(*index, problem.request.query.first(0), 3, timeline, {}).rows.empty());
     for (const auto& [n, k] : {std::pair{400, 5}, {3, 1024}, {17, 1}, {400, 33}, {1, 7}}) {
         test::Request request = problem.request;
@@ -131,6 +130,7 @@ TEST_CASE("cpu: one searcher answers searches of any size and k in turn, and no 
     }
     for (const Stage& stage : timeline.stages())
         if (stage.name == "pack") CHECK(stage.launches == 1);
+    Plan plan;
     CHECK(cpu::configure({10, 0, 5, 3}, plan).has_value());
 }
 
@@ -269,14 +269,7 @@ void check_leave_one_out(const test::Rows& points, const Exclude& exclude, std::
     CAPTURE(k);
     CAPTURE(measure.metric);
     const test::Rows queries = test::taken(points, exclude, n);
-    const std::vector<std::uint8_t> labels(static_cast<std::size_t>(points.n));
-    test::Request request;
-    request.train = test::view(points);
-    request.query = test::view(queries);
-    request.train_labels = labels;
-    request.k = k;
-    request.measure = measure;
-    request.exclude = exclude;
+    test::Request request{.train = points, .query = queries, .k = k, .measure = measure, .exclude = exclude};
     const auto expected = test::right(points, queries, k, exclude, measure).rows;
     for (const char* select : {"", "nth_element"}) {
         request.select = select;

@@ -20,22 +20,16 @@ constexpr std::array measures{Measure{Metric::l2},      Measure{Metric::l1},    
                               Measure{Metric::lp, 1.5}, Measure{Metric::cosine}, Measure{Metric::pearson}};
 
 test::Request request_for(const test::Rows& points, int k, bool excludes) {
-    test::Request request;
-    request.train = request.query = test::view(points);
-    request.k = k;
-    if (excludes) request.exclude = {.first = 0};
-    return request;
+    return {.train = points, .query = points, .k = k, .exclude = {.first = excludes ? 0 : -1}};
 }
 
 /// The neighbors; checks whether each distance was computed once, or for each of both images.
 Neighbors search(const test::Request& request, bool once = true) {
-    Plan plan{.batch = request.batch, .threads = request.threads};
-    REQUIRE_FALSE(cpu::configure(request.problem(), plan));
     Timeline timeline;
-    const auto index = cpu::open(request.training(), request.measure, plan, timeline);
+    const auto index = test::opened(*find_engine("cpu"), request, timeline);
     Neighbors found(request.query.count, request.k);
-    const Queries queries = test::queries_of(request.query, request.exclude, request.train);
-    const std::int64_t batch = index->top_k({.queries = queries, .k = request.k}, {found.rows}, timeline, {});
+    const std::int64_t batch =
+        index->top_k({.queries = request.queries(), .k = request.k}, {found.rows}, timeline, {});
     const auto n = static_cast<double>(request.train.count), dim = static_cast<double>(request.train.dim);
     const auto block = static_cast<double>(batch);
     for (const Stage& stage : timeline.stages())

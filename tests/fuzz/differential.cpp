@@ -26,8 +26,6 @@ namespace knn::test {
 
 namespace {
 
-using Row = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (distance, index), ascending
-
 std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape) {
     std::vector<RerankMaps> maps;
     for (std::int64_t i = 0; i < images.count; ++i)
@@ -60,32 +58,29 @@ class Reranked {
         if (!rerank_.density || n < 2) return;
         const auto k = static_cast<int>(std::min<std::int64_t>(16, n - 1));
         std::vector<std::int64_t> sums;
-        for (const Row& row :
-             first_others(nearest(train, train, k + 1, problem.method.measure), k, {.first = 0})) {
-            const Row ordered = order(row, train_[sums.size()]);
+        Neighbors others = right(train, train, k, {.first = 0}, problem.method.measure);
+        for (std::int64_t i = 0; i < n; ++i) {
+            order(others.row(i), train_[static_cast<std::size_t>(i)]);
             std::int64_t sum = 0;
-            for (std::size_t i = 0; i < ordered.size() && i < 3; ++i)
-                sum += ordered[i].first;
+            for (const Neighbor& one : others.row(i).first(std::min<std::size_t>(others.row(i).size(), 3)))
+                sum += one.distance;
             sums.push_back(sum);
         }
         factors_ = factors_of(sums);
     }
 
-    void operator()(std::vector<Row>& rows) const {
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            rows[i] = order(rows[i], queries_[i]);
+    void operator()(Neighbors& found) const {
+        for (std::int64_t q = 0; q < found.n_query; ++q)
+            order(found.row(q), queries_[static_cast<std::size_t>(q)]);
     }
 
   private:
-    Row order(const Row& row, const RerankMaps& query) const {
-        Row ordered;
-        for (const auto& [distance, index] : row) {
-            const auto image = static_cast<std::size_t>(index);
-            const std::int64_t moved = rerank_distance(query, train_[image], rerank_.kind);
-            ordered.emplace_back(factors_.empty() ? moved : moved * factors_[image] / 32768, index);
+    void order(std::span<Neighbor> row, const RerankMaps& query) const {
+        for (auto& [distance, index] : row) {
+            const std::int64_t moved = rerank_distance(query, train_[index], rerank_.kind);
+            distance = static_cast<std::uint32_t>(factors_.empty() ? moved : moved * factors_[index] / 32768);
         }
-        std::sort(ordered.begin(), ordered.end());
-        return ordered;
+        std::sort(row.begin(), row.end());
     }
 
     Rerank rerank_;
@@ -123,26 +118,14 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
     constexpr double most_work = 5e6;
     if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
 
-    const int more = problem.exclude.any() ? 1 : 0;
-    std::vector<Row> rows =
-        first_others(nearest(train, query, candidates + more, method.measure), candidates, problem.exclude);
-    if (reranks) Reranked(problem, train)(rows);
-    Found found{Neighbors(query.n, rule.k), {}};
-    for (std::size_t q = 0; q < rows.size(); ++q) {
-        const auto k = static_cast<std::size_t>(rule.k);
-        for (std::size_t i = 0; i < k; ++i)
-            found.neighbors.rows[q * k + i] = {static_cast<std::uint32_t>(rows[q][i].first),
-                                               static_cast<std::uint32_t>(rows[q][i].second)};
-        if (all_vote) {
-            const auto [label, share] = class_mean_vote(rows[q], problem.labels, rule.k, rule.tie);
-            found.votes.push_back({static_cast<std::uint8_t>(label), share});
-            continue;
-        }
-        rows[q].resize(k);
-        const Measure measure = reranks ? Measure{} : method.measure;
-        const auto [label, share] = vote(rows[q], problem.labels, rule.weights, rule.tie, measure);
-        found.votes.push_back({static_cast<std::uint8_t>(label), share});
-    }
+    Neighbors voters = right(train, query, candidates, problem.exclude, method.measure);
+    if (reranks) Reranked(problem, train)(voters);
+    Found found{voters.first(rule.k), {}};
+    const Measure measure = reranks ? Measure{} : method.measure;
+    for (std::int64_t q = 0; q < query.n; ++q)
+        found.votes.push_back(
+            all_vote ? class_mean_vote(voters.row(q), problem.labels, rule.k, rule.tie)
+                     : vote(found.neighbors.row(q), problem.labels, rule.weights, rule.tie, measure));
     return found;
 }
 
@@ -178,18 +161,15 @@ bool takes_long(const test::RandomProblem& problem) {
 void check_serial_selectors(const test::RandomProblem& problem, const test::Rows& train,
                             const test::Rows& query) {
     const auto k = static_cast<std::size_t>(problem.method.vote.k);
-    const Rows rows{train.pixels.data(), train.n, train.dim};
     std::vector<std::uint32_t> distances(static_cast<std::size_t>(train.n));
-    cpu::serial_distances(rows, query.pixels.data(), distances);
+    cpu::serial_distances(train, query.pixels.data(), distances);
     const test::Rows first{{query.pixels.begin(), query.pixels.begin() + query.dim}, 1, query.dim};
-    const auto expected = test::nearest(train, first, problem.method.vote.k, {});
+    const Neighbors expected = test::nearest(train, first, problem.method.vote.k, {});
     std::vector<std::uint64_t> scratch;
     for (const cpu::SerialSelector& selector : cpu::serial_selectors()) {
         std::vector<Neighbor> best(k);
         selector.select(distances, best, scratch);
-        for (std::size_t i = 0; i < k; ++i)
-            require(best[i].distance == expected[0][i].first && best[i].index == expected[0][i].second,
-                    selector.name);
+        require(std::ranges::equal(best, expected.rows), selector.name);
     }
 }
 

@@ -75,8 +75,7 @@ void check_random(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, 
 
 }  // namespace
 
-TEST_CASE("gpu: scores of every kernel and metric are those of the definition") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: scores of every kernel and metric are those of the definition") {
     struct Size {
         std::int64_t n_train, n_query, dim;
     };
@@ -101,8 +100,7 @@ TEST_CASE("gpu: scores of every kernel and metric are those of the definition") 
             check_random(size.n_train, size.n_query, size.dim, levels);
 }
 
-TEST_CASE("gpu: small images, every distance kernel and metric") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small images, every distance kernel and metric") {
     check_random(130, 9, 37, 256);
     check_random(5, 3, 1100, 256);
 }

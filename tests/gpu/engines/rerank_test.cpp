@@ -8,7 +8,7 @@
 #include "classifier/index.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/labeled.h"
-#include "tests/support/leave_out.h"
+#include "tests/support/points.h"
 
 namespace knn {
 
@@ -64,8 +64,7 @@ void check_engines(const Images& train, const Method& method, const Rows& querie
 
 }  // namespace
 
-TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host does") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host does") {
     const Images train({28, 28}, 700, 3), test({28, 28}, 90, 4);
     for (const char* transform : {"raw", "gradients"})
         for (const char* reranker : {"distortion", "cells", "both", "spread", "spread:30:deviation:plus:0.5"})
@@ -84,8 +83,8 @@ TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host does
                 }
 }
 
-TEST_CASE("gpu: engines re-rank in batches, more neighbors than candidates, and without the image itself") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE(
+    "gpu: engines re-rank in batches, more neighbors than candidates, and without the image itself") {
     const Images train({28, 28}, 300, 5);
     Method method{.rerank = {.kind = Reranker::both, .candidates = 20}, .vote = {.k = 5}};
     for (const std::int64_t batch : {std::int64_t{1}, std::int64_t{64}, std::int64_t{0}})
@@ -96,8 +95,7 @@ TEST_CASE("gpu: engines re-rank in batches, more neighbors than candidates, and 
     check_engines(train, method, train.rows().slice(0, 3), Exclude{.first = 0});
 }
 
-TEST_CASE("gpu: engines re-rank images of other shapes") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: engines re-rank images of other shapes") {
     for (const ImageShape shape : test::rerank_shapes()) {
         CAPTURE(shape.rows);
         CAPTURE(shape.cols);

@@ -119,9 +119,8 @@ constexpr ImageShape digits{28, 28};
 
 }  // namespace
 
-TEST_CASE(
+GPU_TEST_CASE(
     "gpu: re-ranking is the oracle's, for numbers of candidates of every kind and images of every shape") {
-    if (!test::have_gpu()) return;
     struct Size {
         ImageShape shape;
         int n_train, n_query, candidates;
@@ -148,8 +147,7 @@ TEST_CASE(
 }
 
 // 28 x 28 pixels: sums in halves of words are largest for the steepest opposite gradients.
-TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bits") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bits") {
     std::mt19937 random(6);
     Images images;
     for (int width = 1; width <= 14; ++width)
@@ -162,8 +160,7 @@ TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bits") 
     check_reranker({.kind = Reranker::both}, digits, images, images, 84, 84, false, false, random);
 }
 
-TEST_CASE("gpu: many candidates and queries, of which many are equal") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     std::mt19937 random(7);
     const Images few = test::rerank_images(40, digits, 19);
     Images train;
@@ -195,8 +192,7 @@ TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     }
 }
 
-TEST_CASE("gpu: re-ranking takes densities from host and device, and none again") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: re-ranking takes densities from host and device, and none again") {
     std::mt19937 random(8);
     const Images images = test::rerank_images(12, digits, 20);
     const Rerank rerank{.kind = Reranker::cells};
@@ -225,8 +221,7 @@ TEST_CASE("gpu: re-ranking takes densities from host and device, and none again"
     CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);
 }
 
-TEST_CASE("gpu: re-ranking refuses what it has no room for") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: re-ranking refuses what it has no room for") {
     const Images images = test::rerank_images(3, digits, 21);
     OnDevice device;
     gpu::DeviceReranker reranker({.kind = Reranker::both}, digits);
