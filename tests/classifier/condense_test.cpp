@@ -11,8 +11,8 @@
 
 #include "data/core/errors.h"
 #include "tests/support/images.h"
-#include "tests/support/labeled.h"
 #include "tests/support/oracle.h"
+#include "tests/support/rerank_images.h"
 
 using namespace knn;
 

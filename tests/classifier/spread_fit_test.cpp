@@ -7,8 +7,8 @@
 
 #include "classifier/subset_search.h"
 #include "cpu/transform/transform.h"
-#include "tests/support/labeled.h"
 #include "tests/support/oracle.h"
+#include "tests/support/rerank_images.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {

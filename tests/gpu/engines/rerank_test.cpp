@@ -7,8 +7,8 @@
 #include "classifier/engines.h"
 #include "classifier/index.h"
 #include "tests/gpu/have_gpu.h"
-#include "tests/support/labeled.h"
 #include "tests/support/points.h"
+#include "tests/support/rerank_images.h"
 
 namespace knn {
 
