@@ -83,8 +83,8 @@ struct CountingMemory : std::pmr::memory_resource {
 
 }  // namespace
 
-TEST_CASE("idx: images and labels of all values, plain and gzip, whatever the file's name") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "idx: images and labels of all values, plain and gzip, whatever the file's name") {
     std::string values;
     for (int i = 0; i < 256; ++i)
         values += static_cast<char>(i);
@@ -109,8 +109,8 @@ TEST_CASE("idx: images and labels of all values, plain and gzip, whatever the fi
         }
 }
 
-TEST_CASE("idx: images of every size, in one member of gzip or in several, also where a buffer ends") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(
+    InFolder, "idx: images of every size, in one member of gzip or in several, also where a buffer ends") {
     const auto check = [&](const std::string& content, const std::string& bytes) {
         const IdxImages images = knn::read_idx_images(folder.write("images", bytes));
         CHECK(text_of(images.pixels) == content.substr(16));
@@ -137,8 +137,7 @@ TEST_CASE("idx: images of every size, in one member of gzip or in several, also 
     }
 }
 
-TEST_CASE("idx: what cannot be opened or read") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: what cannot be opened or read") {
     folder.write("file", "x");
     CHECK(images_error(folder / "none") == "no such file" + want_images);
     CHECK(labels_error(folder / "none") == "no such file" + want_labels);
@@ -154,8 +153,7 @@ TEST_CASE("idx: what cannot be opened or read") {
     CHECK(labels_error(file) == "cannot be read: Permission denied" + want_labels);
 }
 
-TEST_CASE("idx: what is wrong with the content, plain and gzip") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: what is wrong with the content, plain and gzip") {
     const auto magic = [](std::string_view four) {
         return std::string(four) + idx_images(2, 3, 3).substr(4);
     };
@@ -227,8 +225,8 @@ TEST_CASE("idx: what is wrong with the content, plain and gzip") {
     CHECK_THROWS_AS(knn::read_idx_images(folder.write("l", idx_labels(9))), knn::SwappedFiles);
 }
 
-TEST_CASE("idx: sizes that no file or memory has are refused before anything is allocated") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "idx: sizes that no file or memory has are refused before anything is allocated") {
     NoMemory none;
     const std::string huge = idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + pattern(100);
     const std::string product = idx_header(8, {0xffffffff, 0x7fffffff, 0x7fffffff}) + pattern(100);
@@ -288,8 +286,7 @@ TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared siz
     writer.join();
 }
 
-TEST_CASE("idx: cut after every byte, a file is whole or an error") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: cut after every byte, a file is whole or an error") {
     const std::string plain = idx_images(3, 4, 5), zipped = gzip(plain);
     for (const std::string& bytes : {plain, zipped})
         for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -298,8 +295,7 @@ TEST_CASE("idx: cut after every byte, a file is whole or an error") {
         }
 }
 
-TEST_CASE("idx: random damage never gets through gzip's checksum, and never crashes") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: random damage never gets through gzip's checksum, and never crashes") {
     std::mt19937_64 random(7);
     const std::string plain = idx_images(5, 6, 7), zipped = gzip(plain), stored = gzip(plain, 0);
     int errors = 0;
@@ -323,8 +319,7 @@ TEST_CASE("idx: random damage never gets through gzip's checksum, and never cras
     CHECK(errors < 3000);  // damaged pixels of a plain file cannot be detected
 }
 
-TEST_CASE("idx: what is written can be read again") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: what is written can be read again") {
     const std::string pixels = pattern(4800), labels = "\xfa\xfb\xfc\xfd";
     knn::LabeledImages set;
     set.count = 4;
