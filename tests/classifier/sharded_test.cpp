@@ -174,41 +174,31 @@ TEST_CASE(
     "spread: any engine, devices and parts find what plain loops find, and call back for each query once") {
     PlainIndex::searches_of_known = 0;
     for (const test::Searched& searched : searches()) {
-        const Neighbors all = searched.expected();
-        for (const int k : searched.ks) {
-            const auto expected = all.first(k).rows;
+        const Neighbors expected = searched.expected();
+        for (const int k : searched.ks)
             for (const Way& way : {Way{find_engine("cpu")}, {&plain, 7}, {&with_known, 1}, {&with_known, 64}})
                 for (const int devices : {1, 2, 5})
                     for (const Placement spread : test::both_spreads)
                         for (const std::int64_t memory :
                              {std::int64_t{0}, 20 * searched.points.dim}) {  // parts of 10
-                            CAPTURE(searched.exclude.first);
-                            CAPTURE(name(searched.measure.metric));
-                            CAPTURE(k);
-                            CAPTURE(way.engine->name);
                             CAPTURE(way.batch);
-                            CAPTURE(devices);
-                            CAPTURE(spread);
-                            CAPTURE(memory);
                             PlainIndex::batch_size = way.batch;
-                            CHECK(test::found_by(*way.engine, searched, k,
-                                                 plan_for(devices, spread, memory, searched.measure)) ==
-                                  expected);
+                            test::check_found(*way.engine, searched, expected, k,
+                                              plan_for(devices, spread, memory, searched.measure));
                         }
-        }
     }
     CHECK(PlainIndex::searches_of_known > 0);
 }
 
 TEST_CASE("spread: more devices than images, and parts of one image") {
-    const test::Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {}};
+    const test::Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {13}};
+    const Neighbors expected = searched.expected();
     for (const Way& way : {Way{find_engine("cpu")}, {&plain, 2}})
         for (const Placement spread : test::both_spreads)
             for (const int k : {1, 6, 13}) {
-                const auto expected = test::right(searched.points, searched.queries, k).rows;
                 PlainIndex::batch_size = way.batch;
-                CHECK(test::found_by(*way.engine, searched, k, plan_for(20, spread)) == expected);
-                CHECK(test::found_by(*way.engine, searched, k, plan_for(2, spread, 1)) == expected);
+                test::check_found(*way.engine, searched, expected, k, plan_for(20, spread));
+                test::check_found(*way.engine, searched, expected, k, plan_for(2, spread, 1));
             }
 }
 

@@ -264,15 +264,12 @@ TEST_CASE("cpu::search: progress rises to the number of queries, and what its ca
 /// By the default search and by the serial one.
 void check_leave_one_out(const test::Rows& points, const Exclude& exclude, std::int64_t n, int k,
                          const Measure& measure = {}) {
-    CAPTURE(points.n);
-    CAPTURE(exclude.first);
-    CAPTURE(k);
-    CAPTURE(measure.metric);
     const test::Rows queries = test::taken(points, exclude, n);
     test::Request request{.train = points, .query = queries, .k = k, .measure = measure, .exclude = exclude};
     const auto expected = test::right(points, queries, k, exclude, measure).rows;
     for (const char* select : {"", "nth_element"}) {
         request.select = select;
+        CAPTURE(request);
         if (*select == 0 || measure.metric == Metric::l2)
             CHECK(test::search_on_cpu(request).neighbors.rows == expected);
     }

@@ -83,12 +83,9 @@ TEST_CASE(
                 for (const std::string& name : cpu::instruction_sets())
                     for (request.threads = 1; request.threads <= 4; ++request.threads) {
                         const test::Isa isa(name);
-                        CAPTURE(name);
-                        CAPTURE(points.n);
-                        CAPTURE(measure.metric);
-                        CAPTURE(k);
-                        CAPTURE(request.threads);
                         request.k = k;
+                        CAPTURE(name);
+                        CAPTURE(request);
                         CHECK(search(request).rows == all.first(k).rows);
                     }
         }
@@ -100,13 +97,12 @@ TEST_CASE("cpu::self: all pairs have the same neighbors, with ties and without")
         const test::Rows points = test::random_rows(n, dim, 93, levels);
         for (const Measure& measure : measures) {
             if (measure.metric == Metric::lp && dim > 1'000) continue;  // slow
-            CAPTURE(points.n);
-            CAPTURE(measure.metric);
             test::Request request = request_for(points, 11, true);
             request.measure = measure;
             const Neighbors right = by_all_pairs(request);
             for (const int threads : {1, 2, 5, 40}) {
                 request.threads = threads;
+                CAPTURE(request);
                 CHECK(search(request).rows == right.rows);
             }
         }

@@ -63,7 +63,7 @@ int check_measure(const std::string& name, const std::function<Results(const Req
              {std::int64_t{0}, 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(c.query.n))}) {
             request.batch = batch;
             CAPTURE(c.name);
-            CAPTURE(batch);
+            CAPTURE(request);
             check_answers(search(request), answers(measure)[i], request);
         }
         ++ran;
@@ -86,8 +86,6 @@ void check_engine(const std::string& name, const std::function<Results(const Req
     CAPTURE(name);
     CHECK(check_measure(name, search, refuse, Measure{}) > 0);
     for (const Measure& measure : measures) {
-        CAPTURE(measure.metric);
-        CAPTURE(measure.p);
         CHECK(check_measure(name, search, refuse, measure) > 0);
     }
 }
@@ -128,10 +126,8 @@ int check_transforms(const std::function<Results(const Request&)>& search) {
                         request.exclude = leaves_out ? Exclude{.first = 700} : Exclude{};
                         request.set = has_features || fits_slowly ? &shared : nullptr;
                         CAPTURE(text);
-                        CAPTURE(name(measure.metric));
-                        CAPTURE(k);
-                        CAPTURE(leaves_out);
                         CAPTURE(has_features);
+                        CAPTURE(request);
                         check_answers(search(request),
                                       first_others(leaves_out ? all_of_middle : answers, k, request.exclude),
                                       request);

@@ -2,15 +2,25 @@
 /// Oracle of every engine: all pairs in plain loops and std::sort. Shares no code with the engines.
 
 #include <cstdint>
+#include <ostream>
 #include <span>
 #include <vector>
 
 #include "data/core/metric.h"
 #include "data/core/neighbors.h"
+#include "data/core/problem.h"
 #include "data/core/rows.h"
 #include "data/core/voting.h"
 
-namespace knn::test {
+namespace knn {
+
+/// For messages of tests.
+inline std::ostream& operator<<(std::ostream& out, const Problem& problem) {
+    return out << problem.n_train << " images, " << problem.n_query << " queries of " << problem.dim << ", k "
+               << problem.k << ", " << name(problem.measure.metric) << " " << problem.measure.p;
+}
+
+namespace test {
 
 /// Rows of 8-bit pixels, n × dim, which it owns.
 struct Rows {
@@ -40,4 +50,5 @@ Vote class_mean_vote(std::span<const Neighbor> neighbors, std::span<const std::u
 /// Random bytes; `levels` different values (2: many ties; 1: all equal; 256: few ties).
 Rows random_rows(std::int64_t n, std::int64_t dim, std::uint64_t seed, int levels = 256);
 
-}  // namespace knn::test
+}  // namespace test
+}  // namespace knn

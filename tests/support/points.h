@@ -18,6 +18,10 @@ struct Exclude {
     std::int64_t index_of(std::int64_t i) const { return any() ? first + i * n / m : -1; }
 };
 
+inline bool operator==(const ConfidenceFeatures& a, const ConfidenceFeatures& b) {
+    return a.share == b.share && a.distance == b.distance && a.margin == b.margin && a.alone == b.alone;
+}
+
 namespace test {
 
 inline knn::Rows view(const Rows& rows) {

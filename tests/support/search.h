@@ -29,6 +29,15 @@ struct Request {
     Queries queries() const { return queries_of(query, exclude, train); }
 };
 
+/// For messages.
+inline std::ostream& operator<<(std::ostream& out, const Request& request) {
+    return out << request.distance << " " << request.select << ": "
+               << Problem{request.train.count, request.query.count, request.train.dim, request.k,
+                          request.measure}
+               << ", left out from " << request.exclude.first << ", batch " << request.batch << ", threads "
+               << request.threads;
+}
+
 /// The result, with votes if there are labels; `timeline` begins with the stages of opening. Throws UsageError if the engine
 /// refuses.
 Results search(const Engine& engine, const Request& request, const ProgressToken& token = {});

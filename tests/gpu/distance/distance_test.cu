@@ -22,11 +22,7 @@ gpu::DeviceBuffer<char> poisoned(std::size_t bytes) {
 /// Poisons rows and gaps on the device, so that unwritten values are detected. Skips refused problems.
 void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, const test::Rows& train,
                   const test::Rows& query, const std::vector<std::uint32_t>& expected) {
-    CAPTURE(kernel.name);
-    CAPTURE(problem.n_train);
-    CAPTURE(problem.n_query);
-    CAPTURE(problem.dim);
-    CAPTURE(static_cast<int>(problem.measure.metric));
+    INFO(std::string(kernel.name), ": ", problem);
     if (kernel.supports(problem)) return;
     const std::int64_t n_train = problem.n_train, n_query = problem.n_query, dim = problem.dim;
     const std::int64_t padded = (dim + 3) / 4 * 4;

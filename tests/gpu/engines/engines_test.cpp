@@ -148,11 +148,6 @@ GPU_TEST_CASE(
                 const auto searcher = test::opened(*engine, whole, timeline);
                 for (const Search& next : searches) {
                     if (next.k >= n_train) continue;
-                    CAPTURE(n_train);
-                    CAPTURE(batch);
-                    CAPTURE(next.n);
-                    CAPTURE(next.k);
-                    CAPTURE(next.exclude.first);
                     const test::Rows& from = next.own ? train : other;
                     const test::Rows some = test::taken(from, {.first = 0}, std::min(next.n, from.n));
                     // A set that is searched with itself is the same memory.
@@ -160,6 +155,7 @@ GPU_TEST_CASE(
                     part.query = next.own && next.n >= from.n ? train : some;
                     part.k = next.k;
                     part.exclude = next.exclude;
+                    CAPTURE(part);
                     const Neighbors found = nearest_of(*searcher, part.queries(), next.k, timeline, {});
                     CHECK(test::wrong_queries(found, part, 1 + part.query.count / 20) == 0);
                     const auto [neighbors, votes] = voted(*searcher, part, timeline);
@@ -217,8 +213,7 @@ bool check_small_problem(const std::string& distance, const std::string& select)
     static const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
     const test::Request problem{
         .train = train, .query = query, .k = 40, .distance = distance, .select = select};
-    CAPTURE(distance);
-    CAPTURE(select);
+    CAPTURE(problem);
     if (const UnsupportedReason why = test::refuse(test::classic, problem)) {
         MESSAGE("not run: " << *why);
         return false;

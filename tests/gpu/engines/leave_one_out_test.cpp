@@ -39,11 +39,7 @@ int check_all(const test::Rows& train, const Exclude& exclude, std::int64_t coun
         problem.select = one.select;
         if (test::refuse(one.engine, problem)) continue;
         ++ran;
-        CAPTURE(one.distance);
-        CAPTURE(one.select);
-        CAPTURE(train.n);
-        CAPTURE(k);
-        CAPTURE(measure.metric);
+        CAPTURE(problem);
         CHECK(test::wrong_queries(test::search(one.engine, problem).neighbors, problem, step) == 0);
     }
     return ran;

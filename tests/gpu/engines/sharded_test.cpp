@@ -59,19 +59,10 @@ GPU_TEST_CASE("gpu: several devices and parts find what plain loops find") {
                     for (const Placement by : test::both_spreads)
                         for (const std::int64_t memory : {std::int64_t{0}, bytes > 1'000 ? bytes / 3 : 0})
                             for (const std::int64_t batch : {0, 50}) {
-                                CAPTURE(engine->name);
-                                CAPTURE(searched.exclude.first);
-                                CAPTURE(k);
-                                CAPTURE(count);
-                                CAPTURE(by);
-                                CAPTURE(memory);
-                                CAPTURE(batch);
                                 const Problem problem{searched.points.n, searched.queries.n,
                                                       searched.points.dim, k};
-                                CHECK(
-                                    test::found_by(*engine, searched, k,
-                                                   plan_for(*engine, problem, {count, by, memory, batch})) ==
-                                    expected.first(k).rows);
+                                const Plan plan = plan_for(*engine, problem, {count, by, memory, batch});
+                                test::check_found(*engine, searched, expected, k, plan);
                             }
     }
 }

@@ -29,8 +29,7 @@ void for_kernels(const Problem& problem, Run&& run) {
             MESSAGE(*why);
             continue;
         }
-        INFO(std::string(kernel->name), ", ", problem.n_train, " images, ", problem.n_query, " queries of ",
-             problem.dim, ", k = ", problem.k);
+        INFO(std::string(kernel->name), ": ", problem);
         run(*kernel);
         ++ran;
     }

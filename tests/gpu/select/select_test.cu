@@ -10,6 +10,7 @@
 #include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/oracle.h"
 
 namespace knn {
 
@@ -47,9 +48,7 @@ void check_selector(const gpu::Selector& selector, const Problem& problem, const
                     const std::vector<Neighbor>& expected) {
     const std::string name = selector.name;  // doctest would print a pointer's address
     CAPTURE(name);
-    CAPTURE(problem.n_train);
-    CAPTURE(problem.n_query);
-    CAPTURE(problem.k);
+    CAPTURE(problem);
     if (selector.supports(problem) || takes_long(selector, problem)) return;
     gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(problem.n_query * problem.k));
     gpu::DeviceBuffer<char> workspace(selector.workspace_bytes(problem));
