@@ -22,7 +22,7 @@ void check_against_loops(const Work& work, const Words& words, std::size_t k, st
     const SmallSet& set = work.set;
     Rows train = set.train_images;
     train.n = static_cast<std::int64_t>(n_train);
-    const auto all = nearest(train, set.test_images, static_cast<int>(k));
+    const auto all = nearest_rows(train, set.test_images, static_cast<int>(k));
     CHECK(!contains(work.file("n"), "\r"));
     const auto neighbors = csv_rows(work.file("n")), predictions = csv_rows(work.file("p"));
     REQUIRE(neighbors.size() == 1 + n_test * k);
@@ -134,7 +134,7 @@ TEST_CASE("neighbors by every metric have its distances, in order, on any machin
         const std::string csv = silent_output(work.run("evaluate -q -k 90 --neighbors-csv -" + choice.words));
         const auto rows = csv_rows(csv);
         REQUIRE(rows.size() == 1 + 17 * 90);
-        const auto expected = nearest(work.set.train_images, work.set.test_images, 90, choice.measure);
+        const auto expected = nearest_rows(work.set.train_images, work.set.test_images, 90, choice.measure);
         for (std::size_t line = 1; line < rows.size(); ++line) {
             const auto [score, index] = expected[(line - 1) / 90][(line - 1) % 90];
             REQUIRE(rows[line][0] == std::to_string((line - 1) / 90));

@@ -9,10 +9,15 @@ namespace knn::test {
 
 inline constexpr const char* no_mnist = "MNIST was not found: set MNIST_KNN_DATA";
 
-inline Dataset mnist() {
+/// The files in a folder.
+inline DataLocation located(const std::string& folder) {
     DataOptions options;
-    options.folder = mnist_folder();
-    return load(locate(options));
+    options.folder = folder;
+    return locate(options);
+}
+
+inline Dataset mnist() {
+    return load(located(mnist_folder()));
 }
 
 }  // namespace knn::test

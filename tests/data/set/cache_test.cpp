@@ -14,6 +14,7 @@
 #include "data/set/locate.h"
 #include "data/set/training.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/mnist.h"
 #include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
@@ -212,19 +213,13 @@ TEST_CASE_FIXTURE(OwnCache, "a cache folder that may only be read") {
 
 namespace {
 
-DataLocation location_of(const std::string& folder) {
-    DataOptions options;
-    options.folder = folder;
-    return locate(options);
-}
-
 /// A data set of gzip files.
 struct Zipped : OwnCache {
     DataLocation location;
 
     Zipped() {
         write(12);
-        location = location_of((folder / "d").string());
+        location = located((folder / "d").string());
     }
     void write(std::uint32_t train) const {
         folder.write("d/train-images-idx3-ubyte.gz", gzip(idx_images(train, 4, 3)));
@@ -281,7 +276,7 @@ TEST_CASE_FIXTURE(Zipped,
 
 TEST_CASE_FIXTURE(OwnCache, "plain files are not copied, built-in digits are") {
     write_small_dataset(folder);
-    const DataLocation location = location_of(folder.path().string());
+    const DataLocation location = located(folder.path().string());
     check_loads(location, {false, false});
     CHECK(cache_bytes() == 0);
     folder.write("empty/file", "");

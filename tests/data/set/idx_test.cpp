@@ -28,10 +28,6 @@ using knn::IdxLabels;
 
 namespace {
 
-std::string text_of(const Bytes& bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::uint32_t crc_of(const std::string& content) {
     return static_cast<std::uint32_t>(
         ::crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));

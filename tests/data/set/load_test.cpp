@@ -21,17 +21,11 @@ using knn::Dataset;
 namespace {
 
 DataLocation at(const fs::path& folder) {
-    knn::DataOptions options;
-    options.folder = folder.string();
-    return knn::locate(options);
+    return located(folder.string());
 }
 
 std::string load_error(const DataLocation& location) {
     return knn::test::error_of<DataError>([&] { knn::load(location); });
-}
-
-std::string loaded_text(const knn::Bytes& bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
@@ -50,8 +44,8 @@ TEST_CASE_FIXTURE(InFolder, "load: both sets, their labels and their names") {
     CHECK(data.test.count == 5);
     CHECK(data.train.rows == 4);
     CHECK(data.test.cols == 3);
-    CHECK(loaded_text(data.train.pixels) == pattern(12 * 4 * 3));
-    CHECK(loaded_text(data.test.labels) == "\7\7\7\4\4");
+    CHECK(text_of(data.train.pixels) == pattern(12 * 4 * 3));
+    CHECK(text_of(data.test.labels) == "\7\7\7\4\4");
     CHECK(data.labels == std::vector<std::uint8_t>{0, 4, 7, 200});
 }
 
