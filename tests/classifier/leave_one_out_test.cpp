@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -95,41 +96,22 @@ namespace {
 
 using Rows64 = std::vector<std::vector<double>>;
 
-/// The mixture, from the conditions of the least squares under Σ x = 1, by Gauss-Jordan elimination.
+/// The mixture, from the conditions of the least squares under Σ x = 1: unknowns are x, then the multiplier.
 std::vector<double> mixture(const Rows64& differences) {
-    const std::size_t m = differences.size(), dim = differences[0].size();
-    const auto dot = [&](std::size_t i, std::size_t j) {
-        long double sum = 0;
-        for (std::size_t p = 0; p < dim; ++p)
-            sum += static_cast<long double>(differences[i][p]) * differences[j][p];
-        return sum;
-    };
-    long double trace = 0;
-    for (std::size_t i = 0; i < m; ++i)
-        trace += dot(i, i);
-    // Unknowns x[0..m), then the multiplier; each row is the left side and the right one.
-    std::vector<std::vector<long double>> rows(m + 1, std::vector<long double>(m + 2));
-    for (std::size_t i = 0; i < m; ++i) {
-        for (std::size_t j = 0; j < m; ++j)
-            rows[i][j] = 2 * (dot(i, j) + (i == j ? 0.02L * trace / m : 0.0L));
-        rows[i][m] = rows[m][i] = 1;
-    }
-    rows[m][m + 1] = 1;
-    for (std::size_t c = 0; c <= m; ++c) {
-        std::size_t pivot = c;
-        for (std::size_t r = c; r <= m; ++r)
-            if (std::abs(rows[r][c]) > std::abs(rows[pivot][c])) pivot = r;
-        std::swap(rows[c], rows[pivot]);
-        for (std::size_t r = 0; r <= m; ++r) {
-            const long double factor = r == c ? 0 : rows[r][c] / rows[c][c];
-            for (std::size_t k = 0; k <= m + 1; ++k)
-                rows[r][k] -= factor * rows[c][k];
-        }
-    }
-    std::vector<double> x;
-    for (std::size_t i = 0; i < m; ++i)
-        x.push_back(static_cast<double>(rows[i][m + 1] / rows[i][i]));
-    return x;
+    using Matrix = Eigen::Matrix<long double, Eigen::Dynamic, Eigen::Dynamic>;
+    const auto m = std::ssize(differences), dim = std::ssize(differences[0]);
+    Matrix rows(m, dim);
+    for (std::int64_t i = 0; i < m; ++i)
+        for (std::int64_t p = 0; p < dim; ++p)
+            rows(i, p) = differences[std::size_t(i)][std::size_t(p)];
+    const Matrix products = rows * rows.transpose();
+    Matrix left = Matrix::Ones(m + 1, m + 1), right = Matrix::Zero(m + 1, 1);
+    left.topLeftCorner(m, m) = 2 * products;
+    left.topLeftCorner(m, m).diagonal().array() += 0.04L * products.trace() / static_cast<long double>(m);
+    left(m, m) = 0;
+    right(m, 0) = 1;
+    const Matrix x = left.partialPivLu().solve(right);
+    return {x.data(), x.data() + m};
 }
 
 /// What no mixture with x > 0 explains.

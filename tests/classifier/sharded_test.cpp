@@ -43,10 +43,9 @@ class PlainIndex final : public DeviceIndex {
     static inline std::atomic<int> searches_of_known = 0;  // shards are threads
 
     PlainIndex(const Training& training, const Measure& measure)
-        : PlainIndex(training.features.count > 0 ? training.features : training.rows, training.labels,
-                     measure) {}
-    PlainIndex(const Rows& rows, std::span<const std::uint8_t> labels, const Measure& measure)
-        : points_(rows), labels_(labels), measure_(measure) {}
+        : points_(training.features.count > 0 ? training.features : training.rows),
+          labels_(training.labels),
+          measure_(measure) {}
 
     std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline&,
                        const ProgressToken&) override {

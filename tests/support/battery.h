@@ -12,7 +12,7 @@ namespace knn::test {
 
 /// One problem: train n_train × dim, query n_query × dim, 1 <= k <= n_train.
 struct Case {
-    std::string name;
+    std::string name;  ///< why it is there
     Rows train, query;
     int k = 1;
 };

@@ -56,7 +56,7 @@ int check_measure(const std::string& name, const std::function<Results(const Req
         request.tie = i / 2 % 2 == 0 ? Tie::smallest : Tie::nearest;
         if (const UnsupportedReason why = refuse ? refuse(request) : UnsupportedReason{}) {
             if (measure.metric == Metric::l2 || refused++ == 0)
-                MESSAGE(name << ": not run: " << c.name << ": " << *why);
+                MESSAGE(name << ": not run: " << c.name << ", " << request << ": " << *why);
             continue;
         }
         for (const std::int64_t batch :
