@@ -26,15 +26,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A separate cache folder for one test.
-struct OwnCache {
-    TempFolder folder;
-    Surroundings surroundings{folder.path()};
-
-    OwnCache() { surroundings.set("XDG_CACHE_HOME", (folder / "cache").string()); }
-    fs::path file(const std::string& name) const { return folder / "cache" / "mnist-knn" / name; }
-};
-
 void keep(const std::string& name, const std::string& key, const std::string& text) {
     const std::array<std::span<const std::uint8_t>, 2> pieces = {
         std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size() / 3),
