@@ -11,14 +11,12 @@
 
 #include "data/core/errors.h"
 #include "tests/support/images.h"
-#include "tests/support/labeled.h"
 #include "tests/support/oracle.h"
+#include "tests/support/rerank_images.h"
 
 using namespace knn;
 
 namespace {
-
-using Row = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 struct Points {
     test::Rows images;
@@ -36,7 +34,7 @@ struct Points {
             labels.push_back(static_cast<std::uint8_t>(label % static_cast<unsigned>(classes) * 51));
         }
     }
-    Training training() const { return {{images.pixels.data(), images.n, images.dim}, labels, shape}; }
+    Training training() const { return {images, labels, shape}; }
 };
 
 Resolved on_cpu(const Training& training, const Method& method, int threads = 2) {
@@ -44,18 +42,18 @@ Resolved on_cpu(const Training& training, const Method& method, int threads = 2)
 }
 
 /// The neighbors of every image among all, itself included, nearest first.
-std::vector<Row> all_neighbors(const Points& points, const Measure& measure) {
+Neighbors all_neighbors(const Points& points, const Measure& measure) {
     return test::nearest(points.images, points.images, static_cast<int>(points.images.n), measure);
 }
 
 /// The vote of the first k of `row` for which `wanted` is true.
 template <class Wanted>
-int answer(const Points& points, const Row& row, const VotingRule& rule, const Measure& measure,
-           const Wanted& wanted) {
-    Row nearest;
-    for (const auto& neighbor : row)
-        if (std::ssize(nearest) < rule.k && wanted(neighbor.second)) nearest.push_back(neighbor);
-    return test::vote(nearest, points.labels, rule.weights, rule.tie, measure).first;
+int answer(const Points& points, std::span<const Neighbor> row, const VotingRule& rule,
+           const Measure& measure, const Wanted& wanted) {
+    std::vector<Neighbor> nearest;
+    for (const Neighbor& neighbor : row)
+        if (std::ssize(nearest) < rule.k && wanted(neighbor.index)) nearest.push_back(neighbor);
+    return test::vote(nearest, points.labels, rule.weights, rule.tie, measure).label;
 }
 
 Indices indices_of(const std::vector<bool>& chosen) {
@@ -66,16 +64,15 @@ Indices indices_of(const std::vector<bool>& chosen) {
 }
 
 /// What is kept, and how many images each pass removes.
-Edited naive_edit(const Points& points, const Method& method, const std::vector<Row>& rows) {
+Edited naive_edit(const Points& points, const Method& method, const Neighbors& rows) {
     Edited edited;
-    std::vector<bool> left(rows.size(), true);
+    std::vector<bool> left(points.labels.size(), true);
     for (;;) {
         std::vector<std::size_t> wrong;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            const auto wanted = [&](std::int64_t j) {
-                return left[static_cast<std::size_t>(j)] && static_cast<std::size_t>(j) != i;
-            };
-            if (left[i] && answer(points, rows[i], method.vote, method.measure, wanted) != points.labels[i])
+        for (std::size_t i = 0; i < left.size(); ++i) {
+            const auto wanted = [&](std::size_t j) { return left[j] && j != i; };
+            const auto row = rows.row(static_cast<std::int64_t>(i));
+            if (left[i] && answer(points, row, method.vote, method.measure, wanted) != points.labels[i])
                 wrong.push_back(i);
         }
         for (const std::size_t i : wrong)
@@ -87,21 +84,22 @@ Edited naive_edit(const Points& points, const Method& method, const std::vector<
     return edited;
 }
 
-Indices naive_condense(const Points& points, const Method& method, const std::vector<Row>& rows) {
-    std::vector<bool> kept(rows.size());
+Indices naive_condense(const Points& points, const Method& method, const Neighbors& rows) {
+    std::vector<bool> kept(points.labels.size());
     for (int i = 0; i < method.vote.k; ++i)
         kept[static_cast<std::size_t>(i)] = true;
-    const auto in_kept = [&](std::int64_t j) { return bool{kept[static_cast<std::size_t>(j)]}; };
-    const auto in_all = [](std::int64_t) { return true; };
+    const auto in_kept = [&](std::size_t j) { return bool{kept[j]}; };
+    const auto in_all = [](std::size_t) { return true; };
     for (bool changed = true; changed;) {
         changed = false;
-        for (const Row& row : rows) {
+        for (std::int64_t i = 0; i < rows.n_query; ++i) {
+            const auto row = rows.row(i);
             if (answer(points, row, method.vote, method.measure, in_kept) ==
                 answer(points, row, method.vote, method.measure, in_all))
                 continue;
-            const auto next =
-                std::find_if(row.begin(), row.end(), [&](const auto& one) { return !in_kept(one.second); });
-            kept[static_cast<std::size_t>(next->second)] = true;
+            const auto next = std::find_if(row.begin(), row.end(),
+                                           [&](const Neighbor& one) { return !in_kept(one.index); });
+            kept[next->index] = true;
             changed = true;
         }
     }
@@ -158,10 +156,10 @@ TEST_CASE(
     "threads") {
     for (const Points& points : sets_to_try()) {
         const Training training = points.training();
-        std::map<Metric, std::vector<Row>> rows_by;
+        std::map<Metric, Neighbors> rows_by;
         for (const Method& method : methods_to_try()) {
-            std::vector<Row>& rows = rows_by[method.measure.metric];
-            if (rows.empty()) rows = all_neighbors(points, method.measure);
+            Neighbors& rows = rows_by[method.measure.metric];
+            if (rows.n_query == 0) rows = all_neighbors(points, method.measure);
             const Edited expected = naive_edit(points, method, rows);
             const Indices kept = naive_condense(points, method, rows);
             for (const int threads : {1, 3}) {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -35,48 +36,53 @@ LeaveOneOut sample_answers(int count, std::uint64_t seed) {
 class Climbed {
   public:
     explicit Climbed(const LeaveOneOut& answers) {
-        std::vector<std::vector<double>> rows;
+        const auto n = double(answers.size());
         for (const SampledAnswer& one : answers)
-            rows.push_back(raw(one.confidence_features));
-        for (std::size_t f = 0; f < 5; ++f) {
-            double sum = 0, squares = 0;
-            for (const auto& row : rows)
-                sum += row[f];
-            mean[f] = sum / double(rows.size());
-            for (const auto& row : rows)
-                squares += std::pow(row[f] - mean[f], 2);
-            deviation[f] = std::sqrt(squares / double(rows.size()));
-        }
+            for (std::size_t f = 0; f < 5; ++f)
+                mean[f] += raw(one.confidence_features)[f] / n;
+        for (const SampledAnswer& one : answers)
+            for (std::size_t f = 0; f < 5; ++f)
+                variance[f] += std::pow(raw(one.confidence_features)[f] - mean[f], 2) / n;
+        std::vector<Row> rows;
+        for (const SampledAnswer& one : answers)
+            rows.push_back(scaled(one.confidence_features));
         for (int step = 0; step < 20'000; ++step) {
             double slope[6] = {0.5 - 1 / (1 + std::exp(-w[0]))};
             for (std::size_t f = 0; f < 5; ++f)
                 slope[f + 1] = -w[f + 1];
-            for (const SampledAnswer& one : answers) {
-                const double pull = one.right - probability(one.confidence_features);
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const double pull = answers[i].right - probability(rows[i]);
                 slope[0] += pull;
                 for (std::size_t f = 0; f < 5; ++f)
-                    slope[f + 1] += pull * scaled(one.confidence_features, f);
+                    slope[f + 1] += pull * rows[i][f];
             }
             for (std::size_t i = 0; i < 6; ++i)
-                w[i] += 4 * slope[i] / double(answers.size());
+                w[i] += 4 * slope[i] / n;
         }
     }
-    double probability(const ConfidenceFeatures& e) const {
+    double probability(const ConfidenceFeatures& e) const { return probability(scaled(e)); }
+
+  private:
+    using Row = std::array<double, 5>;
+
+    static Row raw(const ConfidenceFeatures& e) {
+        return {e.share, e.distance, e.alone > 0 ? 0 : e.margin, e.alone > 0 ? e.margin : 0, e.alone};
+    }
+    Row scaled(const ConfidenceFeatures& e) const {
+        Row row = raw(e);
+        for (std::size_t f = 0; f < 5; ++f)
+            row[f] = (row[f] - mean[f]) / std::sqrt(variance[f]);
+        return row;
+    }
+    double probability(const Row& row) const {
         double z = w[0];
         for (std::size_t f = 0; f < 5; ++f)
-            z += w[f + 1] * scaled(e, f);
+            z += w[f + 1] * row[f];
         return 1 / (1 + std::exp(-z));
     }
 
-  private:
-    static std::vector<double> raw(const ConfidenceFeatures& e) {
-        return {e.share, e.distance, e.alone > 0 ? 0 : e.margin, e.alone > 0 ? e.margin : 0, e.alone};
-    }
-    double scaled(const ConfidenceFeatures& e, std::size_t f) const {
-        return (raw(e)[f] - mean[f]) / deviation[f];
-    }
-
-    double w[6] = {}, mean[5] = {}, deviation[5] = {};
+    double w[6] = {};
+    Row mean = {}, variance = {};
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "tests/support/labeled.h"
+#include "tests/support/rerank_images.h"
 
 namespace knn {
 

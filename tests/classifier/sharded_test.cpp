@@ -43,21 +43,16 @@ class PlainIndex final : public DeviceIndex {
     static inline std::atomic<int> searches_of_known = 0;  // shards are threads
 
     PlainIndex(const Training& training, const Measure& measure)
-        : PlainIndex(training.features.count > 0 ? training.features : training.rows, training.labels,
-                     measure) {}
-    PlainIndex(const Rows& rows, std::span<const std::uint8_t> labels, const Measure& measure)
-        : points_{{rows.pixels, rows.row(rows.count)}, rows.count, rows.dim},
-          labels_(labels),
+        : points_(training.features.count > 0 ? training.features : training.rows),
+          labels_(training.labels),
           measure_(measure) {}
 
     std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline&,
                        const ProgressToken&) override {
-        require_top_k(wanted, result, points_.n);
+        require_top_k(wanted, result, points_.count);
         if (!wanted.known.neighbors.empty()) ++searches_of_known;
-        const Rows& rows_in = wanted.queries.rows;
-        const auto nearest =
-            test::nearest(points_, {{rows_in.pixels, rows_in.row(rows_in.count)}, rows_in.count, rows_in.dim},
-                          static_cast<int>(points_.n), measure_);
+        const Neighbors nearest =
+            test::nearest(points_, wanted.queries.rows, static_cast<int>(points_.count), measure_);
         const auto k = static_cast<std::size_t>(wanted.k);
         const std::int64_t n_query = wanted.queries.count();
         for (std::int64_t begin = 0, batch = 0; begin < n_query; begin += batch_size, ++batch) {
@@ -66,7 +61,8 @@ class PlainIndex final : public DeviceIndex {
             const auto n = static_cast<std::size_t>(std::min(batch_size, n_query - begin));
             const auto rows = result.neighbors.subspan(first * k, n * k);
             for (std::size_t q = 0; q < n; ++q)
-                merge(wanted, first + q, nearest[first + q], rows.subspan(q * k, k));
+                merge(wanted, first + q, nearest.row(static_cast<std::int64_t>(first + q)),
+                      rows.subspan(q * k, k));
             ResultBatch found{begin, rows};
             if (wanted.vote != nullptr) {
                 const auto voted = result.votes.subspan(first, n);
@@ -80,8 +76,7 @@ class PlainIndex final : public DeviceIndex {
 
   private:
     /// The nearest here and those that are known.
-    static void merge(const TopK& wanted, std::size_t q,
-                      const std::vector<std::pair<std::int64_t, std::int64_t>>& nearest,
+    static void merge(const TopK& wanted, std::size_t q, std::span<const Neighbor> nearest,
                       std::span<Neighbor> out) {
         const auto known = wanted.known.neighbors;
         std::vector<Neighbor> both;
@@ -93,14 +88,12 @@ class PlainIndex final : public DeviceIndex {
             CHECK((one.index < wanted.known.first || one == no_neighbor));
         for (const auto& [distance, index] : nearest)
             if (!wanted.queries.leaves_out() || index != wanted.queries.images[q])
-                both.push_back(
-                    {static_cast<std::uint32_t>(distance),
-                     static_cast<std::uint32_t>(index) + (known.empty() ? 0 : wanted.known.first)});
+                both.push_back({distance, index + (known.empty() ? 0 : wanted.known.first)});
         std::sort(both.begin(), both.end());
         std::copy_n(both.begin(), out.size(), out.begin());
     }
 
-    test::Rows points_;
+    Rows points_;
     std::span<const std::uint8_t> labels_;
     Measure measure_;
 };
@@ -180,41 +173,31 @@ TEST_CASE(
     "spread: any engine, devices and parts find what plain loops find, and call back for each query once") {
     PlainIndex::searches_of_known = 0;
     for (const test::Searched& searched : searches()) {
-        const Neighbors all = searched.expected();
-        for (const int k : searched.ks) {
-            const auto expected = all.first(k).rows;
+        const Neighbors expected = searched.expected();
+        for (const int k : searched.ks)
             for (const Way& way : {Way{find_engine("cpu")}, {&plain, 7}, {&with_known, 1}, {&with_known, 64}})
                 for (const int devices : {1, 2, 5})
                     for (const Placement spread : test::both_spreads)
                         for (const std::int64_t memory :
                              {std::int64_t{0}, 20 * searched.points.dim}) {  // parts of 10
-                            CAPTURE(searched.exclude.first);
-                            CAPTURE(name(searched.measure.metric));
-                            CAPTURE(k);
-                            CAPTURE(way.engine->name);
                             CAPTURE(way.batch);
-                            CAPTURE(devices);
-                            CAPTURE(spread);
-                            CAPTURE(memory);
                             PlainIndex::batch_size = way.batch;
-                            CHECK(test::found_by(*way.engine, searched, k,
-                                                 plan_for(devices, spread, memory, searched.measure)) ==
-                                  expected);
+                            test::check_found(*way.engine, searched, expected, k,
+                                              plan_for(devices, spread, memory, searched.measure));
                         }
-        }
     }
     CHECK(PlainIndex::searches_of_known > 0);
 }
 
 TEST_CASE("spread: more devices than images, and parts of one image") {
-    const test::Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {}};
+    const test::Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {13}};
+    const Neighbors expected = searched.expected();
     for (const Way& way : {Way{find_engine("cpu")}, {&plain, 2}})
         for (const Placement spread : test::both_spreads)
             for (const int k : {1, 6, 13}) {
-                const auto expected = test::right(searched.points, searched.queries, k).rows;
                 PlainIndex::batch_size = way.batch;
-                CHECK(test::found_by(*way.engine, searched, k, plan_for(20, spread)) == expected);
-                CHECK(test::found_by(*way.engine, searched, k, plan_for(2, spread, 1)) == expected);
+                test::check_found(*way.engine, searched, expected, k, plan_for(20, spread));
+                test::check_found(*way.engine, searched, expected, k, plan_for(2, spread, 1));
             }
 }
 

@@ -7,14 +7,12 @@
 
 #include "classifier/prototypes.h"
 #include "cpu/transform/transform.h"
-#include "tests/support/labeled.h"
 #include "tests/support/oracle.h"
+#include "tests/support/rerank_images.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {
 namespace {
-
-using Pair = std::pair<std::int64_t, std::int64_t>;  // distance, index
 
 std::int64_t root_of(std::int64_t n) {
     std::int64_t root = 0;
@@ -25,7 +23,7 @@ std::int64_t root_of(std::int64_t n) {
 
 /// Plain loops over all pairs, in 64-bit integers.
 struct Oracle {
-    std::vector<std::vector<Pair>> sorted;  ///< all images by distance to each
+    Neighbors sorted;  ///< all images by distance to each
     std::vector<std::uint8_t> labels;
     Method method;
 
@@ -39,23 +37,21 @@ struct Oracle {
         const LocalScaling& spread = method.rerank.spread;
         std::vector<std::int64_t> sizes;
         std::int64_t size_sum = 0, mean_sum = 0, known = 0;
-        for (std::size_t t = 0; t < sorted.size(); ++t) {
-            std::vector<Pair> near = sorted[t];
-            std::erase_if(near, [&](const Pair& one) {
-                const auto i = static_cast<std::size_t>(one.second);
-                return i == t || labels[i] != labels[t];
-            });
-            near.resize(std::min(near.size(), static_cast<std::size_t>(spread.neighbors)));
+        for (std::size_t t = 0; t < labels.size(); ++t) {
+            std::vector<std::int64_t> near;
+            for (const Neighbor& one : sorted.row(static_cast<std::int64_t>(t)))
+                if (one.index != t && labels[one.index] == labels[t] && std::ssize(near) < spread.neighbors)
+                    near.push_back(one.distance);
             const auto count = std::ssize(near);
             if (count == 0) {
                 sizes.push_back(-1);
                 continue;
             }
             std::int64_t sum = 0, squares = 0;
-            for (const Pair& one : near)
-                sum += one.first;
-            for (const Pair& one : near)
-                squares += (one.first - sum / count) * (one.first - sum / count) / count;
+            for (const std::int64_t one : near)
+                sum += one;
+            for (const std::int64_t one : near)
+                squares += (one - sum / count) * (one - sum / count) / count;
             sizes.push_back(16 * (spread.of == SpreadOf::mean ? sum / count : root_of(squares)));
             size_sum += sizes.back();
             mean_sum += 16 * (sum / count);
@@ -82,21 +78,20 @@ struct Oracle {
     }
     std::vector<Neighbor> search(std::int64_t query, int k, const std::vector<std::int64_t>& terms,
                                  bool exclude) const {
-        std::vector<Pair> found = sorted[static_cast<std::size_t>(query)];
-        if (exclude) std::erase_if(found, [&](const Pair& one) { return one.second == query; });
-        found.resize(std::min(found.size(), static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
+        const auto all = sorted.row(query);
+        std::vector<Neighbor> found(all.begin(), all.end());
+        if (exclude) std::erase_if(found, [&](const Neighbor& one) { return one.index == query; });
+        found.resize(std::min(found.size(), static_cast<std::size_t>(std::max(k, method.rerank.candidates))),
+                     {});
         for (auto& [distance, index] : found) {
-            const std::int64_t term = terms[static_cast<std::size_t>(index)];
-            distance =
-                method.rerank.spread.by == Scaling::times ? distance * term / (1 << 24) : distance + term;
-            distance = std::clamp<std::int64_t>(distance, 0, 4'294'967'294);
+            const std::int64_t before = distance, term = terms[index];
+            const bool times = method.rerank.spread.by == Scaling::times;
+            distance = static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+                times ? before * term / (1 << 24) : before + term, 0, 4'294'967'294));
         }
         std::sort(found.begin(), found.end());
-        std::vector<Neighbor> row;
-        for (int i = 0; i < k; ++i)
-            row.push_back({static_cast<std::uint32_t>(found[static_cast<std::size_t>(i)].first),
-                           static_cast<std::uint32_t>(found[static_cast<std::size_t>(i)].second)});
-        return row;
+        found.resize(static_cast<std::size_t>(k), {});
+        return found;
     }
 };
 

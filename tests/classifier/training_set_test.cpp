@@ -15,9 +15,9 @@
 #include "cpu/transform/transform.h"
 #include "data/set/locate.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/points.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
 #include "tests/support/transform_oracle.h"
 
 using namespace knn;
@@ -27,23 +27,20 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Images in memory under a name of their own, and a cache folder.
-struct Kept {
+struct Kept : OwnCache {
     static constexpr std::int64_t n = 240;
     static constexpr ImageShape shape{9, 8};
-    TempFolder folder;
-    Surroundings surroundings{folder.path()};
     std::vector<std::uint8_t> images = rerank_images(int{n}, shape, 3), labels;
     TrainingIdentity identity{"some files\n", "name"};
     Method method{.rerank = {.kind = Reranker::both, .candidates = 20},
                   .vote = {.k = 2, .votes = Votes::class_mean}};
 
     Kept() {
-        surroundings.set("XDG_CACHE_HOME", (folder / "cache").string());
         for (std::int64_t i = 0; i < n; ++i)
             labels.push_back(static_cast<std::uint8_t>(i % 8));
     }
     /// As another run of the program gets it: nothing is in memory.
-    TrainingSet set(std::int64_t count = n) const { return set_of(identity, count); }
+    TrainingSet fresh(std::int64_t count = n) const { return set_of(identity, count); }
     TrainingSet set_of(const TrainingIdentity& whose, std::int64_t count = n) const {
         const auto all = std::span(labels).first(static_cast<std::size_t>(count));
         return {Training{{images.data(), count, shape.dim()}, all, shape}, whose};
@@ -53,8 +50,8 @@ struct Kept {
     }
     std::vector<fs::path> entries(const std::string& type = "") const {
         std::vector<fs::path> found;
-        if (!fs::exists(folder / "cache/mnist-knn")) return found;
-        for (const auto& entry : fs::directory_iterator(folder / "cache/mnist-knn"))
+        if (!fs::exists(file(""))) return found;
+        for (const auto& entry : fs::directory_iterator(file("")))
             if (entry.path().filename().string().starts_with(type)) found.push_back(entry.path());
         std::sort(found.begin(), found.end());
         return found;
@@ -73,7 +70,7 @@ struct Kept {
     }
     /// Fits everything and keeps it.
     LeaveOneOut fill() const {
-        Index fitted = classifier(set());
+        Index fitted = classifier(fresh());
         const LeaveOneOut sample = fitted_sample(fitted, {});
         fitted.set().keep<Confidence::Weights>(Fitted::confidence, method,
                                                std::array{Confidence(sample).weights()});
@@ -112,14 +109,11 @@ bool is_cached(const TrainingSet& set, const std::string& text) {
     return made.from_cache;
 }
 
-std::vector<double> numbers(const LeaveOneOut& sample) {
-    std::vector<double> all;
-    for (const SampledAnswer& one : sample)
-        for (const double number : {one.confidence_features.share, one.confidence_features.distance,
-                                    one.confidence_features.margin, one.confidence_features.alone,
-                                    one.novelty, one.distance, double(one.nearest_label), double(one.right)})
-            all.push_back(number);
-    return all;
+bool same(const LeaveOneOut& a, const LeaveOneOut& b) {
+    return std::ranges::equal(a, b, [](const SampledAnswer& x, const SampledAnswer& y) {
+        return x.confidence_features == y.confidence_features && x.novelty == y.novelty &&
+               x.distance == y.distance && x.nearest_label == y.nearest_label && x.right == y.right;
+    });
 }
 
 /// Whether density or spread, the sample and the weights of confidences are there.
@@ -130,46 +124,45 @@ std::vector<bool> there(const TrainingSet& set, const Method& method) {
 
 }  // namespace
 
-TEST_CASE("training set: features are made once, then read from the cache, fitted projections too") {
-    const Kept kept;
+TEST_CASE_FIXTURE(Kept,
+                  "training set: features are made once, then read from the cache, fitted projections too") {
     const std::vector<std::string> texts = {"gradients",      "hog", "deskew", "pca:5", "deskew,pca:7,pca:3",
                                             "gradients,pca:4"};
     for (const std::string& text : texts) {
         for (const bool cached : {false, true, true})
-            CHECK(is_cached(kept.set(), text) == cached);
-        CHECK_FALSE(is_cached(kept.set_of({}), text));
+            CHECK(is_cached(fresh(), text) == cached);
+        CHECK_FALSE(is_cached(set_of({}), text));
     }
-    CHECK(kept.entries("features-").size() == texts.size());
-    const TrainingSet set = kept.set();
-    CHECK(features_now(set, "raw").features.rows.pixels == kept.images.data());
-    CHECK(kept.entries().size() == texts.size());
+    CHECK(entries("features-").size() == texts.size());
+    const TrainingSet set = fresh();
+    CHECK(features_now(set, "raw").features.rows.pixels == images.data());
+    CHECK(entries().size() == texts.size());
 }
 
-TEST_CASE("training set: another list, number of images or file is another entry") {
-    const Kept kept;
+TEST_CASE_FIXTURE(Kept, "training set: another list, number of images or file is another entry") {
     for (const std::string text : {"pca:5", "pca:6", "deskew,pca:5", "deskew:0.5,pca:5"})
-        CHECK_FALSE(is_cached(kept.set(), text));
-    CHECK_FALSE(is_cached(kept.set(39), "pca:5"));
-    CHECK(is_cached(kept.set(), "pca:5"));  // all of them are kept side by side
-    CHECK_FALSE(is_cached(kept.set_of({"changed files\n", "name"}), "pca:5"));
+        CHECK_FALSE(is_cached(fresh(), text));
+    CHECK_FALSE(is_cached(fresh(39), "pca:5"));
+    CHECK(is_cached(fresh(), "pca:5"));  // all of them are kept side by side
+    CHECK_FALSE(is_cached(set_of({"changed files\n", "name"}), "pca:5"));
 }
 
-TEST_CASE("training set: a damaged or cut entry, or one whose content does not fit, is made anew") {
-    const Kept kept;
+TEST_CASE_FIXTURE(Kept,
+                  "training set: a damaged or cut entry, or one whose content does not fit, is made anew") {
     for (const std::string text : {"pca:5", "gradients"}) {
-        features_now(kept.set(), text);
-        REQUIRE(is_cached(kept.set(), text));
+        features_now(fresh(), text);
+        REQUIRE(is_cached(fresh(), text));
         for (const bool cut : {true, false}) {
-            kept.damage(cut);
-            CHECK_FALSE(is_cached(kept.set(), text));
-            CHECK(is_cached(kept.set(), text));
+            damage(cut);
+            CHECK_FALSE(is_cached(fresh(), text));
+            CHECK(is_cached(fresh(), text));
         }
     }
-    for (const fs::path& one : kept.entries())
+    for (const fs::path& one : entries())
         fs::remove(one);
-    features_now(kept.set(), "pca:5");
-    const fs::path name = kept.entries().at(0).filename();
-    const std::string key = kept.identity.key + "features pca:5 of 240 fitted 4";
+    features_now(fresh(), "pca:5");
+    const fs::path name = entries().at(0).filename();
+    const std::string key = identity.key + "features pca:5 of 240 fitted 4";
     const auto bytes = read_cached(name, key, 1);
     REQUIRE(bytes.has_value());
     const std::vector<std::uint8_t> good(bytes->span().begin(), bytes->span().end());
@@ -178,81 +171,77 @@ TEST_CASE("training set: a damaged or cut entry, or one whose content does not f
     for (const std::vector<std::uint8_t>& bad :
          {wrong_size, wrong_head, std::vector<std::uint8_t>{1, 2, 3}, {}}) {
         write_cached(name, key, std::array{std::span<const std::uint8_t>(bad)});
-        CHECK_FALSE(is_cached(kept.set(), "pca:5"));
+        CHECK_FALSE(is_cached(fresh(), "pca:5"));
         CHECK(std::ranges::equal(read_cached(name, key, 1)->span(), good));
     }
 }
 
-TEST_CASE("training set: a cache that cannot be written or used is no error") {
-    Kept kept;
-    kept.surroundings.set("XDG_CACHE_HOME", "/dev/null");
+TEST_CASE_FIXTURE(Kept, "training set: a cache that cannot be written or used is no error") {
+    surroundings.set("XDG_CACHE_HOME", "/dev/null");
     for (int i = 0; i < 2; ++i)
-        CHECK_FALSE(is_cached(kept.set(), "pca:5"));
-    CHECK(kept.entries().empty());
+        CHECK_FALSE(is_cached(fresh(), "pca:5"));
+    CHECK(entries().empty());
 }
 
-TEST_CASE("training set: a transform that does not suit the images is one line") {
-    const Kept kept;
-    CHECK_THROWS_WITH_AS(features_now(kept.set(41), "pca:42"),
+TEST_CASE_FIXTURE(Kept, "training set: a transform that does not suit the images is one line") {
+    CHECK_THROWS_WITH_AS(features_now(fresh(41), "pca:42"),
                          "transform pca: 42 components of 41 images of 72 bytes; expected 1 to 41",
                          UsageError);
 }
 
-TEST_CASE("training set: what needs a search comes back as it was kept") {
-    Kept kept;
+TEST_CASE_FIXTURE(Kept, "training set: what needs a search comes back as it was kept") {
     for (const Reranker kind : {Reranker::both, Reranker::spread}) {
-        kept.method.rerank = {.kind = kind, .candidates = 20, .spread = {.neighbors = 7}};
-        CHECK(there(kept.set(), kept.method) == std::vector<bool>{false, false, false});
-        const LeaveOneOut sample = kept.fill();
-        REQUIRE(sample.size() == Kept::n);
-        CHECK(there(kept.set(), kept.method) == std::vector<bool>{true, true, true});
-        const Index fitted = kept.classifier(kept.set_of({})), again = kept.classifier(kept.set());
+        method.rerank = {.kind = kind, .candidates = 20, .spread = {.neighbors = 7}};
+        CHECK(there(fresh(), method) == std::vector<bool>{false, false, false});
+        const LeaveOneOut sample = fill();
+        REQUIRE(sample.size() == n);
+        CHECK(there(fresh(), method) == std::vector<bool>{true, true, true});
+        const Index fitted = classifier(set_of({})), again = classifier(fresh());
         CHECK(std::ranges::equal(again.reranking().density, fitted.reranking().density));
         CHECK(std::ranges::equal(again.reranking().spread, fitted.reranking().spread));
-        CHECK(again.reranking().density.size() + again.reranking().spread.size() == Kept::n);
-        CHECK(numbers(find_sample(kept.set(), kept.method).value()) == numbers(sample));
-        Index other = kept.classifier(kept.set());
+        CHECK(again.reranking().density.size() + again.reranking().spread.size() == n);
+        CHECK(same(find_sample(fresh(), method).value(), sample));
+        Index other = classifier(fresh());
         const ComparedRows compared = compared_rows(other);
-        CHECK(numbers(leave_one_out(other, &compared, {})) == numbers(sample));
+        CHECK(same(leave_one_out(other, &compared, {}), sample));
         for (const SampledAnswer& one : sample)
             CHECK(fitted_confidence(other, {}).probability(one.confidence_features) ==
                   Confidence(sample).probability(one.confidence_features));
         for (const bool cut : {false, true}) {
-            kept.damage(cut);
-            CHECK(there(kept.set(), kept.method) == std::vector<bool>{false, false, false});
-            kept.fill();
+            damage(cut);
+            CHECK(there(fresh(), method) == std::vector<bool>{false, false, false});
+            fill();
         }
     }
 }
 
-TEST_CASE("training set: descriptors are kept where they are asked for often, and made again if damaged") {
-    const Kept kept;
-    const Descriptors right = cpu::describe(kept.method.rerank, kept.set().images(), Kept::shape, 1, nullptr);
-    const auto check = [&](bool keep, std::size_t entries) {
-        const TrainingSet set = kept.set();
-        const Descriptors made = set.descriptors(kept.method.rerank, 2, nullptr, keep);
+TEST_CASE_FIXTURE(
+    Kept, "training set: descriptors are kept where they are asked for often, and made again if damaged") {
+    const Descriptors right = cpu::describe(method.rerank, fresh().images(), shape, 1, nullptr);
+    const auto check = [&](bool keep, std::size_t kept) {
+        const TrainingSet set = fresh();
+        const Descriptors made = set.descriptors(method.rerank, 2, nullptr, keep);
         CHECK(made.layout == right.layout);
         CHECK(std::ranges::equal(made.all(), right.all()));
-        CHECK(set.descriptors(kept.method.rerank, 2, nullptr, false).all().data() == made.all().data());
-        CHECK(kept.entries("descriptors-").size() == entries);
+        CHECK(set.descriptors(method.rerank, 2, nullptr, false).all().data() == made.all().data());
+        CHECK(entries("descriptors-").size() == kept);
     };
     check(false, 0);
     for (int i = 0; i < 2; ++i)
         check(true, 1);
-    fs::resize_file(kept.entries("descriptors-")[0], 100);
+    fs::resize_file(entries("descriptors-")[0], 100);
     check(true, 1);
     check(false, 1);
 }
 
-TEST_CASE("training set: what is fitted belongs to its files, settings and number of images") {
-    Kept kept;
-    kept.fill();
-    const Method usual = kept.method;
+TEST_CASE_FIXTURE(Kept, "training set: what is fitted belongs to its files, settings and number of images") {
+    fill();
+    const Method usual = method;
     const std::vector<bool> nothing(3), all(3, true), density{true, false, false};
-    CHECK(there(kept.set(), usual) == all);
-    CHECK(there(kept.set(Kept::n - 1), usual) == nothing);
-    CHECK(there(kept.set_of({"changed files\n", "name"}), usual) == nothing);
-    CHECK(there(kept.set_of({"", "name"}), usual) == nothing);
+    CHECK(there(fresh(), usual) == all);
+    CHECK(there(fresh(n - 1), usual) == nothing);
+    CHECK(there(set_of({"changed files\n", "name"}), usual) == nothing);
+    CHECK(there(set_of({"", "name"}), usual) == nothing);
     struct Change {
         void (*change)(Method& method);
         const std::vector<bool>& left;
@@ -270,26 +259,25 @@ TEST_CASE("training set: what is fitted belongs to its files, settings and numbe
            nothing},
           // A re-ranking without density has nothing to fit; its answers are others.
           {[](Method& m) { m.rerank.density = false; }, density}}) {
-        Method method = usual;
-        change(method);
-        CHECK(there(kept.set(), method) == left);
+        Method changed = usual;
+        change(changed);
+        CHECK(there(fresh(), changed) == left);
     }
-    kept.method.rerank = {.kind = Reranker::spread, .candidates = 20, .spread = {.neighbors = 7}};
-    kept.fill();
+    method.rerank = {.kind = Reranker::spread, .candidates = 20, .spread = {.neighbors = 7}};
+    fill();
     for (const LocalScaling& spread : {LocalScaling{.neighbors = 7},
                                        {.neighbors = 8},
                                        {.neighbors = 7, .of = SpreadOf::deviation},
                                        {.neighbors = 7, .by = Scaling::plus},
                                        {.neighbors = 7, .weight = 1}}) {
-        Method method = kept.method;
-        method.rerank.spread = spread;
-        CHECK(is_fitted(kept.set(), method) == (spread == LocalScaling{.neighbors = 7}));
+        Method changed = method;
+        changed.rerank.spread = spread;
+        CHECK(is_fitted(fresh(), changed) == (spread == LocalScaling{.neighbors = 7}));
     }
 }
 
-TEST_CASE("training set: several threads get one set of features, made once") {
-    const Kept kept;
-    const TrainingSet set = kept.set_of({});
+TEST_CASE_FIXTURE(Kept, "training set: several threads get one set of features, made once") {
+    const TrainingSet set = set_of({});
     std::vector<std::future<const std::uint8_t*>> threads;
     for (int i = 0; i < 8; ++i)
         threads.push_back(std::async(std::launch::async, [&, i] {

@@ -15,13 +15,11 @@ using namespace knn;
 
 namespace {
 
-using Scored = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (score, index)
-
 struct Points {
     test::Rows images;
     std::vector<std::uint8_t> labels;
-    std::array<std::int64_t, 256> sizes{};                 ///< of the classes
-    mutable std::map<Metric, std::vector<Scored>> sorted;  ///< all images by distance to each, once asked for
+    std::array<std::int64_t, 256> sizes{};       ///< of the classes
+    mutable std::map<Metric, Neighbors> sorted;  ///< all images by distance to each, once asked for
 
     Points(std::int64_t n, int levels, const std::vector<int>& classes)
         : images(test::random_rows(n, 9, 5, levels)) {
@@ -31,26 +29,26 @@ struct Points {
         for (const std::uint8_t label : labels)
             ++sizes[label];
     }
-    Training training() const { return {{images.pixels.data(), images.n, images.dim}, labels, {3, 3}}; }
+    Training training() const { return {images, labels, {3, 3}}; }
 };
 
 /// Whether leaving image i out gets it wrong.
 bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
     const auto n = static_cast<int>(points.images.n);
-    std::vector<Scored>& sorted = points.sorted[method.measure.metric];
-    if (sorted.empty()) sorted = test::nearest(points.images, points.images, n, method.measure);
-    Scored others;
-    for (const auto& one : sorted[static_cast<std::size_t>(i)])
-        if (one.second != i) others.push_back(one);
+    Neighbors& sorted = points.sorted[method.measure.metric];
+    if (sorted.n_query == 0) sorted = test::nearest(points.images, points.images, n, method.measure);
+    std::vector<Neighbor> others;
+    for (const Neighbor& one : sorted.row(i))
+        if (one.index != i) others.push_back(one);
     const int truth = points.labels[static_cast<std::size_t>(i)], k = method.vote.k;
     if (method.vote.votes == Votes::majority) {
-        others.resize(static_cast<std::size_t>(k));
+        others.resize(static_cast<std::size_t>(k), {});
         return test::vote(others, points.labels, method.vote.weights, method.vote.tie, method.measure)
-                   .first != truth;
+                   .label != truth;
     }
-    others.resize(std::min<std::size_t>(others.size(),
-                                        static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
-    return test::class_mean_vote(others, points.labels, k, method.vote.tie, points.sizes).first != truth;
+    others.resize(std::min(others.size(), static_cast<std::size_t>(std::max(k, method.rerank.candidates))),
+                  {});
+    return test::class_mean_vote(others, points.labels, k, method.vote.tie, points.sizes).label != truth;
 }
 
 TunedSearch tuned(const Points& points, const Method& method, const VoteRange& range,

@@ -53,7 +53,7 @@ TEST_CASE("audit: the order, the suggestions and the probabilities are those of 
     }
     for (const std::string of : {"test", "train"}) {
         const bool train = of == "train";
-        const auto near = train ? near_train : nearest(set.train_images, set.test_images, set.train);
+        const auto near = train ? near_train : nearest_rows(set.train_images, set.test_images, set.train);
         const auto& labels = train ? set.train_labels : set.test_labels;
         const auto rows = csv_rows((train ? without_test_set : work).output("audit -k 4 --csv - --of " + of));
         REQUIRE(rows.size() == near.size() + 1);

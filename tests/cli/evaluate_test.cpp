@@ -45,7 +45,7 @@ void check_against_loops(const Work& work, const Words& words, std::size_t k, st
     const SmallSet& set = work.set;
     Rows train = set.train_images;
     train.n = static_cast<std::int64_t>(n_train);
-    const auto all = nearest(train, set.test_images, static_cast<int>(k), choice.measure);
+    const auto all = nearest_rows(train, set.test_images, static_cast<int>(k), choice.measure);
     CHECK(!contains(work.file("n"), "\r"));
     const auto neighbors = csv_rows(work.file("n")), predictions = csv_rows(work.file("p"));
     REQUIRE(neighbors.size() == 1 + n_test * k);

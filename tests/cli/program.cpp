@@ -138,16 +138,28 @@ void Work::make_all_images_equal() const {
     overwrite(folder / "train-images-idx3-ubyte", 16, std::string(pixels, '\x05'));
 }
 
+std::vector<Nearest> nearest_rows(const Rows& train, const Rows& query, int k, const Measure& measure) {
+    const Neighbors found = nearest(train, query, k, measure);
+    std::vector<Nearest> all(static_cast<std::size_t>(query.n));
+    for (std::size_t i = 0; i < found.rows.size(); ++i)
+        all[i / static_cast<std::size_t>(k)].emplace_back(found.rows[i].distance, found.rows[i].index);
+    return all;
+}
+
 std::vector<Nearest> nearest_others(const Rows& images) {
-    std::vector<Nearest> all = nearest(images, images, static_cast<int>(images.n));
+    std::vector<Nearest> all = nearest_rows(images, images, static_cast<int>(images.n));
     for (std::size_t i = 0; i < all.size(); ++i)
         std::erase_if(all[i], [&](const auto& one) { return one.second == static_cast<std::int64_t>(i); });
     return all;
 }
 
-std::pair<int, double> majority(const SmallSet& set, Nearest nearest, std::size_t k) {
-    nearest.resize(k);
-    return vote(nearest, set.train_labels, knn::Weights::uniform, knn::Tie::smallest, {});
+std::pair<int, double> majority(const SmallSet& set, const Nearest& nearest, std::size_t k) {
+    std::vector<Neighbor> voters;
+    for (std::size_t i = 0; i < k; ++i)
+        voters.push_back(
+            {static_cast<std::uint32_t>(nearest[i].first), static_cast<std::uint32_t>(nearest[i].second)});
+    const Vote winner = vote(voters, set.train_labels, Weights::uniform, Tie::smallest, {});
+    return {winner.label, winner.vote_share};
 }
 
 void write(const std::string& name, const std::string& content) {

@@ -86,12 +86,13 @@ struct Work {
     SmallSet set;
 };
 
-/// For each of the images, (squared distance, index) of all others in order.
+/// The k nearest (score, index) of each query in order; for each of the images, all others.
 using Nearest = std::vector<std::pair<std::int64_t, std::int64_t>>;
+std::vector<Nearest> nearest_rows(const Rows& train, const Rows& query, int k, const Measure& measure = {});
 std::vector<Nearest> nearest_others(const Rows& images);
 
 /// The most frequent label of the first k, ties to the smallest, and its share.
-std::pair<int, double> majority(const SmallSet& set, Nearest nearest, std::size_t k);
+std::pair<int, double> majority(const SmallSet& set, const Nearest& nearest, std::size_t k);
 
 /// Makes the folders on the way.
 void write(const std::string& name, const std::string& content);

@@ -20,22 +20,16 @@ constexpr std::array measures{Measure{Metric::l2},      Measure{Metric::l1},    
                               Measure{Metric::lp, 1.5}, Measure{Metric::cosine}, Measure{Metric::pearson}};
 
 test::Request request_for(const test::Rows& points, int k, bool excludes) {
-    test::Request request;
-    request.train = request.query = test::view(points);
-    request.k = k;
-    if (excludes) request.exclude = {.first = 0};
-    return request;
+    return {.train = points, .query = points, .k = k, .exclude = {.first = excludes ? 0 : -1}};
 }
 
 /// The neighbors; checks whether each distance was computed once, or for each of both images.
 Neighbors search(const test::Request& request, bool once = true) {
-    Plan plan{.batch = request.batch, .threads = request.threads};
-    REQUIRE_FALSE(cpu::configure(request.problem(), plan));
     Timeline timeline;
-    const auto index = cpu::open(request.training(), request.measure, plan, timeline);
+    const auto index = test::opened(*find_engine("cpu"), request, timeline);
     Neighbors found(request.query.count, request.k);
-    const Queries queries = test::queries_of(request.query, request.exclude, request.train);
-    const std::int64_t batch = index->top_k({.queries = queries, .k = request.k}, {found.rows}, timeline, {});
+    const std::int64_t batch =
+        index->top_k({.queries = request.queries(), .k = request.k}, {found.rows}, timeline, {});
     const auto n = static_cast<double>(request.train.count), dim = static_cast<double>(request.train.dim);
     const auto block = static_cast<double>(batch);
     for (const Stage& stage : timeline.stages())
@@ -89,12 +83,9 @@ TEST_CASE(
                 for (const std::string& name : cpu::instruction_sets())
                     for (request.threads = 1; request.threads <= 4; ++request.threads) {
                         const test::Isa isa(name);
-                        CAPTURE(name);
-                        CAPTURE(points.n);
-                        CAPTURE(measure.metric);
-                        CAPTURE(k);
-                        CAPTURE(request.threads);
                         request.k = k;
+                        CAPTURE(name);
+                        CAPTURE(request);
                         CHECK(search(request).rows == all.first(k).rows);
                     }
         }
@@ -106,13 +97,12 @@ TEST_CASE("cpu::self: all pairs have the same neighbors, with ties and without")
         const test::Rows points = test::random_rows(n, dim, 93, levels);
         for (const Measure& measure : measures) {
             if (measure.metric == Metric::lp && dim > 1'000) continue;  // slow
-            CAPTURE(points.n);
-            CAPTURE(measure.metric);
             test::Request request = request_for(points, 11, true);
             request.measure = measure;
             const Neighbors right = by_all_pairs(request);
             for (const int threads : {1, 2, 5, 40}) {
                 request.threads = threads;
+                CAPTURE(request);
                 CHECK(search(request).rows == right.rows);
             }
         }

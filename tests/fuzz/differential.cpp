@@ -98,20 +98,14 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
     constexpr double most_work = 5e6;
     if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
 
-    Neighbors rows = right(train, query, candidates, problem.exclude, method.measure);
-    if (reranks) rows = reranked_by_oracle(problem, train, rows);
-    Found found{Neighbors(query.n, rule.k), {}};
-    for (std::int64_t q = 0; q < query.n; ++q) {
-        std::copy_n(rows.row(q).begin(), rule.k, found.neighbors.row(q).begin());
-        std::vector<std::pair<std::int64_t, std::int64_t>> row;
-        for (const Neighbor& neighbor : rows.row(q))
-            row.emplace_back(neighbor.distance, neighbor.index);
-        if (!all_vote) row.resize(static_cast<std::size_t>(rule.k));
-        const Measure measure = reranks ? Measure{} : method.measure;
-        const auto [label, share] = all_vote ? class_mean_vote(row, problem.labels, rule.k, rule.tie)
-                                             : vote(row, problem.labels, rule.weights, rule.tie, measure);
-        found.votes.push_back({static_cast<std::uint8_t>(label), share});
-    }
+    Neighbors voters = right(train, query, candidates, problem.exclude, method.measure);
+    if (reranks) voters = reranked_by_oracle(problem, train, voters);
+    Found found{voters.first(rule.k), {}};
+    const Measure measure = reranks ? Measure{} : method.measure;
+    for (std::int64_t q = 0; q < query.n; ++q)
+        found.votes.push_back(
+            all_vote ? class_mean_vote(voters.row(q), problem.labels, rule.k, rule.tie)
+                     : vote(found.neighbors.row(q), problem.labels, rule.weights, rule.tie, measure));
     return found;
 }
 
@@ -147,18 +141,15 @@ bool takes_long(const test::RandomProblem& problem) {
 void check_serial_selectors(const test::RandomProblem& problem, const test::Rows& train,
                             const test::Rows& query) {
     const auto k = static_cast<std::size_t>(problem.method.vote.k);
-    const Rows rows{train.pixels.data(), train.n, train.dim};
     std::vector<std::uint32_t> distances(static_cast<std::size_t>(train.n));
-    cpu::serial_distances(rows, query.pixels.data(), distances);
+    cpu::serial_distances(train, query.pixels.data(), distances);
     const test::Rows first{{query.pixels.begin(), query.pixels.begin() + query.dim}, 1, query.dim};
-    const auto expected = test::nearest(train, first, problem.method.vote.k, {});
+    const Neighbors expected = test::nearest(train, first, problem.method.vote.k, {});
     std::vector<std::uint64_t> scratch;
     for (const cpu::SerialSelector& selector : cpu::serial_selectors()) {
         std::vector<Neighbor> best(k);
         selector.select(distances, best, scratch);
-        for (std::size_t i = 0; i < k; ++i)
-            require(best[i].distance == expected[0][i].first && best[i].index == expected[0][i].second,
-                    selector.name);
+        require(std::ranges::equal(best, expected.rows), selector.name);
     }
 }
 

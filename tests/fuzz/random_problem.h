@@ -9,7 +9,7 @@
 
 #include "classifier/method.h"
 #include "data/core/plan.h"
-#include "tests/support/leave_out.h"
+#include "tests/support/points.h"
 
 namespace knn::test {
 

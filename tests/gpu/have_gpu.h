@@ -1,6 +1,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <doctest/doctest.h>
 
 #include <string>
 
@@ -37,6 +38,17 @@ inline bool have_tensor_cores() {
     skip("the engine tensor needs compute capability 8.0");
     return false;
 }
+
+/// A test case that is skipped unless the condition holds, which says [skipped] and why.
+#define TEST_CASE_IF(condition, body, ...) \
+    static void body();                    \
+    TEST_CASE(__VA_ARGS__) {               \
+        if (condition) body();             \
+    }                                      \
+    static void body()
+#define GPU_TEST_CASE(...) TEST_CASE_IF(test::have_gpu(), DOCTEST_ANONYMOUS(gpu_case_), __VA_ARGS__)
+#define TENSOR_TEST_CASE(...) \
+    TEST_CASE_IF(test::have_tensor_cores(), DOCTEST_ANONYMOUS(gpu_case_), __VA_ARGS__)
 
 /// Whether this machine has the library of the kernel `gemm`, found without the program's loader.
 inline bool have_cublas() {

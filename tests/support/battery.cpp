@@ -72,10 +72,7 @@ class Builder {
         add(why, random_rows(n_train, dim, seed_, levels), random_rows(n_query, dim, seed_ + 1, levels), k);
     }
     void add(const std::string& why, Rows train, Rows query, int k) {
-        std::string name = why + ": n_train " + std::to_string(train.n) + ", n_query " +
-                           std::to_string(query.n) + ", dim " + std::to_string(train.dim) + ", k " +
-                           std::to_string(k);
-        cases.push_back({std::move(name), std::move(train), std::move(query), k});
+        cases.push_back({why, std::move(train), std::move(query), k});
     }
 
   private:

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/core/dataset.h"
 #include "tests/support/temp_folder.h"
 
 namespace knn::test {
@@ -16,6 +17,10 @@ std::string idx_header(std::uint8_t type, const std::vector<std::uint32_t>& size
 
 /// `n` bytes that differ from each other in a pattern.
 std::string pattern(std::size_t n);
+
+inline std::string text_of(const Bytes& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 /// Right files: pixels and labels are pattern().
 std::string idx_images(std::uint32_t count, std::uint32_t rows, std::uint32_t cols);

@@ -7,10 +7,15 @@
 
 namespace knn::test {
 
-inline Dataset mnist() {
+/// The files in a folder.
+inline DataLocation located(const std::string& folder) {
     DataOptions options;
-    options.folder = mnist_folder();
-    return load(locate(options));
+    options.folder = folder;
+    return locate(options);
+}
+
+inline Dataset mnist() {
+    return load(located(mnist_folder()));
 }
 
 }  // namespace knn::test

@@ -17,13 +17,13 @@ std::int64_t bits_of(double value) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
-std::int64_t pixel(const Rows& rows, std::int64_t image, std::int64_t i) {
-    return rows.pixels[static_cast<std::size_t>(image * rows.dim + i)];
+std::int64_t pixel(const knn::Rows& rows, std::int64_t image, std::int64_t i) {
+    return rows.row(image)[i];
 }
 
 /// Σ of what `term` makes of the pixels of both images.
 template <class Number>
-Number sum_of(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, const auto& term) {
+Number sum_of(const knn::Rows& a, std::int64_t at, const knn::Rows& b, std::int64_t bt, const auto& term) {
     Number sum = 0;
     for (std::int64_t i = 0; i < a.dim; ++i)
         sum += term(pixel(a, at, i), pixel(b, bt, i));
@@ -39,7 +39,8 @@ std::vector<double> powers_of(double p) {
 
 /// Σ a b where the mean is 0 or left in; else dim · Σ (a - mean a)(b - mean b), in integers: with a' = dim ·
 /// a - Σa the sum Σ a'b' is dim times that.
-std::int64_t product(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, bool centered) {
+std::int64_t product(const knn::Rows& a, std::int64_t at, const knn::Rows& b, std::int64_t bt,
+                     bool centered) {
     const auto sum_a = sum_of<Wide>(a, at, a, at, [](Wide x, Wide) { return x; });
     const auto sum_b = sum_of<Wide>(b, bt, b, bt, [](Wide x, Wide) { return x; });
     const auto sum = sum_of<Wide>(a, at, b, bt, [&](Wide x, Wide y) {
@@ -48,7 +49,7 @@ std::int64_t product(const Rows& a, std::int64_t at, const Rows& b, std::int64_t
     return static_cast<std::int64_t>(centered ? sum / a.dim : sum);
 }
 
-std::int64_t angle(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, bool centered) {
+std::int64_t angle(const knn::Rows& a, std::int64_t at, const knn::Rows& b, std::int64_t bt, bool centered) {
     const auto norm_a = static_cast<double>(product(a, at, a, at, centered));
     const auto norm_b = static_cast<double>(product(b, bt, b, bt, centered));
     if (norm_a == 0 || norm_b == 0) return bits_of(1);
@@ -59,7 +60,7 @@ std::int64_t angle(const Rows& a, std::int64_t at, const Rows& b, std::int64_t b
     return distance < 0 ? 0 : bits_of(distance);
 }
 
-std::int64_t score(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, Metric metric,
+std::int64_t score(const knn::Rows& a, std::int64_t at, const knn::Rows& b, std::int64_t bt, Metric metric,
                    const std::vector<double>& powers) {
     using Number = std::int64_t;
     switch (metric) {
@@ -93,84 +94,80 @@ double by_distance(std::int64_t score, const Measure& measure) {
 
 }  // namespace
 
-std::vector<std::uint32_t> scores(const Rows& train, const Rows& query, const Measure& measure) {
+std::vector<std::uint32_t> scores(const knn::Rows& train, const knn::Rows& query, const Measure& measure) {
     const std::vector<double> powers = powers_of(measure.p);
     std::vector<std::uint32_t> all;
-    for (std::int64_t q = 0; q < query.n; ++q)
-        for (std::int64_t t = 0; t < train.n; ++t)
+    for (std::int64_t q = 0; q < query.count; ++q)
+        for (std::int64_t t = 0; t < train.count; ++t)
             all.push_back(static_cast<std::uint32_t>(score(query, q, train, t, measure.metric, powers)));
     return all;
 }
 
-std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
-                                                                        int k, const Measure& measure) {
+Neighbors nearest(const knn::Rows& train, const knn::Rows& query, int k, const Measure& measure) {
     const std::vector<std::uint32_t> all = scores(train, query, measure);
-    std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> result;
-    for (std::int64_t q = 0; q < query.n; ++q) {
-        std::vector<std::pair<std::int64_t, std::int64_t>> row;
-        for (std::int64_t t = 0; t < train.n; ++t)
-            row.emplace_back(all[static_cast<std::size_t>(q * train.n + t)], t);
+    Neighbors found(query.count, k);
+    for (std::int64_t q = 0; q < query.count; ++q) {
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> row;  // (score, index)
+        for (std::int64_t t = 0; t < train.count; ++t)
+            row.emplace_back(all[static_cast<std::size_t>(q * train.count + t)],
+                             static_cast<std::uint32_t>(t));
         std::sort(row.begin(), row.end());
-        row.resize(static_cast<std::size_t>(k));
-        result.push_back(std::move(row));
+        for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i)
+            found.row(q)[i] = {row[i].first, row[i].second};
     }
-    return result;
+    return found;
 }
 
-std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
-                            std::span<const std::uint8_t> labels, Weights weights, Tie tie,
-                            const Measure& measure) {
+Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights, Tie tie,
+          const Measure& measure) {
     std::vector<double> votes(256);
-    const auto label_of = [&](std::int64_t index) { return labels[static_cast<std::size_t>(index)]; };
     for (const auto& [score, index] : neighbors)
-        if (weights == Weights::uniform || (neighbors[0].first == 0 && score == 0))
-            votes[label_of(index)] += 1;
-        else if (neighbors[0].first != 0)
-            votes[label_of(index)] += by_distance(score, measure);
+        if (weights == Weights::uniform || (neighbors[0].distance == 0 && score == 0))
+            votes[labels[index]] += 1;
+        else if (neighbors[0].distance != 0)
+            votes[labels[index]] += by_distance(score, measure);
     double total = 0, most = 0;
     for (const double one : votes) {
         total += one;
         most = std::max(most, one);
     }
-    std::vector<int> tied;  // in the order of preference
+    std::vector<std::uint8_t> tied;  // in the order of preference
     if (tie == Tie::smallest)
         for (int label = 0; label < 256; ++label)
-            tied.push_back(label);
+            tied.push_back(static_cast<std::uint8_t>(label));
     else
-        for (const auto& neighbor : neighbors)
-            tied.push_back(label_of(neighbor.second));
-    std::erase_if(tied, [&](int label) { return votes[static_cast<std::size_t>(label)] < most; });
+        for (const Neighbor& neighbor : neighbors)
+            tied.push_back(labels[neighbor.index]);
+    std::erase_if(tied, [&](std::uint8_t label) { return votes[label] < most; });
     return {tied.front(), most / total};
 }
 
-std::pair<int, double> class_mean_vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
-                                       std::span<const std::uint8_t> labels, int wanted, Tie tie,
-                                       std::span<const std::int64_t> sizes) {
-    const auto label_of = [&](std::int64_t index) { return labels[static_cast<std::size_t>(index)]; };
-    std::map<int, std::vector<std::int64_t>> by_class;  // distances
+Vote class_mean_vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, int wanted,
+                     Tie tie, std::span<const std::int64_t> sizes) {
+    std::map<std::uint8_t, std::vector<std::int64_t>> by_class;  // distances
     std::int64_t each = 0;
     for (const auto& [distance, index] : neighbors) {
-        std::vector<std::int64_t>& row = by_class[label_of(index)];
+        std::vector<std::int64_t>& row = by_class[labels[index]];
         row.push_back(distance);
         each = std::max(each, std::min<std::int64_t>(std::ssize(row), wanted));
     }
     struct Mean {
         std::int64_t sum, count;
     };
-    std::map<int, Mean> means;
+    std::map<std::uint8_t, Mean> means;
     for (auto& [label, row] : by_class) {
-        const std::int64_t n_images = sizes.empty() ? std::count(labels.begin(), labels.end(), label)
-                                                    : sizes[static_cast<std::size_t>(label)];
+        const std::int64_t n_images =
+            sizes.empty() ? std::count(labels.begin(), labels.end(), label) : sizes[label];
         if (std::ssize(row) < each && n_images > wanted) continue;
         const std::int64_t count = std::min(each, std::max<std::int64_t>(std::ssize(row), n_images - 1));
-        row.resize(static_cast<std::size_t>(count), neighbors.back().first);
+        row.resize(static_cast<std::size_t>(count), neighbors.back().distance);
         means[label] = {std::accumulate(row.begin(), row.end(), std::int64_t{0}), count};
     }
     const auto nearer = [](const Mean& a, const Mean& b) { return a.sum * b.count < b.sum * a.count; };
     Mean least = means.begin()->second;
     for (const auto& [label, mean] : means)
         least = std::min(least, mean, nearer);
-    std::vector<int> tied;  // in the order of preference
+    std::vector<std::uint8_t> tied;  // in the order of preference
     double total = 0;
     for (const auto& [label, mean] : means) {
         if (!nearer(least, mean)) tied.push_back(label);
@@ -179,8 +176,8 @@ std::pair<int, double> class_mean_vote(const std::vector<std::pair<std::int64_t,
                                             static_cast<double>(mean.sum * least.count);
     }
     if (tie == Tie::nearest)
-        for (const auto& neighbor : neighbors)
-            if (const int label = label_of(neighbor.second); std::count(tied.begin(), tied.end(), label) > 0)
+        for (const Neighbor& neighbor : neighbors)
+            if (const std::uint8_t label = labels[neighbor.index]; std::ranges::count(tied, label) > 0)
                 return {label, 1.0 / total};
     return {tied.front(), 1.0 / total};
 }

@@ -1,11 +1,11 @@
 #pragma once
-/// Images at which re-ranking may break.
+/// Images at which re-ranking may break, also with labels.
 
 #include <cstdint>
 #include <random>
 #include <vector>
 
-#include "data/core/rows.h"
+#include "data/core/device_index.h"
 
 namespace knn::test {
 
@@ -37,5 +37,21 @@ inline std::vector<std::uint8_t> rerank_images(int n, ImageShape shape, std::uin
             }
     return images;
 }
+
+/// A training set of them, with labels.
+struct Labeled {
+    ImageShape shape;
+    std::vector<std::uint8_t> pixels, labels;
+
+    /// Image i has the label `label_of(i)`.
+    template <class LabelOf>
+    Labeled(ImageShape shape_, int n, std::uint32_t seed, LabelOf label_of)
+        : shape(shape_), pixels(rerank_images(n, shape_, seed)) {
+        for (int i = 0; i < n; ++i)
+            labels.push_back(static_cast<std::uint8_t>(label_of(i)));
+    }
+    knn::Rows rows() const { return {pixels.data(), std::ssize(labels), shape.dim()}; }
+    Training training() const { return {.rows = rows(), .labels = labels, .shape = shape}; }
+};
 
 }  // namespace knn::test

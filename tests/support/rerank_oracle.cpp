@@ -52,24 +52,10 @@ std::vector<std::int64_t> bins_of(ImageShape shape, const Pixels& pixels) {
 }
 
 std::int64_t distortion(const RerankMaps& query, const RerankMaps& candidate) {
-    const ImageShape shape = query.shape;
     std::int64_t total = 0;
-    for (std::int64_t y = 0; y < shape.rows; y += 2)
-        for (std::int64_t x = 0; x < shape.cols; x += 2) {
-            std::int64_t least = std::numeric_limits<std::int64_t>::max();
-            for (std::int64_t move = 0; move < 25; ++move) {
-                const std::int64_t dx = move % 5 - 2, dy = move / 5 - 2;
-                std::int64_t sum = 0;
-                for (std::int64_t v = y - 2; v <= y + 2; v += 2)
-                    for (std::int64_t u = x - 2; u <= x + 2; u += 2) {
-                        const std::int64_t a = query.x.at(v, u) - candidate.x.at(v + dy, u + dx);
-                        const std::int64_t b = query.y.at(v, u) - candidate.y.at(v + dy, u + dx);
-                        sum += a * a + b * b;
-                    }
-                least = std::min(least, sum);
-            }
-            total += least;
-        }
+    for (int y = 0; y < query.shape.rows; y += 2)
+        for (int x = 0; x < query.shape.cols; x += 2)
+            total += displacement(query, candidate, x, y).sum;
     return total;
 }
 
@@ -133,6 +119,24 @@ std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, Reranker kind
         for (const std::int64_t bin : maps.bins)
             put(bin);
     return bytes;
+}
+
+Displacement displacement(const RerankMaps& query, const RerankMaps& candidate, int x, int y) {
+    Displacement least{0, 0, std::numeric_limits<std::int64_t>::max()};
+    for (int square = 0; square <= 8; ++square)
+        for (int move = 0; move < 25; ++move) {
+            const int dx = move % 5 - 2, dy = move / 5 - 2;
+            if (dx * dx + dy * dy != square) continue;
+            std::int64_t sum = 0;
+            for (int v = y - 2; v <= y + 2; v += 2)
+                for (int u = x - 2; u <= x + 2; u += 2) {
+                    const std::int64_t a = query.x.at(v, u) - candidate.x.at(v + dy, u + dx);
+                    const std::int64_t b = query.y.at(v, u) - candidate.y.at(v + dy, u + dx);
+                    sum += a * a + b * b;
+                }
+            if (sum < least.sum) least = {dx, dy, sum};
+        }
+    return least;
 }
 
 std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, Reranker kind) {

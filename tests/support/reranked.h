@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -67,5 +68,44 @@ Reranked reranked(const Neighbors& candidates, const std::vector<std::uint32_t>&
     }
     return all;
 }
+
+/// Queries and candidates at random, and what re-ranking has to make of them.
+struct RerankProblem {
+    Rerank rerank;
+    ImageShape shape;
+    std::vector<std::uint8_t> train, queries;
+    int k;
+    std::vector<RerankMaps> train_maps, query_maps;
+    Neighbors candidates;
+    std::vector<std::uint32_t> density;  ///< of the training images, or empty
+    Reranked expected;
+
+    /// `count`: candidates of each query.
+    RerankProblem(Reranker kind, ImageShape shape_, std::vector<std::uint8_t> train_,
+                  std::vector<std::uint8_t> queries_, int count, int k_, bool has_density,
+                  std::mt19937& random)
+        : rerank{.kind = kind},
+          shape(shape_),
+          train(std::move(train_)),
+          queries(std::move(queries_)),
+          k(k_),
+          train_maps(maps_of(train, shape)),
+          query_maps(maps_of(queries, shape)),
+          candidates(random_candidates(std::ssize(query_maps), count,
+                                       static_cast<std::uint32_t>(train_maps.size()), random)) {
+        for (std::size_t i = 0; has_density && i < train_maps.size(); ++i)
+            density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
+        expected = reranked(candidates, density, k, [&](std::size_t q, std::uint32_t index) {
+            return rerank_distance(query_maps[q], train_maps[index], kind);
+        });
+    }
+    knn::Rows train_rows() const { return {train.data(), std::ssize(train_maps), shape.dim()}; }
+    knn::Rows query_rows() const { return {queries.data(), std::ssize(query_maps), shape.dim()}; }
+    std::string text() const {
+        return std::string(name(rerank.kind)) + " on " + std::to_string(shape.rows) + "x" +
+               std::to_string(shape.cols) + ", " + std::to_string(candidates.k) + " candidates, k " +
+               std::to_string(k) + (density.empty() ? "" : ", density");
+    }
+};
 
 }  // namespace knn::test

@@ -29,9 +29,13 @@ struct Searched {
     }
 };
 
-/// CHECKs that each query is called back once, with what is returned.
-inline Uninitialized<Neighbor> found_by(const Engine& engine, const Searched& searched, int k,
-                                        const Plan& plan) {
+/// CHECKs the first k neighbors, and that each query is called back once, with what is returned.
+inline void check_found(const Engine& engine, const Searched& searched, const Neighbors& expected, int k,
+                        const Plan& plan) {
+    INFO(std::string(engine.name), ": ",
+         Problem{searched.points.n, searched.queries.n, searched.points.dim, k, searched.measure},
+         ", left out from ", searched.exclude.first, ", devices ", plan.devices.size(), ", spread ",
+         std::string(name(plan.spread)), ", memory ", plan.memory, ", batch ", plan.batch);
     Timeline timeline;
     Sharded sharded(engine, {view(searched.points), {}}, searched.measure, plan, nullptr, timeline);
     Neighbors heard(searched.queries.n, k), found(searched.queries.n, k);
@@ -46,19 +50,14 @@ inline Uninitialized<Neighbor> found_by(const Engine& engine, const Searched& se
     sharded.top_k(wanted, {found.rows}, searched.queries.n, timeline, {});
     CHECK(times == std::vector<int>(times.size(), 1));
     CHECK(heard.rows == found.rows);
-    return found.rows;
+    CHECK(found.rows == expected.first(k).rows);
 }
 
 /// CHECKs neighbors, votes and confidence features.
 inline void check_same(const Results& found, const Results& expected) {
     CHECK(found.neighbors.rows == expected.neighbors.rows);
     CHECK(found.votes == expected.votes);
-    REQUIRE(found.confidence_features.size() == expected.confidence_features.size());
-    for (std::size_t q = 0; q < expected.confidence_features.size(); ++q) {
-        CHECK(found.confidence_features[q].share == expected.confidence_features[q].share);
-        CHECK(found.confidence_features[q].distance == expected.confidence_features[q].distance);
-        CHECK(found.confidence_features[q].margin == expected.confidence_features[q].margin);
-    }
+    CHECK(found.confidence_features == expected.confidence_features);
 }
 
 }  // namespace knn::test

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "tests/support/temp_folder.h"
+
 namespace knn::test {
 
 /// Restores the working folder and all variables that it changed.
@@ -40,6 +42,17 @@ class Surroundings {
     }
     std::filesystem::path before_;
     std::map<std::string, std::optional<std::string>> saved_;
+};
+
+/// A separate cache folder for one test.
+struct OwnCache {
+    TempFolder folder;
+    Surroundings surroundings{folder.path()};
+
+    OwnCache() { surroundings.set("XDG_CACHE_HOME", (folder / "cache").string()); }
+    std::filesystem::path file(const std::string& name) const {
+        return folder / "cache" / "mnist-knn" / name;
+    }
 };
 
 /// Sets MNIST_KNN_ISA as long as it lives.

@@ -24,6 +24,11 @@ class TempFolder {
     std::filesystem::path path_;
 };
 
+/// Of a test case.
+struct InFolder {
+    TempFolder folder;
+};
+
 /// The whole content of a file; throws std::runtime_error where it cannot be read.
 std::string read_file(const std::filesystem::path& file);
 

@@ -202,16 +202,14 @@ TEST_CASE("a workload finds what differs from the reference") {
 
 TEST_CASE("a workload compares scores of its metric") {
     Workload work(1500, 2, 9, 3, 3);  // more than one search of the CPU engine returns
-    const test::Rows train = {{work.train.pixels, work.train.pixels + 1500 * 9}, 1500, 9},
-                     query = {{work.query.pixels, work.query.pixels + 2 * 9}, 2, 9};
     for (const Measure& measure :
          {Measure{}, Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
         work.measure = measure;
         CHECK(work.problem(3).measure == measure);
         std::vector<std::uint32_t> row(1500);
-        const auto nearest = test::nearest(train, query, 1500, measure);
-        for (const auto& [score, index] : nearest[1])
-            row[static_cast<std::size_t>(index)] = static_cast<std::uint32_t>(score);
+        const Neighbors nearest = test::nearest(work.train, work.query, 1500, measure);
+        for (const auto& [score, index] : nearest.row(1))
+            row[index] = score;
         CHECK(work.mismatch(1, row).empty());
         ++row[1200];
         CHECK(work.mismatch(1, row).starts_with("query 1, training image 1200: "));

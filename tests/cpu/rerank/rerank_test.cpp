@@ -23,61 +23,39 @@ Rows rows_of(const std::vector<std::uint8_t>& images, ImageShape shape) {
 
 TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruction set") {
     std::mt19937 random(3);
-    constexpr int n_train = 40, n_query = 9;
-    for (const ImageShape shape : test::rerank_shapes()) {
-        const std::vector<std::uint8_t> train = test::rerank_images(n_train, shape, 11);
-        const std::vector<std::uint8_t> queries = test::rerank_images(n_query, shape, 12);
-        const auto train_maps = test::maps_of(train, shape), query_maps = test::maps_of(queries, shape);
+    std::vector<test::RerankProblem> problems;
+    for (const ImageShape shape : test::rerank_shapes())
         for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both}) {
-            const Rerank rerank{.kind = kind};
-            INFO(name(kind), " on ", shape.rows, "x", shape.cols);
-            const auto bytes = test::descriptor_bytes(train_maps, kind);
             const int count = std::vector{1, 7, 32, 33, 40}[random() % 5];
             const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
-            std::vector<std::uint32_t> density;
-            if (random() % 2 == 0)
-                for (int i = 0; i < n_train; ++i)
-                    density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
-            const Neighbors candidates = test::random_candidates(n_query, count, n_train, random);
-            const auto want = test::reranked(candidates, density, k, [&](std::size_t q, std::uint32_t index) {
-                                  return test::rerank_distance(query_maps[q], train_maps[index], kind);
-                              }).nearest;
-            for (const std::string& name : cpu::instruction_sets()) {
-                const test::Isa isa(name);
-                CAPTURE(name);
-                for (const int threads : {1, 3}) {
-                    const Descriptors a = cpu::describe(rerank, rows_of(train, shape), shape, threads);
-                    REQUIRE(a.bytes == bytes);
-                    const Descriptors b = cpu::describe(rerank, rows_of(queries, shape), shape, threads);
-                    REQUIRE(cpu::rerank(candidates, b, a, density, k, threads).rows == want.rows);
-                }
-            }
+            problems.emplace_back(kind, shape, test::rerank_images(40, shape, 11),
+                                  test::rerank_images(9, shape, 12), count, k, random() % 2 == 0, random);
         }
-    }
-}
-
-TEST_CASE("cpu::rerank: the steepest gradients stay within 16-bit sums") {
-    constexpr ImageShape shape{12, 13};
-    // Stripes against the same stripes with the colors exchanged: opposite gradients everywhere.
-    std::vector<std::uint8_t> images;
+    // Stripes against the same stripes with the colors exchanged: the steepest opposite gradients everywhere, whose sums have
+    // to stay within 16 bits.
+    constexpr ImageShape striped{12, 13};
+    std::vector<std::uint8_t> stripes;
     for (int i = 0; i < 4; ++i)
-        for (int y = 0; y < shape.rows; ++y)
-            for (int x = 0; x < shape.cols; ++x)
-                images.push_back((i < 2 ? x / 6 : y / 6) % 2 == i % 2 ? 255 : 0);
-    const Rerank rerank{.kind = Reranker::both};
-    const auto maps = test::maps_of(images, shape);
-    std::mt19937 random(1);
-    const Neighbors candidates = test::random_candidates(4, 4, 4, random);
-    const auto want = test::reranked(candidates, {}, 4, [&](std::size_t q, std::uint32_t index) {
-                          return test::rerank_distance(maps[q], maps[index], rerank.kind);
-                      }).nearest;
-    for (const std::string& name : cpu::instruction_sets()) {
-        const test::Isa isa(name);
-        const Descriptors some = cpu::describe(rerank, rows_of(images, shape), shape, 1);
-        REQUIRE(cpu::rerank(candidates, some, some, {}, 4, 1).rows == want.rows);
-        CHECK(rerank_distance(some.layout, some.row(0), some.row(1)) ==
-              test::rerank_distance(maps[0], maps[1], rerank.kind));
-    }
+        for (int y = 0; y < striped.rows; ++y)
+            for (int x = 0; x < striped.cols; ++x)
+                stripes.push_back((i < 2 ? x / 6 : y / 6) % 2 == i % 2 ? 255 : 0);
+    problems.emplace_back(Reranker::both, striped, stripes, stripes, 4, 4, false, random);
+    for (const test::RerankProblem& problem : problems)
+        for (const std::string& name : cpu::instruction_sets())
+            for (const int threads : {1, 3}) {
+                const test::Isa isa(name);
+                INFO(problem.text(), ", ", name, ", threads ", threads);
+                const Descriptors train =
+                    cpu::describe(problem.rerank, problem.train_rows(), problem.shape, threads);
+                const Descriptors queries =
+                    cpu::describe(problem.rerank, problem.query_rows(), problem.shape, threads);
+                REQUIRE(train.bytes == test::descriptor_bytes(problem.train_maps, problem.rerank.kind));
+                REQUIRE(cpu::rerank(problem.candidates, queries, train, problem.density, problem.k, threads)
+                            .rows == problem.expected.nearest.rows);
+                CHECK(
+                    rerank_distance(train.layout, queries.row(0), train.row(1)) ==
+                    test::rerank_distance(problem.query_maps[0], problem.train_maps[1], problem.rerank.kind));
+            }
 }
 
 TEST_CASE("cpu::rerank: an image is at distance 0 from itself, and equal distances go by index") {

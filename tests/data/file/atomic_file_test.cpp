@@ -24,8 +24,8 @@
 namespace fs = std::filesystem;
 using knn::DataError;
 using knn::write_file_atomically;
+using knn::test::InFolder;
 using knn::test::read_file;
-using knn::test::TempFolder;
 
 namespace {
 
@@ -63,8 +63,7 @@ mode_t mode_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("atomic file: a new file holds what was written, with the umask's mode") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "atomic file: a new file holds what was written, with the umask's mode") {
     std::string large(100'003, 'x');
     for (std::size_t i = 0; i < large.size(); i += 97)
         large[i] = static_cast<char>('a' + i % 26);
@@ -80,8 +79,8 @@ TEST_CASE("atomic file: a new file holds what was written, with the umask's mode
     CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("atomic file: an old file is replaced and keeps its mode, but not setuid and setgid") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "atomic file: an old file is replaced and keeps its mode, but not setuid and setgid") {
     for (const auto& [before, after] : {std::pair<mode_t, mode_t>{0604, 0604}, {06755, 0755}}) {
         const fs::path file = folder.write("old", "a longer text than the new one");
         REQUIRE(::chmod(file.c_str(), before) == 0);
@@ -92,8 +91,7 @@ TEST_CASE("atomic file: an old file is replaced and keeps its mode, but not setu
     }
 }
 
-TEST_CASE("atomic file: the file is on the disk when the call returns") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "atomic file: the file is on the disk when the call returns") {
     synchronized.clear();
     write_file_atomically(folder / "new", text("new"));
     REQUIRE(synchronized.size() == 1);
@@ -102,8 +100,7 @@ TEST_CASE("atomic file: the file is on the disk when the call returns") {
     CHECK(synchronized.size() == 1);
 }
 
-TEST_CASE("replaced file: neither a link nor a pipe is written through") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "replaced file: neither a link nor a pipe is written through") {
     const fs::path target = folder.write("target", "target");
     fs::create_symlink(target, folder / "link");
     REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
@@ -115,10 +112,9 @@ TEST_CASE("replaced file: neither a link nor a pipe is written through") {
     CHECK(read_file(target) == "target");
 }
 
-TEST_CASE(
-    "atomic file: an exception, or a place that is taken in the middle, leaves the old file and nothing "
-    "else") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "atomic file: an exception, or a place that is taken in the middle, leaves the old file "
+                  "and nothing else") {
     const fs::path file = folder.write("old", "old"), taken = folder / "x";
     const auto interrupted = [](std::ostream& out) {
         out << std::string(200'000, 'n') << std::flush;
@@ -136,8 +132,7 @@ TEST_CASE(
     CHECK(files_in(folder.path()) == 2);
 }
 
-TEST_CASE("atomic file: a symbolic link is followed, also where it leads to nothing yet") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "atomic file: a symbolic link is followed, also where it leads to nothing yet") {
     fs::create_directory(folder / "far");
     folder.write("far/old", "old");
     fs::create_symlink("far/old", folder / "link");
@@ -155,9 +150,9 @@ TEST_CASE("atomic file: a symbolic link is followed, also where it leads to noth
     CHECK(fs::is_symlink(folder / "loop"));
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    InFolder,
     "atomic file: a full device is an error that says so, /dev/null swallows, a pipe is written straight") {
-    const TempFolder folder;
     const fs::path pipe = folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     std::string seen;
@@ -175,8 +170,7 @@ TEST_CASE(
     CHECK(fs::is_character_file("/dev/full"));
 }
 
-TEST_CASE("atomic file: what cannot be written says why in one line") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "atomic file: what cannot be written says why in one line") {
     folder.write("file", "");
     const std::string here = folder.path().string(), cannot = ": cannot be written: ";
     for (const auto& [file, error] : std::vector<std::pair<std::string, std::string>>{
@@ -190,8 +184,7 @@ TEST_CASE("atomic file: what cannot be written says why in one line") {
     CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("atomic file: a write-protected file or folder stays as it is") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "atomic file: a write-protected file or folder stays as it is") {
     const fs::path file = folder.write("protected", "old");
     fs::permissions(file, fs::perms(0444));
     fs::permissions(folder.path(), fs::perms(0777));

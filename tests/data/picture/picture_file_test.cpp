@@ -30,8 +30,8 @@ using Bytes = std::vector<std::uint8_t>;
 
 }  // namespace
 
-TEST_CASE("picture file: every format, told apart by content, and the first of several pages") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "picture file: every format, told apart by content, and the first of several pages") {
     for (const char* format : {".png", ".jpg", ".bmp", ".tiff", ".webp", ".pgm"}) {
         CAPTURE(format);
         const Bytes bytes = encoded(format, marked());
@@ -193,8 +193,7 @@ TEST_CASE("picture file: several threads find the damage that one finds, and sta
     CHECK((read_file(log) == std::string(written, 'x')));  // not printed: it is long
 }
 
-TEST_CASE("picture file: what others write to standard error still appears") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "picture file: what others write to standard error still appears") {
     const auto log = folder.write("log", "");
     CHECK(error_of(good_and_damaged()[1]).find("is damaged or cut short") != std::string::npos);
     {

@@ -29,35 +29,14 @@ TEST_CASE(
     CHECK(longest == 25);
 }
 
-/// The least sum over all displacements by the definition, the shortest first; empty where the query has nothing.
+/// The displacements of all points by the definition; none where the query has nothing.
 std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test::RerankMaps& candidate) {
-    const ImageShape shape = query.shape;
-    const auto value = [](const test::Plane& map, int x, int y) { return map.at(y, x); };
     std::vector<Move> all;
-    for (int y = 0; y < shape.rows; y += 2)
-        for (int x = 0; x < shape.cols; x += 2) {
-            if (value(query.x, x, y) == 0 && value(query.y, x, y) == 0) continue;
-            std::int64_t least = -1;
-            Move best{};
-            for (int square = 0; square <= 8; ++square)
-                for (int dy = -2; dy <= 2; ++dy)
-                    for (int dx = -2; dx <= 2; ++dx) {
-                        if (dx * dx + dy * dy != square) continue;
-                        std::int64_t sum = 0;
-                        for (int j = -1; j <= 1; ++j)
-                            for (int i = -1; i <= 1; ++i) {
-                                const int u = x + 2 * i, v = y + 2 * j;
-                                const std::int64_t a =
-                                    value(query.x, u, v) - value(candidate.x, u + dx, v + dy);
-                                const std::int64_t b =
-                                    value(query.y, u, v) - value(candidate.y, u + dx, v + dy);
-                                sum += a * a + b * b;
-                            }
-                        if (least >= 0 && sum >= least) continue;
-                        least = sum;
-                        best = {x, y, dx, dy};
-                    }
-            all.push_back(best);
+    for (int y = 0; y < query.shape.rows; y += 2)
+        for (int x = 0; x < query.shape.cols; x += 2) {
+            if (query.x.at(y, x) == 0 && query.y.at(y, x) == 0) continue;
+            const test::Displacement best = test::displacement(query, candidate, x, y);
+            all.push_back({x, y, best.dx, best.dy});
         }
     return all;
 }

@@ -14,6 +14,7 @@
 #include "data/set/locate.h"
 #include "data/set/training.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/mnist.h"
 #include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
@@ -24,15 +25,6 @@ using namespace knn::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A separate cache folder for one test.
-struct OwnCache {
-    TempFolder folder;
-    Surroundings surroundings{folder.path()};
-
-    OwnCache() { surroundings.set("XDG_CACHE_HOME", (folder / "cache").string()); }
-    fs::path file(const std::string& name) const { return folder / "cache" / "mnist-knn" / name; }
-};
 
 void keep(const std::string& name, const std::string& key, const std::string& text) {
     const std::array<std::span<const std::uint8_t>, 2> pieces = {
@@ -54,8 +46,7 @@ void overwrite(const fs::path& file, const std::string& content) {
 
 }  // namespace
 
-TEST_CASE("what is kept comes back for the same name and key alone") {
-    const OwnCache cache;
+TEST_CASE_FIXTURE(OwnCache, "what is kept comes back for the same name and key alone") {
     CHECK(kept("a", "key") == "nothing");
     for (const std::size_t size :
          {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20, (std::size_t{3} << 20) - 3,
@@ -68,41 +59,39 @@ TEST_CASE("what is kept comes back for the same name and key alone") {
         CHECK(kept("a", "") == "nothing");
         CHECK(kept("b", "key") == "nothing");
     }
-    const auto folder = fs::status(cache.folder / "cache" / "mnist-knn");
-    CHECK((folder.permissions() & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
+    const auto status = fs::status(folder / "cache" / "mnist-knn");
+    CHECK((status.permissions() & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
     CHECK(cache_bytes() > (3u << 20));
 }
 
-TEST_CASE("a damaged or truncated cache file is ignored") {
-    const OwnCache cache;
+TEST_CASE_FIXTURE(OwnCache, "a damaged or truncated cache file is ignored") {
     const std::string text = pattern(3000);
     keep("a", "some key", text);
-    const std::string whole = read_file(cache.file("a"));
+    const std::string whole = read_file(file("a"));
     REQUIRE(kept("a", "some key") == text);
     for (std::size_t at = 0; at < whole.size(); ++at) {
         std::string damaged = whole;
         damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
-        overwrite(cache.file("a"), damaged);
+        overwrite(file("a"), damaged);
         const std::string now = kept("a", "some key");
         const bool gap = now == text;  // padding bytes before the payload are ignored
         if (gap) CHECK(whole[at] == '\0');
         if (!gap) CHECK(now == "nothing");
     }
     for (std::size_t size = 0; size < whole.size(); size += 7) {
-        overwrite(cache.file("a"), whole.substr(0, size));
+        overwrite(file("a"), whole.substr(0, size));
         CHECK(kept("a", "some key") == "nothing");
     }
-    overwrite(cache.file("a"), whole + "x");
+    overwrite(file("a"), whole + "x");
     CHECK(kept("a", "some key") == "nothing");
-    overwrite(cache.file("a"), std::string(5000, '\xff'));
+    overwrite(file("a"), std::string(5000, '\xff'));
     CHECK(kept("a", "some key") == "nothing");
-    fs::remove(cache.file("a"));
-    fs::create_directory(cache.file("a"));
+    fs::remove(file("a"));
+    fs::create_directory(file("a"));
     CHECK(kept("a", "some key") == "nothing");
 }
 
-TEST_CASE("several writers and readers at once") {
-    const OwnCache cache;
+TEST_CASE_FIXTURE(OwnCache, "several writers and readers at once") {
     const std::string one = pattern(2'500'000), two(2'500'000, 'z');
     std::atomic<int> wrong = 0;
     {
@@ -122,30 +111,28 @@ TEST_CASE("several writers and readers at once") {
     }
     CHECK(wrong == 0);
     CHECK(kept("a", "key") != "nothing");
-    CHECK(std::distance(fs::directory_iterator(cache.file("")), {}) == 1);  // nothing unfinished is left
+    CHECK(std::distance(fs::directory_iterator(file("")), {}) == 1);  // nothing unfinished is left
 }
 
-TEST_CASE("no folder to keep anything in is no error") {
-    OwnCache cache;
+TEST_CASE_FIXTURE(OwnCache, "no folder to keep anything in is no error") {
     for (const char* base : {"/dev/null", "/nonexistent/deeper/still", "relative", ""}) {
-        cache.surroundings.set("XDG_CACHE_HOME", base);
-        cache.surroundings.set("HOME", "/nonexistent");
+        surroundings.set("XDG_CACHE_HOME", base);
+        surroundings.set("HOME", "/nonexistent");
         keep("a", "key", "text");
         CHECK(kept("a", "key") == "nothing");
         CHECK(cache_bytes() == 0);
     }
     CHECK(!fs::exists("/nonexistent"));
-    cache.surroundings.set("XDG_CACHE_HOME", std::nullopt);
-    cache.surroundings.set("HOME", cache.folder.path().string());
+    surroundings.set("XDG_CACHE_HOME", std::nullopt);
+    surroundings.set("HOME", folder.path().string());
     keep("a", "key", "text");
     CHECK(kept("a", "key") == "text");
-    CHECK(fs::exists(cache.folder / ".cache" / "mnist-knn" / "a"));
+    CHECK(fs::exists(folder / ".cache" / "mnist-knn" / "a"));
 }
 
-TEST_CASE("an entry that is no plain file is nothing, and is replaced") {
-    const OwnCache cache;
+TEST_CASE_FIXTURE(OwnCache, "an entry that is no plain file is nothing, and is replaced") {
     keep("a", "key", "text");
-    const fs::path entry = cache.file("a"), target = cache.folder.write("target", "of somebody else");
+    const fs::path entry = file("a"), target = folder.write("target", "of somebody else");
     fs::remove(entry);
     fs::create_symlink(target, entry);
     CHECK(kept("a", "key") == "nothing");
@@ -163,30 +150,28 @@ TEST_CASE("an entry that is no plain file is nothing, and is replaced") {
     CHECK(fs::is_regular_file(entry));
 }
 
-TEST_CASE("what belongs to another user is nothing") {
-    const OwnCache cache;
+TEST_CASE_FIXTURE(OwnCache, "what belongs to another user is nothing") {
     if (::geteuid() != 0) return skip("only root can give files to another user");
     keep("a", "key", "text");
     const auto give = [](const fs::path& path, uid_t owner) { return ::chown(path.c_str(), owner, 0) == 0; };
-    if (!give(cache.file("a"), Unprivileged::user)) return skip("files cannot be given to another user here");
+    if (!give(file("a"), Unprivileged::user)) return skip("files cannot be given to another user here");
     CHECK(kept("a", "key") == "nothing");
     keep("a", "key", "text");  // replaces it
     CHECK(kept("a", "key") == "text");
-    REQUIRE(give(cache.file(""), Unprivileged::user));
+    REQUIRE(give(file(""), Unprivileged::user));
     CHECK(kept("a", "key") == "nothing");
     keep("b", "key", "text");
-    CHECK(!fs::exists(cache.file("b")));
+    CHECK(!fs::exists(file("b")));
 }
 
-TEST_CASE("a cache folder that may only be read") {
-    const OwnCache cache;
-    fs::permissions(cache.folder.path(), fs::perms::all);
+TEST_CASE_FIXTURE(OwnCache, "a cache folder that may only be read") {
+    fs::permissions(folder.path(), fs::perms::all);
     keep("a", "key", "text");
     if (::geteuid() == 0)
         for (const char* name : {"a", ""})
-            REQUIRE(::chown(cache.file(name).c_str(), Unprivileged::user, gid_t(-1)) == 0);
-    fs::permissions(cache.file(""), fs::perms::owner_read | fs::perms::owner_exec);
-    fs::permissions(cache.folder / "cache", fs::perms::all);
+            REQUIRE(::chown(file(name).c_str(), Unprivileged::user, gid_t(-1)) == 0);
+    fs::permissions(file(""), fs::perms::owner_read | fs::perms::owner_exec);
+    fs::permissions(folder / "cache", fs::perms::all);
     {
         const Unprivileged user;
         if (!user.is_ordinary()) return skip("cannot act as an ordinary user");
@@ -194,16 +179,10 @@ TEST_CASE("a cache folder that may only be read") {
         CHECK(kept("b", "key") == "nothing");
         CHECK(kept("a", "key") == "text");
     }
-    fs::permissions(cache.file(""), fs::perms::owner_all);
+    fs::permissions(file(""), fs::perms::owner_all);
 }
 
 namespace {
-
-DataLocation location_of(const std::string& folder) {
-    DataOptions options;
-    options.folder = folder;
-    return locate(options);
-}
 
 /// A data set of gzip files.
 struct Zipped : OwnCache {
@@ -211,7 +190,7 @@ struct Zipped : OwnCache {
 
     Zipped() {
         write(12);
-        location = location_of((folder / "d").string());
+        location = located((folder / "d").string());
     }
     void write(std::uint32_t train) const {
         folder.write("d/train-images-idx3-ubyte.gz", gzip(idx_images(train, 4, 3)));
@@ -239,40 +218,39 @@ void check_loads(const DataLocation& location, std::initializer_list<bool> from_
 
 }  // namespace
 
-TEST_CASE("a training set from gzip files is cached, and read anew when they change or are gone") {
-    const Zipped set;
-    check_loads(set.location, {false, true, true});
-    CHECK(!load_training(set.location, false, 2).cached);
+TEST_CASE_FIXTURE(Zipped,
+                  "a training set from gzip files is cached, and read anew when they change or are gone") {
+    check_loads(location, {false, true, true});
+    CHECK(!load_training(location, false, 2).cached);
 
-    for (const auto& entry : fs::directory_iterator(set.file("")))  // one bit of the last pixel
+    for (const auto& entry : fs::directory_iterator(file("")))  // one bit of the last pixel
         if (entry.path().filename().string().starts_with("training-")) {
             std::string damaged = read_file(entry.path());
             damaged[damaged.size() - 14] = static_cast<char>(damaged[damaged.size() - 14] ^ 1);
             overwrite(entry.path(), damaged);
         }
-    check_loads(set.location, {false, true});
-    set.write(9);
-    check_loads(set.location, {false, true});
+    check_loads(location, {false, true});
+    write(9);
+    check_loads(location, {false, true});
 
-    const auto time = fs::last_write_time(set.location.files[1]);  // the very same bytes, size and time
-    overwrite(set.location.files[1], read_file(set.location.files[1]));
-    fs::last_write_time(set.location.files[1], time);
-    check_loads(set.location, {false, true});
+    const auto time = fs::last_write_time(location.files[1]);  // the very same bytes, size and time
+    overwrite(location.files[1], read_file(location.files[1]));
+    fs::last_write_time(location.files[1], time);
+    check_loads(location, {false, true});
 
-    set.folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(11)));
-    CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
-    fs::remove(set.location.files[1]);
-    CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
+    folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(11)));
+    CHECK_THROWS_AS(load_training(location, true, 1), DataError);
+    fs::remove(location.files[1]);
+    CHECK_THROWS_AS(load_training(location, true, 1), DataError);
 }
 
-TEST_CASE("plain files are not copied, built-in digits are") {
-    const OwnCache cache;
-    write_small_dataset(cache.folder);
-    const DataLocation location = location_of(cache.folder.path().string());
+TEST_CASE_FIXTURE(OwnCache, "plain files are not copied, built-in digits are") {
+    write_small_dataset(folder);
+    const DataLocation location = located(folder.path().string());
     check_loads(location, {false, false});
     CHECK(cache_bytes() == 0);
-    cache.folder.write("empty/file", "");
-    Surroundings elsewhere(cache.folder / "empty");
+    folder.write("empty/file", "");
+    Surroundings elsewhere(folder / "empty");
     elsewhere.set("MNIST_KNN_DATA", std::nullopt);
     elsewhere.set("XDG_DATA_HOME", "/nonexistent");
     elsewhere.set("XDG_DATA_DIRS", "/nonexistent");

@@ -29,10 +29,6 @@ using knn::read_idx;
 
 namespace {
 
-std::string text_of(const Bytes& bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::uint32_t crc_of(const std::string& content) {
     return static_cast<std::uint32_t>(
         ::crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
@@ -84,8 +80,8 @@ struct CountingMemory : std::pmr::memory_resource {
 
 }  // namespace
 
-TEST_CASE("idx: images and labels of all values, plain and gzip, whatever the file's name") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "idx: images and labels of all values, plain and gzip, whatever the file's name") {
     std::string values;
     for (int i = 0; i < 256; ++i)
         values += static_cast<char>(i);
@@ -110,8 +106,8 @@ TEST_CASE("idx: images and labels of all values, plain and gzip, whatever the fi
         }
 }
 
-TEST_CASE("idx: images of every size, in one member of gzip or in several, also where a buffer ends") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(
+    InFolder, "idx: images of every size, in one member of gzip or in several, also where a buffer ends") {
     const auto check = [&](const std::string& content, const std::string& bytes) {
         const IdxData images = read_idx(folder.write("images", bytes), IdxKind::images);
         CHECK(text_of(images.bytes) == content.substr(16));
@@ -138,8 +134,7 @@ TEST_CASE("idx: images of every size, in one member of gzip or in several, also 
     }
 }
 
-TEST_CASE("idx: what cannot be opened or read") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: what cannot be opened or read") {
     folder.write("file", "x");
     CHECK(images_error(folder / "none") == "no such file" + want_images);
     CHECK(labels_error(folder / "none") == "no such file" + want_labels);
@@ -155,8 +150,7 @@ TEST_CASE("idx: what cannot be opened or read") {
     CHECK(labels_error(file) == "cannot be read: Permission denied" + want_labels);
 }
 
-TEST_CASE("idx: what is wrong with the content, plain and gzip") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: what is wrong with the content, plain and gzip") {
     const auto magic = [](std::string_view four) {
         return std::string(four) + idx_images(2, 3, 3).substr(4);
     };
@@ -228,8 +222,8 @@ TEST_CASE("idx: what is wrong with the content, plain and gzip") {
     CHECK_THROWS_AS(read_idx(folder.write("l", idx_labels(9)), IdxKind::images), knn::SwappedFiles);
 }
 
-TEST_CASE("idx: sizes that no file or memory has are refused before anything is allocated") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "idx: sizes that no file or memory has are refused before anything is allocated") {
     NoMemory none;
     const std::string huge = idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + pattern(100);
     const std::string product = idx_header(8, {0xffffffff, 0x7fffffff, 0x7fffffff}) + pattern(100);
@@ -289,8 +283,7 @@ TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared siz
     writer.join();
 }
 
-TEST_CASE("idx: cut after every byte, a file is whole or an error") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: cut after every byte, a file is whole or an error") {
     const std::string plain = idx_images(3, 4, 5), zipped = gzip(plain);
     for (const std::string& bytes : {plain, zipped})
         for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -299,8 +292,7 @@ TEST_CASE("idx: cut after every byte, a file is whole or an error") {
         }
 }
 
-TEST_CASE("idx: random damage never gets through gzip's checksum, and never crashes") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: random damage never gets through gzip's checksum, and never crashes") {
     std::mt19937_64 random(7);
     const std::string plain = idx_images(5, 6, 7), zipped = gzip(plain), stored = gzip(plain, 0);
     int errors = 0;
@@ -324,8 +316,7 @@ TEST_CASE("idx: random damage never gets through gzip's checksum, and never cras
     CHECK(errors < 3000);  // damaged pixels of a plain file cannot be detected
 }
 
-TEST_CASE("idx: what is written can be read again") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "idx: what is written can be read again") {
     const std::string pixels = pattern(4800), labels = "\xfa\xfb\xfc\xfd";
     knn::LabeledImages set;
     set.count = 4;

@@ -21,23 +21,16 @@ using knn::Dataset;
 namespace {
 
 DataLocation at(const fs::path& folder) {
-    knn::DataOptions options;
-    options.folder = folder.string();
-    return knn::locate(options);
+    return located(folder.string());
 }
 
 std::string load_error(const DataLocation& location) {
     return knn::test::error_of<DataError>([&] { knn::load(location); });
 }
 
-std::string loaded_text(const knn::Bytes& bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
-TEST_CASE("load: both sets, their labels and their names") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "load: both sets, their labels and their names") {
     write_small_dataset(folder, "my digits");
     // Labels 4, 200 and 0 in training, 7 in the test set alone.
     folder.write("my digits/train-labels-idx1-ubyte",
@@ -51,13 +44,13 @@ TEST_CASE("load: both sets, their labels and their names") {
     CHECK(data.test.count == 5);
     CHECK(data.train.rows == 4);
     CHECK(data.test.cols == 3);
-    CHECK(loaded_text(data.train.pixels) == pattern(12 * 4 * 3));
-    CHECK(loaded_text(data.test.labels) == "\7\7\7\4\4");
+    CHECK(text_of(data.train.pixels) == pattern(12 * 4 * 3));
+    CHECK(text_of(data.test.labels) == "\7\7\7\4\4");
     CHECK(data.labels == std::vector<std::uint8_t>{0, 4, 7, 200});
 }
 
-TEST_CASE("load: images and labels of different counts, training and test images of different size") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder,
+                  "load: images and labels of different counts, training and test images of different size") {
     write_small_dataset(folder);
     const DataLocation location = at(folder.path());
     for (const std::uint32_t n : {4U, 6U}) {
@@ -76,8 +69,7 @@ TEST_CASE("load: images and labels of different counts, training and test images
     }
 }
 
-TEST_CASE("load: images whose distances would not fit 32 bits") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "load: images whose distances would not fit 32 bits") {
     write_small_dataset(folder);
     const DataLocation location = at(folder.path());
     const auto make = [&](std::uint32_t rows, std::uint32_t cols) {
@@ -95,8 +87,7 @@ TEST_CASE("load: images whose distances would not fit 32 bits") {
     CHECK(load_error(location).find("has images of 337x196 = 66052 pixels") != std::string::npos);
 }
 
-TEST_CASE("load: swapped images and labels are called so") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "load: swapped images and labels are called so") {
     write_small_dataset(folder);
     DataLocation location = at(folder.path());
     std::swap(location.files[2], location.files[3]);
@@ -109,8 +100,7 @@ TEST_CASE("load: swapped images and labels are called so") {
           std::string::npos);
 }
 
-TEST_CASE("load: of several broken files the first is named") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "load: of several broken files the first is named") {
     write_small_dataset(folder);
     for (const char* name : {"t10k-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "train-labels-idx1-ubyte",
                              "train-images-idx3-ubyte"}) {
@@ -120,8 +110,7 @@ TEST_CASE("load: of several broken files the first is named") {
     }
 }
 
-TEST_CASE("checksums: of the content, plain or gzip") {
-    const TempFolder folder;
+TEST_CASE_FIXTURE(InFolder, "checksums: of the content, plain or gzip") {
     write_small_dataset(folder);
     folder.write("t10k-labels-idx1-ubyte", gzip("abc"));
     folder.write("train-labels-idx1-ubyte", "abc");

@@ -45,12 +45,11 @@ std::string locate_error(const DataOptions& options) {
 
 }  // namespace
 
-TEST_CASE("locate: both spellings, plain and .gz, mixed in one folder") {
-    const Nowhere nowhere;
-    nowhere.folder.write("d/train-images-idx3-ubyte", "1");
-    nowhere.folder.write("d/train-labels.idx1-ubyte", "2");
-    nowhere.folder.write("d/t10k-images-idx3-ubyte.gz", "3");
-    nowhere.folder.write("d/t10k-labels.idx1-ubyte.gz", "4");
+TEST_CASE_FIXTURE(Nowhere, "locate: both spellings, plain and .gz, mixed in one folder") {
+    folder.write("d/train-images-idx3-ubyte", "1");
+    folder.write("d/train-labels.idx1-ubyte", "2");
+    folder.write("d/t10k-images-idx3-ubyte.gz", "3");
+    folder.write("d/t10k-labels.idx1-ubyte.gz", "4");
     const DataLocation found = knn::locate(in("d"));
     CHECK(found.files == std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte",
                                                "d/t10k-images-idx3-ubyte.gz", "d/t10k-labels.idx1-ubyte.gz"});
@@ -58,53 +57,52 @@ TEST_CASE("locate: both spellings, plain and .gz, mixed in one folder") {
     CHECK_FALSE(found.synthetic);
     CHECK(found.looked_in == std::vector<std::string>{"d"});
 
-    nowhere.folder.write("d/t10k-images-idx3-ubyte", "plain beside .gz: the faster one");
+    folder.write("d/t10k-images-idx3-ubyte", "plain beside .gz: the faster one");
     CHECK(knn::locate(in("d")).files[2] == "d/t10k-images-idx3-ubyte");
 }
 
-TEST_CASE("locate: the order is --data, variable, data/mnist, XDG folders, built-in digits") {
-    Nowhere nowhere;
+TEST_CASE_FIXTURE(Nowhere,
+                  "locate: the order is --data, variable, data/mnist, XDG folders, built-in digits") {
     DataLocation found = knn::locate({});
     CHECK(found.synthetic);
     CHECK(found.source == "built-in synthetic digits");
     CHECK(found.files.empty());
-    const auto place = [&](const char* name) { return (nowhere.folder / name / "mnist-knn/mnist").string(); };
+    const auto place = [&](const char* name) { return (folder / name / "mnist-knn/mnist").string(); };
     CHECK(found.looked_in == std::vector<std::string>{"data/mnist", place("home/.local/share"),
                                                       place("shared1"), place("shared2")});
 
     // Each folder of higher priority hides the previous ones.
     for (const char* name : {"shared2", "shared1", "home/.local/share"}) {
-        write_small_dataset(nowhere.folder, std::string(name) + "/mnist-knn/mnist");
+        write_small_dataset(folder, std::string(name) + "/mnist-knn/mnist");
         CHECK(knn::locate({}).source == place(name));
     }
-    nowhere.surroundings.set("XDG_DATA_HOME", (nowhere.folder / "xdg").string());
+    surroundings.set("XDG_DATA_HOME", (folder / "xdg").string());
     CHECK(knn::locate({}).source == place("shared1"));
-    write_small_dataset(nowhere.folder, "xdg/mnist-knn/mnist");
+    write_small_dataset(folder, "xdg/mnist-knn/mnist");
     CHECK(knn::locate({}).source == place("xdg"));
-    write_small_dataset(nowhere.folder, "data/mnist");
+    write_small_dataset(folder, "data/mnist");
     CHECK(knn::locate({}).source == "data/mnist");
-    write_small_dataset(nowhere.folder, "variable");
-    nowhere.surroundings.set("MNIST_KNN_DATA", "variable");
+    write_small_dataset(folder, "variable");
+    surroundings.set("MNIST_KNN_DATA", "variable");
     CHECK(knn::locate({}).source == "variable");
-    write_small_dataset(nowhere.folder, "option");
+    write_small_dataset(folder, "option");
     CHECK(knn::locate(in("option")).source == "option");
     CHECK(knn::locate(in("option/")).files[0] == "option/train-images-idx3-ubyte");
 }
 
-TEST_CASE("locate: relative and empty XDG folders are passed over, and so is an empty variable") {
-    Nowhere nowhere;
-    nowhere.surroundings.set("XDG_DATA_HOME", "relative");
-    nowhere.surroundings.set("XDG_DATA_DIRS", "also/relative::");
-    nowhere.surroundings.set("MNIST_KNN_DATA", "");
-    write_small_dataset(nowhere.folder, "relative/mnist-knn/mnist");
+TEST_CASE_FIXTURE(Nowhere,
+                  "locate: relative and empty XDG folders are passed over, and so is an empty variable") {
+    surroundings.set("XDG_DATA_HOME", "relative");
+    surroundings.set("XDG_DATA_DIRS", "also/relative::");
+    surroundings.set("MNIST_KNN_DATA", "");
+    write_small_dataset(folder, "relative/mnist-knn/mnist");
     const DataLocation found = knn::locate({});
     CHECK(found.synthetic);
     CHECK(found.looked_in == std::vector<std::string>{"data/mnist"});
 }
 
-TEST_CASE("locate: a usual place that lacks a file is passed over") {
-    const Nowhere nowhere;
-    write_small_dataset(nowhere.folder, "data/mnist");
+TEST_CASE_FIXTURE(Nowhere, "locate: a usual place that lacks a file is passed over") {
+    write_small_dataset(folder, "data/mnist");
     fs::remove("data/mnist/t10k-labels-idx1-ubyte");
     const DataLocation found = knn::locate({});
     CHECK(found.synthetic);
@@ -112,24 +110,23 @@ TEST_CASE("locate: a usual place that lacks a file is passed over") {
     CHECK(found.incomplete == std::vector<std::string>{"data/mnist: lacks t10k-labels-idx1-ubyte"});
 
     // A complete folder after it is used, and the incomplete one is still listed.
-    write_small_dataset(nowhere.folder, "shared2/mnist-knn/mnist");
+    write_small_dataset(folder, "shared2/mnist-knn/mnist");
     const DataLocation other = knn::locate({});
-    CHECK(other.source == (nowhere.folder / "shared2/mnist-knn/mnist").string());
+    CHECK(other.source == (folder / "shared2/mnist-knn/mnist").string());
     CHECK(other.files.size() == 4);
     CHECK(other.incomplete == found.incomplete);
 
     // Files with other names do not count as part of a data set.
     for (const fs::path& file : knn::dataset_files("data/mnist"))
         fs::remove(file);
-    nowhere.folder.write("data/mnist/README", "");
+    folder.write("data/mnist/README", "");
     CHECK(knn::locate({}).incomplete.empty());
 }
 
-TEST_CASE("locate: a folder without permission does not lack files") {
-    const Nowhere nowhere;
-    write_small_dataset(nowhere.folder, "data/mnist");
+TEST_CASE_FIXTURE(Nowhere, "locate: a folder without permission does not lack files") {
+    write_small_dataset(folder, "data/mnist");
     fs::permissions("data/mnist", fs::perms::owner_read | fs::perms::owner_write);
-    fs::permissions(nowhere.folder.path(), fs::perms::all);
+    fs::permissions(folder.path(), fs::perms::all);
     {
         const Unprivileged user;
         if (!user.is_ordinary()) return skip("root cannot become another user here");
@@ -143,32 +140,30 @@ TEST_CASE("locate: a folder without permission does not lack files") {
     fs::permissions("data/mnist", fs::perms::owner_all);
 }
 
-TEST_CASE("dataset_files: any spelling, plain or .gz, and links that lead nowhere") {
-    const Nowhere nowhere;
+TEST_CASE_FIXTURE(Nowhere, "dataset_files: any spelling, plain or .gz, and links that lead nowhere") {
     CHECK(knn::dataset_files("none").empty());
-    nowhere.folder.write("d/other", "");
+    folder.write("d/other", "");
     CHECK(knn::dataset_files("d").empty());
     for (const char* name : {"d/train-labels.idx1-ubyte", "d/t10k-images-idx3-ubyte.gz"})
-        nowhere.folder.write(name, "");
+        folder.write(name, "");
     fs::create_symlink("nowhere", "d/t10k-labels.idx1-ubyte.gz");
     CHECK(knn::dataset_files("d") == std::vector<fs::path>{"d/train-labels.idx1-ubyte",
                                                            "d/t10k-images-idx3-ubyte.gz",
                                                            "d/t10k-labels.idx1-ubyte.gz"});
 }
 
-TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an error") {
-    Nowhere nowhere;
+TEST_CASE_FIXTURE(Nowhere, "locate: a named folder that is missing, a file, or lacks files is an error") {
     const std::string expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
-    write_small_dataset(nowhere.folder, "data/mnist");  // must not be used instead
+    write_small_dataset(folder, "data/mnist");  // must not be used instead
     CHECK(locate_error(in("none")) == "none: no such folder" + expected);
-    nowhere.folder.write("file", "");
+    folder.write("file", "");
     CHECK(locate_error(in("file")) == "file: is not a folder" + expected);
-    nowhere.folder.write("part/train-images.idx3-ubyte.gz", "");
-    nowhere.folder.write("part/t10k-images-idx3-ubyte", "");
+    folder.write("part/train-images.idx3-ubyte.gz", "");
+    folder.write("part/t10k-images-idx3-ubyte", "");
     fs::create_directories("part/train-labels-idx1-ubyte");  // no file
     const std::string lacks = "part: lacks train-labels-idx1-ubyte, t10k-labels-idx1-ubyte" + expected;
     CHECK(locate_error(in("part")) == lacks);
-    nowhere.surroundings.set("MNIST_KNN_DATA", "part");
+    surroundings.set("MNIST_KNN_DATA", "part");
     CHECK(locate_error({}) == lacks + ", in $MNIST_KNN_DATA");
     CHECK_THROWS_WITH_AS(
         knn::locate_training(in("none")),
@@ -176,9 +171,8 @@ TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an 
         DataError);
 }
 
-TEST_CASE("locate: single files replace the folder's, and four of them need no folder") {
-    Nowhere nowhere;
-    write_small_dataset(nowhere.folder, "d");
+TEST_CASE_FIXTURE(Nowhere, "locate: single files replace the folder's, and four of them need no folder") {
+    write_small_dataset(folder, "d");
     DataOptions options = in("d");
     options.test_images = "mine";
     const DataLocation found = knn::locate(options);
@@ -189,7 +183,7 @@ TEST_CASE("locate: single files replace the folder's, and four of them need no f
     CHECK(locate_error(options) == "");
     fs::remove("d/train-labels-idx1-ubyte");
     CHECK(locate_error(options).find("d: lacks train-labels-idx1-ubyte;") == 0);
-    nowhere.surroundings.set("MNIST_KNN_DATA", "none");
+    surroundings.set("MNIST_KNN_DATA", "none");
     const DataLocation four = knn::locate({"", "a", "b", "c", "d"});
     CHECK(four.files == std::vector<fs::path>{"a", "b", "c", "d"});
     CHECK(four.source == "a, b, c, d");
@@ -197,27 +191,26 @@ TEST_CASE("locate: single files replace the folder's, and four of them need no f
     CHECK_FALSE(four.synthetic);
 }
 
-TEST_CASE("locate: some single files take the rest from the usual places, or name the missing options") {
-    const Nowhere nowhere;
+TEST_CASE_FIXTURE(
+    Nowhere, "locate: some single files take the rest from the usual places, or name the missing options") {
     const DataOptions options = {"", "a", "b", "", ""};
     CHECK(locate_error(options).find("§test-images, §test-labels: not given, and no data set was found in "
                                      "data/mnist, ") == 0);
     CHECK(locate_error(options).find("; expected all four files, or §data") != std::string::npos);
-    nowhere.folder.write("data/mnist/t10k-images-idx3-ubyte", "");
+    folder.write("data/mnist/t10k-images-idx3-ubyte", "");
     CHECK(locate_error(options).find(
               " (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") != std::string::npos);
-    nowhere.folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
+    folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
     const DataLocation found = knn::locate(options);
     CHECK(found.files[1] == "b");
     CHECK(found.files[3] == "data/mnist/t10k-labels-idx1-ubyte");
     CHECK(found.source == "a, b, rest from data/mnist");
 }
 
-TEST_CASE("locate: the training set alone may lie where no test set is") {
-    const Nowhere nowhere;
-    nowhere.folder.write("d/train-images-idx3-ubyte", "1");
-    nowhere.folder.write("d/train-labels.idx1-ubyte.gz", "2");
-    nowhere.folder.write("e/train-images-idx3-ubyte", "1");
+TEST_CASE_FIXTURE(Nowhere, "locate: the training set alone may lie where no test set is") {
+    folder.write("d/train-images-idx3-ubyte", "1");
+    folder.write("d/train-labels.idx1-ubyte.gz", "2");
+    folder.write("e/train-images-idx3-ubyte", "1");
     const DataLocation found = knn::locate_training(in("d"));
     CHECK(found.source == "d");
     CHECK(found.files == std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte.gz"});

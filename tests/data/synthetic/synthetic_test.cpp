@@ -8,11 +8,11 @@
 #include <cstring>
 #include <string>
 
+#include "classifier/evaluation.h"
 #include "data/synthetic/pen.h"
-#include "tests/support/oracle.h"
+#include "tests/support/search.h"
 
 using knn::Dataset;
-using knn::LabeledImages;
 using knn::PenPoint;
 
 namespace {
@@ -23,21 +23,6 @@ std::uint32_t crc_of(const knn::Bytes& bytes) {
 
 bool same(const knn::Bytes& a, const knn::Bytes& b, std::size_t size) {
     return std::memcmp(a.data(), b.data(), size) == 0;
-}
-
-knn::test::Rows rows_of(const LabeledImages& images) {
-    return {{images.pixels.span().begin(), images.pixels.span().end()}, images.count, images.dim()};
-}
-
-/// Test images classified correctly by the majority of the 5 nearest; ties: the smallest label.
-int right_with_5(const Dataset& data) {
-    const auto found = knn::test::nearest(rows_of(data.train), rows_of(data.test), 5);
-    int right = 0;
-    for (std::size_t q = 0; q < found.size(); ++q)
-        right +=
-            knn::test::vote(found[q], data.train.labels.span(), knn::Weights::uniform, knn::Tie::smallest, {})
-                .first == data.test.labels.data()[q];
-    return right;
 }
 
 }  // namespace
@@ -102,7 +87,13 @@ TEST_CASE("synthetic: framed as MNIST is") {
 TEST_CASE("synthetic: hard enough to err, easy enough to be read") {
     for (const std::uint64_t seed : {1, 2}) {
         CAPTURE(seed);
-        const int right = right_with_5(knn::synthetic_digits({seed, 6000, 400}));
+        const Dataset data = knn::synthetic_digits({seed, 6000, 400});
+        knn::test::Request request;
+        request.train = data.train.images();
+        request.train_labels = data.train.labels.span();
+        request.query = data.test.images();
+        const auto votes = knn::test::search_on_cpu(request).votes;
+        const std::int64_t right = knn::score(votes, data.test.labels.span(), data.labels).correct;
         CHECK(right >= 372);  // 93 %
         CHECK(right <= 398);  // 99.5 %
     }

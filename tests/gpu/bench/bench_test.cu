@@ -25,13 +25,12 @@ std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows
     return gpu::bench_arrays(0, {train.n, query.n, train.dim, k, measure}, view(train), view(query), token);
 }
 
-/// Number of wrong distances of the first queries.
-std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const test::Rows& query,
-                             std::int64_t n) {
-    const std::vector<std::uint32_t> all = test::scores(train, query);
+/// Of the queries, how many have other distances than the right ones.
+std::int64_t wrong_rows(BenchArrays& arrays, const std::vector<std::uint32_t>& right, std::int64_t n_query) {
+    const std::int64_t n_train = std::ssize(right) / n_query;
     std::int64_t wrong = 0;
-    for (std::int64_t q = 0; q < n; ++q)
-        wrong += !std::equal(all.begin() + q * train.n, all.begin() + (q + 1) * train.n,
+    for (std::int64_t q = 0; q < n_query; ++q)
+        wrong += !std::equal(right.begin() + q * n_train, right.begin() + (q + 1) * n_train,
                              arrays.matrix_row(q).begin());
     return wrong;
 }
@@ -49,8 +48,7 @@ TrialOptions runs(int repeat) {
 
 }  // namespace
 
-TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
     std::vector<std::string> names;
     for (const gpu::DistanceKernel* kernel : gpu::rungs)
         names.emplace_back(kernel->name);
@@ -64,24 +62,21 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
                        query = test::random_rows(n_query, dim, 4, 2);
             const auto arrays = arrays_of(train, query, 5);
             REQUIRE(arrays->n_query() == n_query);
+            const std::vector<std::uint32_t> right = test::scores(train, query);
             for (const std::string& name : names)
                 for (const bool linear : {false, true}) {
                     options.linear = linear;
                     const Trial trial = arrays->time_distance(name, options);
                     if (trial.refusal) continue;
-                    CAPTURE(name);
-                    CAPTURE(dim);
-                    CAPTURE(n_query);
-                    CAPTURE(linear);
+                    INFO(name, ": ", n_query, " queries of ", dim, linear ? ", linear" : "");
                     CHECK(trial.n_query == n_query);
                     CHECK(trial.ms.size() == 2);
-                    CHECK(wrong_distances(*arrays, train, query, n_query) == 0);
+                    CHECK(wrong_rows(*arrays, right, n_query) == 0);
                 }
         }
 }
 
-TEST_CASE("gpu: small problems whose queries are the training points, each pair computed once") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small problems whose queries are the training points, each pair computed once") {
     for (const std::int64_t dim : {1, 17, 300})
         for (const std::int64_t n : {1, 15, 16, 17, 33, 200})
             for (const std::int64_t n_query : {n, (n + 1) / 2}) {
@@ -94,22 +89,14 @@ TEST_CASE("gpu: small problems whose queries are the training points, each pair 
                 const auto arrays = arrays_of(train, query, 1);
                 for (const gpu::DistanceKernel* kernel : gpu::half_kernels) {
                     const std::string name = kernel->name;
-                    CAPTURE(name);
-                    CAPTURE(dim);
-                    CAPTURE(n);
-                    CAPTURE(n_query);
+                    INFO(name, ": ", n_query, " of ", n, " images of ", dim);
                     CHECK(arrays->time_distance(name, {}).n_query == n_query);
-                    std::int64_t wrong = 0;
-                    for (std::int64_t q = 0; q < n_query; ++q)
-                        wrong += !std::equal(right.begin() + q * n, right.begin() + (q + 1) * n,
-                                             arrays->matrix_row(q).begin());
-                    CHECK(wrong == 0);
+                    CHECK(wrong_rows(*arrays, right, n_query) == 0);
                 }
             }
 }
 
-TEST_CASE("gpu: the version of seed 003 before its improvements finds the neighbors") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: the version of seed 003 before its improvements finds the neighbors") {
     for (const std::int64_t dim : {1, 6, 784}) {
         const test::Rows train = test::random_rows(1'500, dim, 1, 4), query = test::random_rows(9, dim, 2, 4);
         Neighbors found;
@@ -121,15 +108,14 @@ TEST_CASE("gpu: the version of seed 003 before its improvements finds the neighb
     }
 }
 
-TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuses others") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuses others") {
     for (const auto& [n_train, n_query] :
          {std::pair{16, 16}, std::pair{32, 64}, std::pair{48, 32}, std::pair{96, 160}, std::pair{80, 48}}) {
         const test::Rows train = test::random_rows(n_train, 128, 3),
                          query = test::random_rows(n_query, 128, 4);
         const auto arrays = arrays_of(train, query, 1);
         CHECK(!arrays->time_distance("pair_contest", {}).refusal);
-        CHECK(wrong_distances(*arrays, train, query, n_query) == 0);
+        CHECK(wrong_rows(*arrays, test::scores(train, query), n_query) == 0);
     }
     for (const auto& [n_train, n_query, dim] :
          {std::array{24, 16, 128}, std::array{16, 17, 128}, std::array{16, 16, 127}}) {
@@ -139,8 +125,7 @@ TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuse
     }
 }
 
-TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that lack it") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that lack it") {
     const test::Rows train = test::random_rows(60, 9, 1, 3), query = test::random_rows(5, 9, 2, 3);
     for (const Measure& measure : {Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
         const auto arrays = arrays_of(train, query, 4, measure);
@@ -153,17 +138,14 @@ TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that
                 continue;
             }
             ++able;
-            for (std::int64_t q = 0; q < 5; ++q)
-                CHECK(std::equal(right.begin() + q * 60, right.begin() + (q + 1) * 60,
-                                 arrays->matrix_row(q).begin()));
+            CHECK(wrong_rows(*arrays, right, 5) == 0);
         }
         CHECK(able > 0);
         CHECK(arrays->time_distance("pair_plain", {}).refusal);  // it supports only l2
     }
 }
 
-TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
     const test::Rows train = test::random_rows(500, 6, 1, 3), query = test::random_rows(40, 6, 2, 3);
     const auto arrays = arrays_of(train, query, 9);
     CHECK(!arrays->fill(gpu::distance_kernels().front().name));
@@ -177,8 +159,7 @@ TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
     CHECK(arrays->time_distance("no such", {}).refusal);
 }
 
-TEST_CASE("gpu: a large upload has arrived before the kernels start") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: a large upload has arrived before the kernels start") {
     const test::Rows train = test::random_rows(2'000, 1'000, 1), query = test::random_rows(12'000, 1'000, 2);
     const auto arrays = arrays_of(train, query, 1);
     CHECK(!arrays->fill("float4"));
@@ -186,8 +167,7 @@ TEST_CASE("gpu: a large upload has arrived before the kernels start") {
     CHECK(arrays->matrix_row(11'999) == test::scores(train, last));
 }
 
-TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors") {
-    if (!test::have_tensor_cores()) return;
+TENSOR_TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors") {
     const test::Rows train = test::random_rows(3'000, 50, 1, 5), query = test::random_rows(300, 50, 2, 5);
     const std::vector<std::uint8_t> labels(3'000, 4);
     Neighbors found;
@@ -200,8 +180,7 @@ TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors"
     check_nearest(found, train, query);
 }
 
-TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
     const test::Rows images = test::random_rows(300, 784, 3);
     for (const TransformKind kind : {TransformKind::raw, TransformKind::gradients, TransformKind::hog}) {
         FittedTransform transform{.spec = {}, .image = {28, 28}, .steps = {}};
@@ -214,8 +193,7 @@ TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
     }
 }
 
-TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
     const test::Rows train = test::random_rows(200, 784, 3), queries = test::random_rows(30, 784, 4);
     Neighbors candidates(30, 24);
     for (std::int64_t q = 0; q < 30; ++q)
@@ -237,8 +215,7 @@ TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
         }
 }
 
-TEST_CASE("gpu: limits that a card can have") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: limits that a card can have") {
     const Limits limits = gpu::measure_limits(0);
     const Device device = gpu::devices().front();
     CHECK(limits.copy_gb_per_s > 0.3 * device.peak_gb_per_s);

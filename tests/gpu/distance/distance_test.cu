@@ -22,11 +22,7 @@ gpu::DeviceBuffer<char> poisoned(std::size_t bytes) {
 /// Poisons rows and gaps on the device, so that unwritten values are detected. Skips refused problems.
 void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, const test::Rows& train,
                   const test::Rows& query, const std::vector<std::uint32_t>& expected) {
-    CAPTURE(kernel.name);
-    CAPTURE(problem.n_train);
-    CAPTURE(problem.n_query);
-    CAPTURE(problem.dim);
-    CAPTURE(static_cast<int>(problem.measure.metric));
+    INFO(std::string(kernel.name), ": ", problem);
     if (kernel.supports(problem)) return;
     const std::int64_t n_train = problem.n_train, n_query = problem.n_query, dim = problem.dim;
     const std::int64_t padded = (dim + 3) / 4 * 4;
@@ -75,8 +71,7 @@ void check_random(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, 
 
 }  // namespace
 
-TEST_CASE("gpu: scores of every kernel and metric are those of the definition") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: scores of every kernel and metric are those of the definition") {
     struct Size {
         std::int64_t n_train, n_query, dim;
     };
@@ -101,8 +96,7 @@ TEST_CASE("gpu: scores of every kernel and metric are those of the definition") 
             check_random(size.n_train, size.n_query, size.dim, levels);
 }
 
-TEST_CASE("gpu: small images, every distance kernel and metric") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small images, every distance kernel and metric") {
     check_random(130, 9, 37, 256);
     check_random(5, 3, 1100, 256);
 }

@@ -37,12 +37,22 @@ std::vector<Measure> measures_of(std::initializer_list<Metric> metrics) {
     return some;
 }
 
+/// What one index answers with a vote on the device.
+std::pair<Neighbors, std::vector<Vote>> voted(DeviceIndex& index, const test::Request& request,
+                                              Timeline& timeline) {
+    const VotingRule rule = request.method().vote;
+    Neighbors neighbors(request.query.count, rule.k);
+    std::vector<Vote> votes(static_cast<std::size_t>(neighbors.n_query));
+    index.top_k({.queries = request.queries(), .k = rule.k, .vote = &rule}, {neighbors.rows, votes}, timeline,
+                {});
+    return {neighbors, votes};
+}
+
 constexpr std::size_t n_distances = 10, n_selectors = 15;  // of the tables
 
 }  // namespace
 
-TEST_CASE("gpu: every distance kernel passes the battery") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: every distance kernel passes the battery") {
     REQUIRE(gpu::distance_kernels().size() == n_distances);
     for (const Strategy& distance : gpu::distance_kernels())
         if (distance.name == "float4")
@@ -55,22 +65,18 @@ TEST_CASE("gpu: every distance kernel passes the battery") {
             test::skip(test::no_cublas);
 }
 
-TEST_CASE("gpu: every selector passes the battery") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: every selector passes the battery") {
     REQUIRE(gpu::selectors().size() == n_selectors);
     for (const Strategy& select : gpu::selectors())
         check_battery("classic", "", select.name,
                       test::have_cublas() ? test::other_measures() : measures_of({Metric::l1, Metric::lp}));
 }
 
-TEST_CASE("gpu: every tensor kernel passes the battery") {
-    if (!test::have_tensor_cores()) return;
+TENSOR_TEST_CASE("gpu: every tensor kernel passes the battery") {
     int ran = 0;
     for (const Strategy& kernel : gpu::tensor_kernels()) {
         const test::Rows one = test::random_rows(1, 1, 1);
-        test::GpuProblem problem{one, one};
-        problem.rule.k = 1;
-        problem.distance = kernel.name;
+        const test::Request problem{.train = one, .query = one, .k = 1, .distance = kernel.name};
         if (const UnsupportedReason why = test::refuse(test::tensor, problem)) {
             MESSAGE(*why);
             continue;
@@ -81,29 +87,32 @@ TEST_CASE("gpu: every tensor kernel passes the battery") {
     CHECK(ran == test::tensor_kernels_of(test::capability(), 1));
 }
 
-TEST_CASE("gpu: many batches in flight give what one batch gives") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: many batches in flight give what one batch gives") {
     const test::Rows train = test::random_rows(20'000, 101, 1, 6), query = test::random_rows(999, 101, 2, 6);
-    for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{train, query, test::labels_for(20'000, 256)};
-        problem.rule = {33, Weights::distance, Tie::nearest};
-        const test::Searched whole = test::searched(engine, problem);
-        CHECK(test::wrong_queries(whole.answers.neighbors, problem, 97) == 0);
-        CHECK(test::wrong_votes(whole.answers, problem) == 0);
+    const std::vector<std::uint8_t> labels = test::labels_for(20'000, 256);
+    for (const Engine* engine : test::engines_here()) {
+        test::Request problem{.train = train,
+                              .query = query,
+                              .train_labels = labels,
+                              .k = 33,
+                              .weights = Weights::distance,
+                              .tie = Tie::nearest};
+        const Results whole = test::search(*engine, problem);
+        CHECK(test::wrong_queries(whole.neighbors, problem, 97) == 0);
+        CHECK(test::wrong_votes(whole.neighbors, whole.votes, problem) == 0);
         for (const std::int64_t batch : {1, 2, 10, 333, 998, 999, 100'000}) {
             CAPTURE(batch);
             problem.batch = batch;
-            const test::Searched parts = test::searched(engine, problem);
-            CHECK(parts.answers.neighbors.rows == whole.answers.neighbors.rows);
-            CHECK(parts.answers.votes == whole.answers.votes);
+            const Results parts = test::search(*engine, problem);
+            CHECK(parts.neighbors.rows == whole.neighbors.rows);
+            CHECK(parts.votes == whole.votes);
             CHECK(parts.plan.batch <= batch);
         }
     }
 }
 
-TEST_CASE(
+GPU_TEST_CASE(
     "gpu: one searcher answers searches of any k and size, of its own images too, with and without a vote") {
-    if (!test::have_gpu()) return;
     struct Search {
         std::int64_t n;
         int k;
@@ -130,44 +139,41 @@ TEST_CASE(
     for (const std::int64_t n_train : {257, 700, 5'000}) {
         const test::Rows train = test::random_rows(n_train, 60, 8, 12),
                          other = test::random_rows(700, 60, 9, 12);
-        for (const test::GpuEngine& engine : test::engines_here())
+        const std::vector<std::uint8_t> labels = test::labels_for(n_train);
+        for (const Engine* engine : test::engines_here())
             for (const std::int64_t batch : {0, 300}) {
-                test::GpuProblem whole{train, other, test::labels_for(n_train)};
-                whole.batch = batch;
+                const test::Request whole{
+                    .train = train, .query = other, .train_labels = labels, .batch = batch};
                 Timeline timeline;
-                const auto searcher = test::opened(engine, whole, timeline);
+                const auto searcher = test::opened(*engine, whole, timeline);
                 for (const Search& next : searches) {
                     if (next.k >= n_train) continue;
-                    CAPTURE(n_train);
-                    CAPTURE(batch);
-                    CAPTURE(next.n);
-                    CAPTURE(next.k);
-                    CAPTURE(next.exclude.first);
                     const test::Rows& from = next.own ? train : other;
                     const test::Rows some = test::taken(from, {.first = 0}, std::min(next.n, from.n));
                     // A set that is searched with itself is the same memory.
-                    test::GpuProblem part{train, next.own && next.n >= from.n ? train : some, whole.labels};
-                    part.rule.k = next.k;
+                    test::Request part = whole;
+                    part.query = next.own && next.n >= from.n ? train : some;
+                    part.k = next.k;
                     part.exclude = next.exclude;
+                    CAPTURE(part);
                     const Neighbors found = nearest_of(*searcher, part.queries(), next.k, timeline, {});
-                    CHECK(test::wrong_queries(found, part, 1 + part.query.n / 20) == 0);
-                    const test::Voted voted = test::voted(*searcher, part.queries(), part.rule, timeline);
-                    CHECK(voted.neighbors.rows == found.rows);
-                    CHECK(test::wrong_votes(voted, part) == 0);
+                    CHECK(test::wrong_queries(found, part, 1 + part.query.count / 20) == 0);
+                    const auto [neighbors, votes] = voted(*searcher, part, timeline);
+                    CHECK(neighbors.rows == found.rows);
+                    CHECK(test::wrong_votes(found, votes, part) == 0);
                 }
             }
     }
 }
 
-TEST_CASE("gpu: without labels there is no vote, and no more neighbors than other images") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: without labels there is no vote, and no more neighbors than other images") {
     const test::Rows rows = test::random_rows(50, 8, 1);
     Timeline timeline;
-    test::GpuProblem problem{rows, rows};
-    for (const test::GpuEngine& engine : test::engines_here()) {
-        const auto unlabeled = test::opened(engine, problem, timeline);
-        CHECK_THROWS_AS(test::voted(*unlabeled, problem.queries(), {}, timeline), DeviceError);
-        CHECK_THROWS_AS(nearest_of(*unlabeled, Queries::all_of(problem.train_rows()), 50, timeline, {}),
+    const test::Request problem{.train = rows, .query = rows};
+    for (const Engine* engine : test::engines_here()) {
+        const auto unlabeled = test::opened(*engine, problem, timeline);
+        CHECK_THROWS_AS(voted(*unlabeled, problem, timeline), DeviceError);
+        CHECK_THROWS_AS(nearest_of(*unlabeled, Queries::all_of(rows), 50, timeline, {}),
                         std::invalid_argument);
         CHECK(test::wrong_queries(nearest_of(*unlabeled, problem.queries(), 5, timeline, {}), problem) == 0);
     }
@@ -176,8 +182,7 @@ TEST_CASE("gpu: without labels there is no vote, and no more neighbors than othe
 // Each path of each kernel once, small enough for compute-sanitizer's racecheck: rows of one block, of a
 // cluster of 1, 2 and 4 blocks, and of a workspace; images of one tile, of several, and with the carry into
 // integers.
-TEST_CASE("gpu: small problems on every path") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small problems on every path") {
     struct Size {
         std::int64_t n_train, dim;
         int k;
@@ -193,11 +198,11 @@ TEST_CASE("gpu: small problems on every path") {
         CAPTURE(size.n_train);
         const test::Rows train = test::random_rows(size.n_train, size.dim, 1, 3);
         const test::Rows query = test::random_rows(2, size.dim, 2, 3);
-        test::GpuProblem problem{train, query, test::labels_for(size.n_train)};
-        problem.rule.k = size.k;
-        const test::Searched result = test::searched(test::classic, problem);
-        CHECK(test::wrong_queries(result.answers.neighbors, problem) == 0);
-        CHECK(test::wrong_votes(result.answers, problem) == 0);
+        const std::vector<std::uint8_t> labels = test::labels_for(size.n_train);
+        const test::Request problem{.train = train, .query = query, .train_labels = labels, .k = size.k};
+        const Results found = test::search(test::classic, problem);
+        CHECK(test::wrong_queries(found.neighbors, problem) == 0);
+        CHECK(test::wrong_votes(found.neighbors, found.votes, problem) == 0);
     }
 }
 
@@ -206,24 +211,20 @@ namespace {
 /// One small problem with these strategies; if they refuse it, prints why. Returns whether it ran.
 bool check_small_problem(const std::string& distance, const std::string& select) {
     static const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
-    test::GpuProblem problem{train, query};
-    problem.rule.k = 40;
-    problem.distance = distance;
-    problem.select = select;
-    CAPTURE(distance);
-    CAPTURE(select);
+    const test::Request problem{
+        .train = train, .query = query, .k = 40, .distance = distance, .select = select};
+    CAPTURE(problem);
     if (const UnsupportedReason why = test::refuse(test::classic, problem)) {
         MESSAGE("not run: " << *why);
         return false;
     }
-    CHECK(test::wrong_queries(test::searched(test::classic, problem).answers.neighbors, problem) == 0);
+    CHECK(test::wrong_queries(test::search(test::classic, problem).neighbors, problem) == 0);
     return true;
 }
 
 }  // namespace
 
-TEST_CASE("gpu: small problem, every distance kernel and selector") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small problem, every distance kernel and selector") {
     int ran = 0;
     for (const Strategy& distance : gpu::distance_kernels())
         ran += check_small_problem(distance.name, "");
@@ -232,8 +233,7 @@ TEST_CASE("gpu: small problem, every distance kernel and selector") {
     CHECK(ran == static_cast<int>(n_distances + n_selectors) - !test::have_cublas());
 }
 
-TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
     int ran = 0;
     for (const Strategy& distance : gpu::distance_kernels())
         for (const Strategy& select : gpu::selectors())
@@ -241,12 +241,11 @@ TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
     CHECK(ran == static_cast<int>((n_distances - !test::have_cublas()) * n_selectors));
 }
 
-TEST_CASE("gpu: the timeline names the stages of each engine in order, and their kinds") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: the timeline names the stages of each engine in order, and their kinds") {
     const test::Rows rows = test::random_rows(1'000, 20, 3);
-    test::GpuProblem problem{rows, rows, test::labels_for(1'000)};
-    problem.batch = 400;
-    const auto check_stages = [](const test::Searched& result, const std::vector<std::string>& expected) {
+    const std::vector<std::uint8_t> labels = test::labels_for(1'000);
+    const test::Request problem{.train = rows, .query = rows, .train_labels = labels, .batch = 400};
+    const auto check_stages = [](const Results& result, const std::vector<std::string>& expected) {
         std::vector<std::string> names;
         for (const Stage& stage : result.timeline.stages()) {
             names.push_back(stage.name);
@@ -261,24 +260,22 @@ TEST_CASE("gpu: the timeline names the stages of each engine in order, and their
         CHECK(result.plan.batch == 400);
         CHECK(result.plan.threads == 1);
     };
-    const test::Searched classic = test::searched(test::classic, problem);
+    const Results classic = test::search(test::classic, problem);
     check_stages(classic, {"upload", "expand", "distance", "sort", "vote", "download"});
     CHECK(classic.plan.distance == "float4");
     if (!test::have_tensor_cores()) return;
-    const test::Searched fused = test::searched(test::tensor, problem);
+    const Results fused = test::search(test::tensor, problem);
     check_stages(
         fused, {"upload", "arrange", "prepare", "sample", "search", "fold", "fallback", "vote", "download"});
     CHECK(fused.plan.select == "fused");
 }
 
-TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used again") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used again") {
     const test::Rows rows = test::random_rows(1'000, 20, 3);
-    for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{rows, rows, test::labels_for(1'000)};
-        problem.batch = 10;
+    for (const Engine* engine : test::engines_here()) {
+        const test::Request problem{.train = rows, .query = rows, .batch = 10};
         Timeline timeline;
-        const auto searcher = test::opened(engine, problem, timeline);
+        const auto searcher = test::opened(*engine, problem, timeline);
         std::atomic<bool> stop = false;
         std::int64_t seen = 0;
         const ProgressToken token{[&](std::int64_t done, std::int64_t) {
@@ -294,26 +291,22 @@ TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used
     }
 }
 
-TEST_CASE("gpu: more queries at once than a grid holds become smaller batches") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: more queries at once than a grid holds become smaller batches") {
     const test::Rows train = test::random_rows(3, 4, 1), query = test::random_rows(600'000, 4, 2);
-    test::GpuProblem problem{train, query};
-    problem.rule.k = 2;
-    problem.batch = 600'000;
+    test::Request problem{.train = train, .query = query, .k = 2, .batch = 600'000};
     for (const char* distance : {"gemm", "float4"}) {
         problem.distance = distance;
         if (test::refuse(test::classic, problem)) continue;  // without cuBLAS
-        const test::Searched result = test::searched(test::classic, problem);
+        const Results result = test::search(test::classic, problem);
         CHECK(result.plan.batch < 524'281);
-        CHECK(test::wrong_queries(result.answers.neighbors, problem, 9'999) == 0);
+        CHECK(test::wrong_queries(result.neighbors, problem, 9'999) == 0);
     }
 }
 
-TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a missing device is an error") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE(
+    "gpu: an unknown strategy and a refused problem have reasons, and a missing device is an error") {
     const test::Rows rows = test::random_rows(10, 4, 3);
-    test::GpuProblem problem{rows, rows};
-    problem.distance = "flaot4";
+    test::Request problem{.train = rows, .query = rows, .distance = "flaot4"};
     CHECK(test::refuse(test::classic, problem).value().find("expected one of: float4, gemm") !=
           std::string::npos);
     CHECK(test::refuse(test::tensor, problem).value().find("there is no tensor kernel 'flaot4'") !=
@@ -324,21 +317,20 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
           std::string::npos);
     CHECK(test::refuse(test::tensor, problem).value().find("takes no other selector") != std::string::npos);
     problem.select.clear();
-    problem.rule.k = 11;
-    for (const test::GpuEngine& engine : test::engines_here())
-        CHECK(test::refuse(engine, problem).value().find("out of range") != std::string::npos);
-    problem.rule.k = 5;
+    problem.k = 11;
+    for (const Engine* engine : test::engines_here())
+        CHECK(test::refuse(*engine, problem).value().find("out of range") != std::string::npos);
+    problem.k = 5;
     problem.distance = "gemm";
     problem.measure = {Metric::l1, 2};
     CHECK(test::refuse(test::classic, problem).value().find("gemm computes") != std::string::npos);
     Plan plan;
     plan.device.number = 99;
-    for (const test::GpuEngine& engine : test::engines_here())
-        CHECK_THROWS_WITH_AS(engine.configure({10, 10, 4, 5}, plan), doctest::Contains("99"), DeviceError);
+    for (const Engine* engine : test::engines_here())
+        CHECK_THROWS_WITH_AS(engine->configure({10, 10, 4, 5}, plan), doctest::Contains("99"), DeviceError);
 }
 
-TEST_CASE("gpu: host memory can be filled before it is pinned, from several threads") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: host memory can be filled before it is pinned, from several threads") {
     const auto memory = gpu::host_memory(0, true);
     std::pmr::memory_resource& pages = *memory->resource();
     std::byte* early = static_cast<std::byte*>(pages.allocate(100'000));

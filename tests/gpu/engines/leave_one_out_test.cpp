@@ -11,7 +11,7 @@ namespace knn {
 namespace {
 
 struct Strategies {
-    const test::GpuEngine& engine;
+    const Engine& engine;
     std::string distance, select;
 };
 
@@ -31,32 +31,24 @@ std::vector<Strategies> all_strategies() {
 int check_all(const test::Rows& train, const Exclude& exclude, std::int64_t count, int k,
               const Measure& measure = {}, std::int64_t step = 1, std::int64_t batch = 0) {
     const test::Rows query = test::taken(train, exclude, count);
-    test::GpuProblem problem{train, query};
-    problem.rule.k = k;
-    problem.measure = measure;
-    problem.exclude = exclude;
-    problem.batch = batch;
+    test::Request problem{
+        .train = train, .query = query, .k = k, .measure = measure, .batch = batch, .exclude = exclude};
     int ran = 0;
     for (const Strategies& one : all_strategies()) {
         problem.distance = one.distance;
         problem.select = one.select;
         if (test::refuse(one.engine, problem)) continue;
         ++ran;
-        CAPTURE(one.distance);
-        CAPTURE(one.select);
-        CAPTURE(train.n);
-        CAPTURE(k);
-        CAPTURE(measure.metric);
-        CHECK(test::wrong_queries(test::searched(one.engine, problem).answers.neighbors, problem, step) == 0);
+        CAPTURE(problem);
+        CHECK(test::wrong_queries(test::search(one.engine, problem).neighbors, problem, step) == 0);
     }
     return ran;
 }
 
 }  // namespace
 
-TEST_CASE(
+GPU_TEST_CASE(
     "gpu: leave-one-out by every kernel, selector and metric: duplicates, samples, all others as neighbors") {
-    if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(1'500, 50, 1);
     const int ran = check_all(train, {.first = 0}, 400, 7, {}, 11, 150);
     CHECK(ran == static_cast<int>(gpu::distance_kernels().size() + gpu::selectors().size()) -
@@ -94,8 +86,7 @@ TEST_CASE(
 }
 
 // For compute-sanitizer.
-TEST_CASE("gpu: small leave-one-out") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small leave-one-out") {
     const test::Rows train = test::repeated(test::random_rows(150, 20, 1, 5), 2);
     check_all(train, {.first = 10}, 200, 6, {}, 13, 130);
     check_all(train, {.first = 0}, 3, 299);

@@ -7,8 +7,8 @@
 #include "classifier/engines.h"
 #include "classifier/index.h"
 #include "tests/gpu/have_gpu.h"
-#include "tests/support/labeled.h"
-#include "tests/support/leave_out.h"
+#include "tests/support/points.h"
+#include "tests/support/rerank_images.h"
 
 namespace knn {
 
@@ -20,14 +20,8 @@ struct Images : test::Labeled {
         : Labeled(of, n, seed, [random = std::mt19937(seed + 1)](int) mutable { return random() % 4; }) {}
 };
 
-struct Found {
-    Neighbors neighbors;
-    Uninitialized<Vote> votes;
-    std::string stages;
-};
-
-Found found(const char* name, Device device, const Images& train, const Method& method, const Rows& queries,
-            Exclude exclude, std::int64_t batch) {
+Results found(const char* name, Device device, const Images& train, const Method& method, const Rows& queries,
+              Exclude exclude, std::int64_t batch) {
     const Engine& engine = *find_engine(name);
     Plan plan{.engine = engine.name, .device = std::move(device), .batch = batch, .threads = 2};
     const Training training = train.training();
@@ -37,35 +31,29 @@ Found found(const char* name, Device device, const Images& train, const Method& 
     // Twice: memory of the first search is used again.
     const Queries all = test::queries_of(queries, exclude, training.rows);
     if (batch > 0) classifier.search(all.slice(0, 1));
-    Results result = classifier.search(all);
-    std::string stages;
-    for (const Stage& stage : result.timeline.stages())
-        stages.append(stage.name).append(" ");
-    return {std::move(result.neighbors), std::move(result.votes), stages};
+    return classifier.search(all);
 }
 
 void check_engines(const Images& train, const Method& method, const Rows& queries, Exclude exclude = {},
                    std::int64_t batch = 0) {
-    const Found expected = found("cpu", cpu_device(), train, method, queries, exclude, 0);
+    const Results expected = found("cpu", cpu_device(), train, method, queries, exclude, 0);
     for (const char* name : {"classic", "tensor"}) {
         CAPTURE(name);
-        const Found here = found(name, gpu::devices().front(), train, method, queries, exclude, batch);
+        const Results here = found(name, gpu::devices().front(), train, method, queries, exclude, batch);
         CHECK(here.neighbors.rows == expected.neighbors.rows);
-        REQUIRE(here.votes.size() == expected.votes.size());
-        for (std::size_t i = 0; i < here.votes.size(); ++i) {
-            CHECK(here.votes[i].label == expected.votes[i].label);
-            CHECK(here.votes[i].vote_share == expected.votes[i].vote_share);
-        }
+        CHECK(here.votes == expected.votes);
+        std::string stages;
+        for (const Stage& stage : here.timeline.stages())
+            stages.append(stage.name).append(" ");
         // Both on the device; spreads are applied on the host.
-        CHECK(here.stages.find(method.rerank.has_descriptors() ? "describe rerank" : "download rerank") !=
+        CHECK(stages.find(method.rerank.has_descriptors() ? "describe rerank" : "download rerank") !=
               std::string::npos);
     }
 }
 
 }  // namespace
 
-TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host does") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host does") {
     const Images train({28, 28}, 700, 3), test({28, 28}, 90, 4);
     for (const char* transform : {"raw", "gradients"})
         for (const char* reranker : {"distortion", "cells", "both", "spread", "spread:30:deviation:plus:0.5"})
@@ -84,8 +72,8 @@ TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host does
                 }
 }
 
-TEST_CASE("gpu: engines re-rank in batches, more neighbors than candidates, and without the image itself") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE(
+    "gpu: engines re-rank in batches, more neighbors than candidates, and without the image itself") {
     const Images train({28, 28}, 300, 5);
     Method method{.rerank = {.kind = Reranker::both, .candidates = 20}, .vote = {.k = 5}};
     for (const std::int64_t batch : {std::int64_t{1}, std::int64_t{64}, std::int64_t{0}})
@@ -96,8 +84,7 @@ TEST_CASE("gpu: engines re-rank in batches, more neighbors than candidates, and 
     check_engines(train, method, train.rows().slice(0, 3), Exclude{.first = 0});
 }
 
-TEST_CASE("gpu: engines re-rank images of other shapes") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: engines re-rank images of other shapes") {
     for (const ImageShape shape : test::rerank_shapes()) {
         CAPTURE(shape.rows);
         CAPTURE(shape.cols);

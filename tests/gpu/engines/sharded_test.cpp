@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/gpu/have_gpu.h"
+#include "tests/gpu/searched.h"
 #include "tests/support/images.h"
 #include "tests/support/sharded.h"
 
@@ -16,12 +16,6 @@ std::vector<Device> devices(std::size_t count) {
     std::vector<Device> all;
     for (std::size_t i = 0; i < count; ++i)
         all.push_back(here[i % here.size()]);
-    return all;
-}
-
-std::vector<const Engine*> engines_here() {
-    std::vector<const Engine*> all = {find_engine("classic")};
-    if (test::capability() >= 80) all.push_back(find_engine("tensor"));
     return all;
 }
 
@@ -43,8 +37,7 @@ Plan plan_for(const Engine& engine, const Problem& problem, const Spread& spread
 
 }  // namespace
 
-TEST_CASE("gpu: several devices and parts find what plain loops find") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: several devices and parts find what plain loops find") {
     // Few values: duplicates and equal distances within parts and across them; sizes that do not divide.
     const test::Rows points = test::repeated(test::random_rows(677, 30, 3, 3), 3),
                      twins = test::repeated(test::random_rows(1'500, 30, 3, 4), 2);
@@ -61,34 +54,24 @@ TEST_CASE("gpu: several devices and parts find what plain loops find") {
         const std::int64_t bytes = std::ssize(searched.points.pixels);
         const Neighbors expected = searched.expected();
         for (const int k : searched.ks)
-            for (const Engine* engine : engines_here())
+            for (const Engine* engine : test::engines_here())
                 for (const std::size_t count : {1, 2, 5, 8})
                     for (const Placement by : test::both_spreads)
                         for (const std::int64_t memory : {std::int64_t{0}, bytes > 1'000 ? bytes / 3 : 0})
                             for (const std::int64_t batch : {0, 50}) {
-                                CAPTURE(engine->name);
-                                CAPTURE(searched.exclude.first);
-                                CAPTURE(k);
-                                CAPTURE(count);
-                                CAPTURE(by);
-                                CAPTURE(memory);
-                                CAPTURE(batch);
                                 const Problem problem{searched.points.n, searched.queries.n,
                                                       searched.points.dim, k};
-                                CHECK(
-                                    test::found_by(*engine, searched, k,
-                                                   plan_for(*engine, problem, {count, by, memory, batch})) ==
-                                    expected.first(k).rows);
+                                const Plan plan = plan_for(*engine, problem, {count, by, memory, batch});
+                                test::check_found(*engine, searched, expected, k, plan);
                             }
     }
 }
 
-TEST_CASE("gpu: votes and evidence of several devices are those of one") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: votes and evidence of several devices are those of one") {
     const test::Rows points = test::random_rows(3'000, 40, 5, 4),
                      queries = test::random_rows(1'111, 40, 6, 4);
     const std::vector<std::uint8_t> labels = test::labels_for(3'000);
-    for (const Engine* engine : engines_here()) {
+    for (const Engine* engine : test::engines_here()) {
         const auto classified = [&](const Spread& spread) {
             const Plan plan = plan_for(*engine, {points.n, queries.n, points.dim, 7}, spread);
             Index classifier(Training{test::view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
@@ -103,8 +86,7 @@ TEST_CASE("gpu: votes and evidence of several devices are those of one") {
 
 // A part is uploaded while another is searched, here by many launches: a small copy may come after the kernel that reads
 // it, if nothing makes the kernel wait.
-TEST_CASE("gpu: parts are transformed by the tables of their own transform, many times") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: parts are transformed by the tables of their own transform, many times") {
     const test::Rows points = test::random_rows(5'390, 784, 3, 256),
                      queries = test::random_rows(184, 784, 4, 256);
     const std::vector<std::uint8_t> labels(5'390);
@@ -129,8 +111,7 @@ TEST_CASE("gpu: parts are transformed by the tables of their own transform, many
         CHECK(found_by("classic", sigmas[i % 2]) == expected[i % 2]);
 }
 
-TEST_CASE("gpu: links are told for each pair, and NCCL or why there is none") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: links are told for each pair, and NCCL or why there is none") {
     const std::size_t n = gpu::devices().size();
     const std::vector<DeviceLink> links = gpu::links();
     REQUIRE(links.size() == n * (n - 1) / 2);

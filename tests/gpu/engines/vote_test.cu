@@ -8,12 +8,11 @@
 
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
-#include "tests/gpu/searched.h"
+#include "tests/support/oracle.h"
 
 namespace knn {
 
-TEST_CASE("gpu: votes equal the definition's bit for bit") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: votes equal the definition's bit for bit") {
     std::mt19937 random(11);
     const std::vector<std::pair<Metric, unsigned>> cases = {
         {Metric::l2, 1},          {Metric::l2, 3},          {Metric::l2, 1000},
@@ -49,9 +48,8 @@ TEST_CASE("gpu: votes equal the definition's bit for bit") {
                                           weights, tie, d_votes.d_data(), nullptr, metric);
                         std::vector<Vote> expected;
                         for (std::int64_t q = 0; q < n_query; ++q)
-                            expected.push_back(
-                                test::vote_of({neighbors.data() + q * k, static_cast<std::size_t>(k)}, labels,
-                                              {k, weights, tie}, {metric, 2}));
+                            expected.push_back(test::vote(std::span(neighbors).subspan(q * k, k), labels,
+                                                          weights, tie, {metric, 2}));
                         CHECK(test::to_host(d_votes) == expected);
                     }
             }

@@ -29,8 +29,7 @@ void for_kernels(const Problem& problem, Run&& run) {
             MESSAGE(*why);
             continue;
         }
-        INFO(std::string(kernel->name), ", ", problem.n_train, " images, ", problem.n_query, " queries of ",
-             problem.dim, ", k = ", problem.k);
+        INFO(std::string(kernel->name), ": ", problem);
         run(*kernel);
         ++ran;
     }
@@ -113,9 +112,8 @@ struct Data {
 
 }  // namespace
 
-TEST_CASE(
+TENSOR_TEST_CASE(
     "gpu: fused search on random sizes, on data that defeats its thresholds, and of a set's own images") {
-    if (!test::have_tensor_cores()) return;
     std::vector<Data> all = {
         {"random", test::random_rows(5'000, 784, 1), test::random_rows(300, 784, 2), 5, 7},
         {"two tiles and one more image", test::random_rows(513, 40, 1), test::random_rows(129, 40, 2), 31, 5},
@@ -162,8 +160,7 @@ TEST_CASE(
         });
 }
 
-TEST_CASE("gpu: fused search improves known neighbors") {
-    if (!test::have_tensor_cores()) return;
+TENSOR_TEST_CASE("gpu: fused search improves known neighbors") {
     const Data all[] = {
         {"random", test::random_rows(25'000, 300, 1), test::random_rows(300, 300, 2), 10, 11, 8'000},
         {"fewer known than k", test::random_rows(4'000, 90, 1), test::random_rows(150, 90, 2), 32, 5, 7},
@@ -186,17 +183,15 @@ TEST_CASE("gpu: fused search improves known neighbors") {
     };
     for (const Data& data : all) {
         const auto cut = data.train.pixels.begin() + data.known * data.train.dim;
-        const test::Rows before{{data.train.pixels.begin(), cut}, data.known, data.train.dim};
+        const Rows before = test::view(data.train).first(data.known);
         const test::Rows rest{{cut, data.train.pixels.end()}, data.train.n - data.known, data.train.dim};
         const int there = static_cast<int>(std::min<std::int64_t>(data.k, data.known));
         std::vector<Neighbor> known;
         for (std::int64_t q = 0; q < data.query.n; ++q) {
-            const auto first = data.query.pixels.begin() + q * data.query.dim;
-            const test::Rows one{{first, first + data.query.dim}, 1, data.query.dim};
-            const auto nearest = test::nearest(before, one, q % data.step == 0 ? there : 0);
-            for (const auto& [distance, index] : nearest.front())
-                known.push_back({static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)});
-            known.resize(static_cast<std::size_t>((q + 1) * data.k), {0xffffffff, 0xffffffff});
+            const Rows one = test::view(data.query).slice(q, 1);
+            const Neighbors nearest = test::nearest(before, one, q % data.step == 0 ? there : 0);
+            known.insert(known.end(), nearest.rows.begin(), nearest.rows.end());
+            known.resize(static_cast<std::size_t>((q + 1) * data.k), no_neighbor);
         }
         for_kernels({rest.n, data.query.n, rest.dim, data.k}, [&](const TensorKernel& kernel) {
             for (const int capacity : {0, 1}) {
@@ -211,8 +206,7 @@ TEST_CASE("gpu: fused search improves known neighbors") {
     }
 }
 
-TEST_CASE("gpu: fused search in many passes") {
-    if (!test::have_tensor_cores()) return;
+TENSOR_TEST_CASE("gpu: fused search in many passes") {
     // 235 MB: more than two passes. Few values, so that many distances are equal.
     const test::Rows train = test::random_rows(300'000, 784, 1, 4), query = test::random_rows(200, 784, 2, 4);
     for (const int k : {1, 10, 32, 100, 1024})
@@ -224,8 +218,8 @@ TEST_CASE("gpu: fused search in many passes") {
         });
 }
 
-TEST_CASE("gpu: fused search stays exact where lists overflow, and gives the same bytes in a thousand runs") {
-    if (!test::have_tensor_cores()) return;
+TENSOR_TEST_CASE(
+    "gpu: fused search stays exact where lists overflow, and gives the same bytes in a thousand runs") {
     const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
     for_kernels({train.n, query.n, train.dim, 10}, [&](const TensorKernel& kernel) {
         Fused whole(kernel, train, query, 10), cut(kernel, train, query, 10, {.capacity = 1});
@@ -246,8 +240,7 @@ TEST_CASE("gpu: fused search stays exact where lists overflow, and gives the sam
 }
 
 // For compute-sanitizer: every kernel of the fused search, with a split and an unsplit fallback.
-TEST_CASE("gpu: small fused search") {
-    if (!test::have_tensor_cores()) return;
+TENSOR_TEST_CASE("gpu: small fused search") {
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
     for_kernels({train.n, query.n, train.dim, 5}, [&](const TensorKernel& kernel) {
         for (const int capacity : {0, 1}) {

@@ -20,10 +20,6 @@ namespace {
 
 using Images = std::vector<std::uint8_t>;
 
-std::int64_t count_of(const Images& images, ImageShape shape) {
-    return static_cast<std::int64_t>(images.size()) / shape.dim();
-}
-
 /// The bytes of `describe`, which this reads from wherever the form has them.
 Images descriptor_of(const gpu::DescriptorForm& form, const gpu::DescriptorView& view, std::int64_t image) {
     Images gradients(form.gradients.bytes), cells(form.cells.bytes), bytes;
@@ -55,7 +51,7 @@ struct OnDevice {
     gpu::ImageBuffer train, queries;
 
     gpu::ByteRows upload(gpu::ImageBuffer& to, const Images& images, ImageShape shape) {
-        const std::int64_t n = count_of(images, shape);
+        const auto n = static_cast<std::int64_t>(images.size()) / shape.dim();
         to.reserve(n, shape.dim());
         gpu::enqueue_upload({images.data(), n, shape.dim()}, to.rows(n, shape.dim()), stream);
         stream.synchronize();
@@ -81,36 +77,24 @@ struct OnDevice {
 };
 
 /// Describes, re-ranks and compares with the oracle.
-void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train, const Images& queries,
-                    int candidates_count, int k, bool with_density, bool plain, std::mt19937& random) {
-    INFO(name(rerank.kind), " on ", shape.rows, "x", shape.cols, ", ", candidates_count,
-         " candidates, k = ", k, plain ? ", plain" : "", with_density ? ", density" : "");
-    const auto train_maps = test::maps_of(train, shape), query_maps = test::maps_of(queries, shape);
-    const std::int64_t n_query = count_of(queries, shape);
+void check_reranker(const test::RerankProblem& problem, bool plain = false) {
+    INFO(problem.text(), plain ? ", plain" : "");
+    const ImageShape shape = problem.shape;
+    const Reranker kind = problem.rerank.kind;
     OnDevice device;
-    std::vector<std::uint32_t> density;
-    if (with_density)
-        for (std::size_t i = 0; i < train_maps.size(); ++i)
-            density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
-    gpu::DeviceReranker reranker(rerank, shape, density, plain);
-    reranker.describe_training(device.upload(device.train, train, shape), device.stream);
-    reranker.reserve(n_query, candidates_count);
-    reranker.describe_queries(device.upload(device.queries, queries, shape), device.stream);
-    const Neighbors candidates = test::random_candidates(
-        n_query, candidates_count, static_cast<std::uint32_t>(train_maps.size()), random);
-    const test::Reranked want =
-        test::reranked(candidates, density, k, [&](std::size_t q, std::uint32_t index) {
-            return test::rerank_distance(query_maps[q], train_maps[index], rerank.kind);
-        });
-    const test::Reranked found = device.rerank(reranker, candidates, k);
-    for (std::size_t i = 0; i < train_maps.size(); ++i)
+    gpu::DeviceReranker reranker(problem.rerank, shape, problem.density, plain);
+    reranker.describe_training(device.upload(device.train, problem.train, shape), device.stream);
+    reranker.reserve(problem.candidates.n_query, problem.candidates.k);
+    reranker.describe_queries(device.upload(device.queries, problem.queries, shape), device.stream);
+    const test::Reranked found = device.rerank(reranker, problem.candidates, problem.k);
+    for (std::size_t i = 0; i < problem.train_maps.size(); ++i)
         REQUIRE(descriptor_of(reranker.form(), reranker.training(), i) ==
-                test::descriptor_bytes(train_maps[i], rerank.kind));
-    for (std::int64_t i = 0; i < n_query; ++i)
+                test::descriptor_bytes(problem.train_maps[i], kind));
+    for (std::size_t i = 0; i < problem.query_maps.size(); ++i)
         REQUIRE(descriptor_of(reranker.form(), reranker.queries(), i) ==
-                test::descriptor_bytes(query_maps[i], rerank.kind));
-    REQUIRE(found.scores == want.scores);
-    REQUIRE(found.nearest.rows == want.nearest.rows);
+                test::descriptor_bytes(problem.query_maps[i], kind));
+    REQUIRE(found.scores == problem.expected.scores);
+    REQUIRE(found.nearest.rows == problem.expected.nearest.rows);
 }
 
 constexpr Reranker kinds[] = {Reranker::distortion, Reranker::cells, Reranker::both};
@@ -118,9 +102,8 @@ constexpr ImageShape digits{28, 28};
 
 }  // namespace
 
-TEST_CASE(
+GPU_TEST_CASE(
     "gpu: re-ranking is the oracle's, for numbers of candidates of every kind and images of every shape") {
-    if (!test::have_gpu()) return;
     struct Size {
         ImageShape shape;
         int n_train, n_query, candidates;
@@ -140,15 +123,14 @@ TEST_CASE(
                      queries = test::rerank_images(size.n_query, size.shape, 12);
         for (const Reranker kind : kinds) {
             const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(size.candidates));
-            check_reranker({.kind = kind}, size.shape, train, queries, size.candidates, k, random() % 2 == 0,
-                           size.plain, random);
+            check_reranker({kind, size.shape, train, queries, size.candidates, k, random() % 2 == 0, random},
+                           size.plain);
         }
     }
 }
 
 // 28 x 28 pixels: sums in halves of words are largest for the steepest opposite gradients.
-TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bits") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bits") {
     std::mt19937 random(6);
     Images images;
     for (int width = 1; width <= 14; ++width)
@@ -158,11 +140,10 @@ TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bits") 
                     const int along = i < 2 ? x : i < 4 ? y : (x + y) / 2;
                     images.push_back(along / width % 2 == i % 2 ? 255 : 0);
                 }
-    check_reranker({.kind = Reranker::both}, digits, images, images, 84, 84, false, false, random);
+    check_reranker({Reranker::both, digits, images, images, 84, 84, false, random});
 }
 
-TEST_CASE("gpu: many candidates and queries, of which many are equal") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     std::mt19937 random(7);
     const Images few = test::rerank_images(40, digits, 19);
     Images train;
@@ -194,8 +175,7 @@ TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     }
 }
 
-TEST_CASE("gpu: re-ranking refuses what it has no room for") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: re-ranking refuses what it has no room for") {
     const Images images = test::rerank_images(3, digits, 21);
     OnDevice device;
     gpu::DeviceReranker reranker({.kind = Reranker::both}, digits);

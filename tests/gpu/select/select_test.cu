@@ -10,6 +10,7 @@
 #include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/oracle.h"
 
 namespace knn {
 
@@ -47,9 +48,7 @@ void check_selector(const gpu::Selector& selector, const Problem& problem, const
                     const std::vector<Neighbor>& expected) {
     const std::string name = selector.name;  // doctest would print a pointer's address
     CAPTURE(name);
-    CAPTURE(problem.n_train);
-    CAPTURE(problem.n_query);
-    CAPTURE(problem.k);
+    CAPTURE(problem);
     if (selector.supports(problem) || takes_long(selector, problem)) return;
     gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(problem.n_query * problem.k));
     gpu::DeviceBuffer<char> workspace(selector.workspace_bytes(problem));
@@ -131,8 +130,7 @@ std::vector<std::uint32_t> values(Values order, std::int64_t n_query, std::int64
 
 }  // namespace
 
-TEST_CASE("gpu: every selector finds the k smallest in order, for rows of every kind") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: every selector finds the k smallest in order, for rows of every kind") {
     for (const std::int64_t n_train :
          {1,    2,    31,   32,     33,     1000,   1023,   1024,   1025,   2048,   2049,
           4095, 8192, 8193, 16'384, 16'385, 32'769, 60'000, 65'536, 65'537, 131'073})
@@ -144,8 +142,7 @@ TEST_CASE("gpu: every selector finds the k smallest in order, for rows of every 
         }
 }
 
-TEST_CASE("gpu: every selector reads rows that begin anywhere") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: every selector reads rows that begin anywhere") {
     for (const std::int64_t n_train : {7, 5'001, 60'003}) {
         const std::vector<std::uint32_t> matrix = values(random_value, 5, n_train);
         const auto in = gpu::copied_to_device(std::span(matrix), "uploading");
@@ -157,16 +154,14 @@ TEST_CASE("gpu: every selector reads rows that begin anywhere") {
     }
 }
 
-TEST_CASE("gpu: rows of a million and more") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: rows of a million and more") {
     for (const std::int64_t n_train : {1 << 20, (1 << 20) + 1, 3'000'000})
         for (const Values order : {random_value, descending})
             for (const int k : {7, 100})
                 check_selectors(2, n_train, k, values(order, 2, n_train));
 }
 
-TEST_CASE("gpu: more rows than run at once") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: more rows than run at once") {
     for (const std::int64_t n_train : {100, 9'000, 70'000})
         check_selectors(700, n_train, 7, values(random_value, 700, n_train));
 }
@@ -174,8 +169,7 @@ TEST_CASE("gpu: more rows than run at once") {
 // The scores of cosine, pearson and lp are the bits of nonnegative floats; `bitonic` compares its
 // keys as doubles. 0 to 0x47ffffff has every exponent that lp reaches, 66,051 being 0x47810180 as a float,
 // and subnormals.
-TEST_CASE("gpu: scores that are bits of floats are sorted as what they are") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: scores that are bits of floats are sorted as what they are") {
     std::mt19937 random(5);
     for (const std::int64_t n_train : {40, 1'500, 20'000, 70'000, 140'000}) {
         std::vector<std::uint32_t> angles(3 * n_train), powers(3 * n_train), tiny(3 * n_train);
@@ -193,8 +187,7 @@ TEST_CASE("gpu: scores that are bits of floats are sorted as what they are") {
     }
 }
 
-TEST_CASE("gpu: scores of l1 are sorted in as many bits as they can have") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: scores of l1 are sorted in as many bits as they can have") {
     std::mt19937 random(6);
     for (const std::int64_t dim : {1, 784, 66'051}) {
         std::vector<std::uint32_t> matrix(3 * 5'000);
@@ -205,22 +198,19 @@ TEST_CASE("gpu: scores of l1 are sorted in as many bits as they can have") {
 }
 
 // `multiselect` uses a warp per row for many short rows, else a block.
-TEST_CASE("gpu: small rows, many of them") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small rows, many of them") {
     const std::int64_t n_query = gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 1;
     for (const Values order : {random_value, equal})
         check_selectors(n_query, 600, 5, values(order, n_query, 600));
 }
 
 // Long enough for a block of `multiselect` to partition them.
-TEST_CASE("gpu: small matrix of longer rows") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: small matrix of longer rows") {
     for (const int k : {5, 300})
         check_selectors(2, 5'000, k, values(random_value, 2, 5'000));
 }
 
-TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
     std::vector<std::uint64_t> scratch;
     for (const std::int64_t n_train : {1, 2, 3, 23, 256, 300, 5'000, 8'192, 60'000})
         for (const Values order : {random_value, few_values}) {
@@ -237,8 +227,7 @@ TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
 }
 
 // A random pivot leaves nothing below it where it is the smallest key: once in about 300 rows, or 2,112, of them.
-TEST_CASE("gpu: random pivots, so many that some are the smallest key") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: random pivots, so many that some are the smallest key") {
     for (const std::int64_t n_train : {300, 2'112}) {  // a warp per row, a block per row
         const std::vector<std::uint32_t> matrix = values(random_value, 8'192, n_train);
         const auto in = test::to_device(matrix, 8'192, n_train, 0);
@@ -249,8 +238,7 @@ TEST_CASE("gpu: random pivots, so many that some are the smallest key") {
     }
 }
 
-TEST_CASE("gpu: many rows of every kind") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: many rows of every kind") {
     const std::int64_t n_query = 2 * gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 3;
     for (const std::int64_t n_train : {255, 256, 257, 2'048, 2'049})
         for (const Values order : all_orders)

@@ -92,8 +92,7 @@ __global__ void compare_roots(float numerator, float offset, unsigned long long*
 
 }  // namespace
 
-TEST_CASE("gpu: transforms give the bytes that define them, for images of every shape") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: transforms give the bytes that define them, for images of every shape") {
     for (const test::ImageSet& set : test::image_sets())
         for (const std::string& text : test::transform_texts(set)) {
             CAPTURE(set.name);
@@ -116,8 +115,7 @@ TEST_CASE("gpu: transforms give the bytes that define them, for images of every 
         check(text, test::sparse(9, 170 * 170, 5, 8), {170, 170});
 }
 
-TEST_CASE("gpu: projections of long rows") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: projections of long rows") {
     const std::int64_t n = 70, n_out = 130, dim = 4096;
     std::mt19937 random(5);
     Projection projection{.n_out = n_out, .dim = dim, .weights = {}, .centers = {}, .scale = 40'000};
@@ -130,8 +128,7 @@ TEST_CASE("gpu: projections of long rows") {
     check_on_device(fitted, test::sparse(n, dim, 9, 2), 33);
 }
 
-TEST_CASE("gpu: the fused kernel computes gradients of 28 x 28 pixels, others any shape") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: the fused kernel computes gradients of 28 x 28 pixels, others any shape") {
     const auto kernels = [](const char* text, ImageShape shape) {
         FittedTransform fitted{.spec = {}, .image = shape, .steps = {}};
         for (const TransformStep& step : parse_transform("--transform", text).steps)
@@ -148,8 +145,7 @@ TEST_CASE("gpu: the fused kernel computes gradients of 28 x 28 pixels, others an
     CHECK(kernels("blur,gradients", {28, 28}) == "blur gradients");
 }
 
-TEST_CASE("gpu: quick roots and quotients are those of the definition") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: quick roots and quotients are those of the definition") {
     const Histograms histograms = gradient_histograms({28, 28});
     const gpu::DeviceBuffer<unsigned long long> wrong(1);
     gpu::fill(wrong, 0, "clearing");
@@ -158,8 +154,7 @@ TEST_CASE("gpu: quick roots and quotients are those of the definition") {
     CHECK(test::to_host(wrong).front() == 0);
 }
 
-TEST_CASE("gpu: transforms refuse arrays of another shape") {
-    if (!test::have_gpu()) return;
+GPU_TEST_CASE("gpu: transforms refuse arrays of another shape") {
     const std::int64_t n = 7;
     const test::Rows images = test::random_rows(n, 15, 1);
     const auto in = test::to_device(images.pixels, n, 15), out = test::to_device(TestBytes(n * 15), n, 15);
