@@ -34,7 +34,7 @@ int info(const Options& options, Clock::time_point) {
     const std::vector<OutputPlace> outputs = output_places(options);
     check_outputs(outputs, {});
     const Inventory inventory = take_inventory(options.data);
-    if (inventory.found) check_outputs(outputs, inventory.found->files());
+    if (inventory.found) check_outputs(outputs, inventory.found->files);
     write_results({{options.output.json, [&](std::ostream& out) { out << inventory_json(inventory); }}},
                   inventory_text(inventory));
     // What the user named and what cannot be used is an error, but not before all else has been told.

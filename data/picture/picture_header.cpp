@@ -166,7 +166,10 @@ PictureHeader tiff(const BytesView& file) {
 void webp_frame(const BytesView& file, std::uint64_t at, std::uint64_t length, PictureHeader& header) {
     if (length < 24 || !header.still.empty()) return;
     std::vector<std::uint8_t>& still = header.still;
-    const auto put = [&](const auto& bytes) { still.insert(still.end(), bytes.begin(), bytes.end()); };
+    const auto put = [&](const auto& bytes) {
+        for (const auto byte : bytes)
+            still.push_back(std::uint8_t(byte));
+    };
     const auto put32 = [&](std::uint64_t value) {
         for (int i = 0; i < 4; ++i)
             still.push_back(std::uint8_t(value >> (8 * i)));

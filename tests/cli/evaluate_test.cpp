@@ -240,10 +240,12 @@ void check_known(const Known& one, const Words& more) {
     const auto count = [&](int k, knn::Tie tie) {
         int right = 0;
         for (std::size_t q = 0; q < static_cast<std::size_t>(one.tests); ++q) {
-            Nearest nearest;
-            for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i)
-                nearest.emplace_back(0, std::stoll(neighbors[1 + q * static_cast<std::size_t>(most) + i][2]));
-            const int label = vote(nearest, labels, knn::Weights::uniform, tie, {}).first;
+            std::vector<knn::Neighbor> voters;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i) {
+                const std::string& index = neighbors[1 + q * static_cast<std::size_t>(most) + i][2];
+                voters.push_back({0, static_cast<std::uint32_t>(std::stoul(index))});
+            }
+            const int label = vote(voters, labels, knn::Weights::uniform, tie, {}).label;
             right += std::to_string(label) == predictions[q + 1][1] ? 1 : 0;
         }
         return right;
