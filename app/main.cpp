@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "app/cli/command_line.h"
+#include "app/cli/option_table.h"
 #include "app/commands/ranks.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
@@ -27,6 +28,7 @@ int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Cloc
         return knn::end_ranks(done);
     }
     if (!knn::share_among_ranks(*line.command, line.options)) return knn::end_ranks(done);
+    knn::check_distinct(knn::output_places(line.options));
     return knn::end_ranks(line.command->run(line.options, start));
 }
 

@@ -186,13 +186,17 @@ void put(std::ostream& out, std::span<const std::uint8_t> bytes) {
     out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
 }
 
-void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs::path>& inputs) {
-    std::error_code none;
+void check_distinct(const std::vector<OutputPlace>& outputs) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
         for (const OutputPlace& other : std::span(outputs).first(i))
             if (place_of(outputs[i].file) == place_of(other.file))
                 throw UsageError(other.option + ' ' + other.file + " and " + outputs[i].option + ' ' +
                                  outputs[i].file + ": the same place; expected two");
+}
+
+void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs::path>& inputs) {
+    check_distinct(outputs);
+    std::error_code none;
     for (const OutputPlace& output : outputs)
         for (const fs::path& input : inputs)
             if (fs::is_regular_file(input, none) && fs::equivalent(output.file, input, none))

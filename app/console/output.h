@@ -61,8 +61,10 @@ void put(std::ostream& out, std::span<const std::uint8_t> bytes);
 /// could not be written, unless one of them is standard output, which then holds nothing else.
 void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder = "");
 
-/// Checks before the work begins. Throws UsageError if two of these files are one, under any spelling; DataError where one
-/// of them is read, or cannot be written.
+/// Throws UsageError if two of these files are one, under any spelling.
+void check_distinct(const std::vector<OutputPlace>& outputs);
+
+/// Before the work begins. Throws as check_distinct, and DataError where an output is read, or cannot be written.
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace knn

@@ -17,7 +17,7 @@ namespace knn::gpu {
 /// A fitted transform on the device: its tables, and the memory between its steps.
 class DeviceTransform {
   public:
-    DeviceTransform() = default;  ///< raw: nothing to enqueue
+    DeviceTransform() = default;  ///< raw
     /// Uploads the tables to the current device, and loads the kernels. Throws DeviceError.
     explicit DeviceTransform(const FittedTransform& fitted);
 
@@ -29,7 +29,8 @@ class DeviceTransform {
     void reserve(std::int64_t n);
 
     /// Queues the launches: features.row(i) from images.row(i). Any number of images, in pieces of what was
-    /// reserved; any pitch. Throws DeviceError (arrays of another shape, nothing reserved).
+    /// reserved; any pitch. A raw transform copies the pixels. Throws DeviceError (arrays of another shape, nothing
+    /// reserved).
     void enqueue(const ByteRows& images, const ByteRows& features, cudaStream_t stream);
 
     /// The names of the kernels, in order.
