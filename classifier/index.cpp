@@ -50,6 +50,13 @@ Neighbors reranked_alone(Neighbors found, const Descriptors& queries, const Rera
     return ordered;
 }
 
+/// Gets pages from the system for what a search of one batch will write: later the device would wait for that.
+void touch(Neighbors& found, Results& results) {
+    std::ranges::fill(found.rows, Neighbor());
+    std::ranges::fill(results.votes, Vote());
+    results.confidence_features.resize(results.votes.size());
+}
+
 /// What the host does is a kernel where the host is the device.
 StageKind host_kind(const Plan& plan) {
     return plan.device.kind == Device::Kind::cpu ? StageKind::kernel : StageKind::host;
@@ -208,7 +215,8 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     const TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, token),
                       .k = found_k,
                       .vote = device_vote ? &rule : nullptr,
-                      .on_batch = host_rerank ? BatchCallback() : take};
+                      .on_batch = host_rerank ? BatchCallback() : take,
+                      .meanwhile = [&] { touch(found, results); }};
     const TopKResult memory{found.rows, device_vote ? std::span(results.votes) : std::span<Vote>()};
     if (options.keep_features && plan_.stages.transform != StagePlace::device && ranks_ == nullptr)
         results.features = wanted.queries;

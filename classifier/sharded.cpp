@@ -129,7 +129,7 @@ struct Sharded::Search {
     const ProgressToken& token;
 
     std::int64_t n() const { return wanted.queries.count(); }
-    std::int64_t run() const;
+    std::int64_t run();
     std::int64_t share_queries() const;
     std::int64_t share_images() const;
     std::int64_t in_shard(const Shard& shard) const;
@@ -250,11 +250,12 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
     return here;
 }
 
-std::int64_t Sharded::Search::run() const {
+std::int64_t Sharded::Search::run() {
     const Shard& only = of.shards_.front();
     const bool alone =
         of.shards_.size() == 1 && only.resident && only.parts.front().images.count == of.n_train_;
     if (alone) return only.resident->top_k(wanted, result, timeline, token);
+    wanted.meanwhile = {};
     token.step(0, n());
     if (n() == 0) return 0;
     const std::int64_t batch = of.by_queries() ? share_queries() : share_images();

@@ -53,9 +53,11 @@ struct TopK {
     Known known = {};                  ///< only where the engine's capabilities say so
     const VotingRule* vote = nullptr;  ///< the same; null: none
     BatchCallback on_batch = {};       ///< may be empty
+    /// What the host can do while a device works on all queries at once; may be empty, and need not be called.
+    std::function<void()> meanwhile = {};
 };
 
-/// Memory for the results. It is not touched before there are results, and holds those of all batches so far if a search
+/// Memory for the results. The search does not touch it before there are results, and holds those of all batches so far if a search
 /// fails.
 struct TopKResult {
     std::span<Neighbor> neighbors;  ///< n_query × k; may be where the known are

@@ -165,6 +165,7 @@ void BatchedIndex::run(const Run& run, Timeline& timeline, const ProgressToken& 
             collect_next();
             if (begin > 0) token.step(done, n);
             enqueue(run, *slots_[turn], begin);
+            if (run.is_one_batch && run.wanted.meanwhile) run.wanted.meanwhile();
         }
         for (int left = 0; left < 2; ++left, turn ^= 1)
             collect_next();

@@ -46,9 +46,9 @@ void DeviceTransform::enqueue(const ByteRows& images, const ByteRows& features, 
             "images and features of the transform's shape");
     if (images.n == 0) return;
     if (launches_.empty())
-        return check(cudaMemcpy2DAsync(features.d_data, features.pitch_bytes, images.d_data, images.pitch_bytes,
-                                       static_cast<std::size_t>(dim_in_), static_cast<std::size_t>(images.n),
-                                       cudaMemcpyDeviceToDevice, stream),
+        return check(cudaMemcpy2DAsync(features.d_data, features.pitch_bytes, images.d_data,
+                                       images.pitch_bytes, static_cast<std::size_t>(dim_in_),
+                                       static_cast<std::size_t>(images.n), cudaMemcpyDeviceToDevice, stream),
                      "copying images");
     require(reserved_ > 0, "memory reserved for a transform");
     for (std::int64_t begin = 0; begin < images.n; begin += reserved_) {
