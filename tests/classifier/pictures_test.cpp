@@ -108,10 +108,10 @@ TEST_CASE("digit image: the sample photos") {
 TEST_CASE("digit image: MNIST's test images as photos") {
     if (mnist_folder().empty()) return skip(no_mnist);
     const Reader reader;
-    // All distortions together are tested on 500 images, each alone on 100, and all at the same time, to keep the
+    // All distortions together are tested on 200 images, each alone on 60, and all at the same time, to keep the
     // test within minutes.
     const auto count = [](const Damage& damage) {
-        return damage.name.starts_with("all of it, upright") ? 500 : 100;
+        return damage.name.starts_with("all of it, upright") ? 200 : 60;
     };
     const std::vector<Damage> all = damages();
     std::vector<std::future<std::vector<Answer>>> photos;
@@ -124,7 +124,7 @@ TEST_CASE("digit image: MNIST's test images as photos") {
                     photo_of(reader.data.test.images().row(std::int64_t(i)), damage, random));
             return digits;
         }));
-    const auto raw_votes = reader.index.search(reader.data.test.images().first(500)).votes;
+    const auto raw_votes = reader.index.search(reader.data.test.images().first(200)).votes;
     for (std::size_t d = 0; d < all.size(); ++d) {
         std::vector<Answer> digits = photos[d].get();
         std::vector<Answer*> asked;
