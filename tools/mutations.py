@@ -57,6 +57,7 @@ MUTATIONS = [
     ("data/set/idx.cpp", idx, "if (source.read({&beyond, 1}) > 0)", "if (source.read({&beyond, 1}) > 1)"),
     ("data/set/idx.cpp", idx, "magic[3] != kind.rank", "magic[3] > kind.rank"),
     ("data/set/idx.cpp", idx, "if (count == 0)", "if (count == 1)"),
+    ("data/set/idx.cpp", idx, "count * (header.data_bytes / all)", "header.data_bytes"),
     ("data/set/idx.cpp", idx, "rows > most || cols > most ||", "rows > most ||"),
     ("data/set/idx.cpp", idx, "*source.max_bytes() - std::min(*source.max_bytes(), header.bytes)",
      "*source.max_bytes()"),
@@ -71,7 +72,8 @@ MUTATIONS = [
     ("data/set/load.cpp", load, "if (!swapped) throw;\n        throw SwappedFiles", "throw SwappedFiles"),
     ("data/set/load.cpp", load, "n_labels != images.count", "n_labels > images.count"),
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
-    ("data/set/load.cpp", load, "data.train.rows != data.test.rows || data.train.cols", "data.train.cols"),
+    ("data/set/load.cpp", load, "train.shape() != test.shape()",
+     "train.shape().cols != test.shape().cols"),
     ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
     ("data/set/load.cpp", load, " &&\n                          crc32[1][0] == mnist_files[2].crc32 &&"
      " crc32[1][1] == mnist_files[3].crc32;", ";"),

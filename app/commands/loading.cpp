@@ -107,21 +107,21 @@ void LoadedSet::locate_images(const Options& options) {
     location_.source = images_;
 }
 
-Dataset LoadedSet::read_images(const OutputOptions& output) const {
+Dataset LoadedSet::read_images(const Options& options) const {
     std::pmr::memory_resource* const memory = memory_->resource();
-    if (needed_ == Needed::both) return load(location_, memory);
+    if (needed_ == Needed::both) return load(location_, memory, options.first);
     Dataset data;
     data.source = location_.source;
     data.synthetic = location_.synthetic;
     if (!pictures_.empty()) {
-        data.train = with_progress(output, "reading  ", [&](const ProgressToken& token) {
+        data.train = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
             return read_pictures(pictures_, memory, token);
         });
     } else if (!images_.empty()) {
-        IdxData read = read_idx(images_, IdxKind::images, memory);
+        IdxData read = read_idx(images_, IdxKind::images, memory, options.first.train);
         data.train = {read.count, read.rows, read.cols, std::move(read.bytes), {}};
     } else {
-        data.train = load_training_images(location_, memory);
+        data.train = load_training_images(location_, memory, options.first.train);
     }
     return data;
 }
@@ -134,7 +134,7 @@ void LoadedSet::read(const Options& options) {
     // same method.
     const bool use_cache = !options.no_cache && options.request.ranks == nullptr && needed_ == Needed::both;
     TrainingIdentity identity = use_cache ? identity_of(location_) : TrainingIdentity();
-    data_ = read_images(options.output);
+    data_ = read_images(options);
     // What changed while it was read belongs to no key.
     if (use_cache && identity_of(location_).key != identity.key) identity.key.clear();
     const LabeledImages& train = data_.train;
