@@ -7,6 +7,7 @@
 #include <functional>
 #include <opencv2/imgproc.hpp>
 
+#include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
 
 namespace knn::digit {
@@ -170,12 +171,16 @@ bool has_light_ink(const cv::Mat& work) {
 /// The height that half of the ink of the parts reaches; 0 if there is none. Without the lines of a table,
 /// which hold other parts, what is no stroke, and, with `inner`, what touches the picture's border.
 double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = true) {
-    std::vector<Part> strokes;
+    const auto left = [](const Part& part) { return part.box.x; };
+    std::vector<Part> from_left = parts, strokes;
+    std::ranges::sort(from_left, {}, left);
     for (const Part& part : parts) {
+        throw_if_stopped();
         if (is_border(part, size) || !is_stroke(part) || (inner && part.edges > 0)) continue;
-        const auto held = std::count_if(parts.begin(), parts.end(), [&](const Part& other) {
-            return other.mass < part.mass && (other.box & part.box) == other.box;
-        });
+        int held = 0;
+        auto other = std::ranges::lower_bound(from_left, part.box.x, {}, left);
+        for (; held < 4 && other != from_left.end() && other->box.x < part.box.br().x; ++other)
+            held += other->mass < part.mass && (other->box & part.box) == other->box;
         if (held < 4) strokes.push_back(part);
     }
     if (strokes.empty()) return inner ? usual_height(parts, size, false) : 0;
@@ -190,6 +195,7 @@ double skew_of(const cv::Mat& mask) {
     double best = 0, most = 0, best_line = 0;
     std::vector<int> counts;
     for (double angle = -most_skew; angle <= most_skew; angle += skew_step) {
+        throw_if_stopped();
         const double slope = std::tan(angle * CV_PI / 180), least = std::min(0.0, -slope * mask.cols);
         // At least three, of which the third largest is asked for.
         counts.assign(std::size_t((mask.rows + std::abs(slope) * mask.cols) / 2) + 3, 0);
