@@ -12,6 +12,7 @@
 #include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
+#include "data/picture/picture_memory.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
 #include "data/set/training.h"
@@ -48,10 +49,12 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     const std::size_t dim = first.gray.size();
     LabeledImages images{std::ssize(files), first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
     std::vector<std::string> wrong(files.size());
+    PictureMemory together;
     Team team(available_threads(), token, images.count, 1);
     team.run_pieces(images.count, 1, [&](int thread, std::int64_t i, std::int64_t) {
         const auto at = static_cast<std::size_t>(i);
-        wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim);
+        together.decode(files[at], 0,
+                        [&] { wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim); });
         team.advance(thread, 1);
     });
     for (const std::string& error : wrong)
