@@ -11,8 +11,8 @@ locate = "locate:*,dataset_files:*"
 cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a training set*,"
          "plain files*")
 synthetic = "synthetic:*,skeletons:*,pen:*"
-picture = "picture header:*,picture file:*,picture formats:*"
-digit = "digit image: how far*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
+picture = "picture header:*,picture file:*,picture formats:*,picture memory:*"
+digit = "digit image: how far*,digit image: marks*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
 atomic = "atomic file:*"
 lists = "cpu::BestLists:*,cpu::search: every*"
 work = "cpu::Work:*,cpu::search: many threads*"
@@ -101,6 +101,10 @@ MUTATIONS = [
     ("data/picture/picture_header.cpp", picture, "(sample * full + most / 2) / most", "sample"),
     ("data/picture/picture_header.cpp", picture, "header.rows = file.u16(at + 5, true)",
      "header.rows = file.u16(at + 7, true)"),
+    ("data/picture/picture_header.cpp", picture, "header.scans += code == 0xda", "header.scans = code == 0xda"),
+    ("data/picture/picture_file.cpp", picture, "header.scans > max_scans", "header.scans >= max_scans"),
+    ("data/picture/picture_memory.cpp", picture, "if (needed == all_bytes) throw;", ""),
+    ("data/picture/digit_image_parts.cpp", digit, "before >= most_marks", "before > 2 * most_marks"),
     ("data/picture/picture_header.cpp", picture, "count * size <= 4", "count * size < 4"),
     ("data/picture/picture_header.cpp", picture, "(samples + 7) / 8", "samples / 8"),
     ("data/picture/picture_header.cpp", picture, "at = data + length + length % 2", "at = data + length"),

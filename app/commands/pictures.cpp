@@ -10,6 +10,7 @@
 #include <new>
 
 #include "app/cli/values.h"
+#include "app/console/interrupt.h"
 #include "app/report/answers.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
@@ -42,6 +43,7 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSourc
     int left_out = 0;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        stop_if_asked();
         std::error_code ignored;
         const fs::path& file = entry->path();
         if (is_hidden(file)) continue;

@@ -65,10 +65,13 @@ struct Line {
 
 std::vector<Line> lines_in(const cv::Mat& mask, const LineRule& rule) {
     cv::Mat runs, thick, joined, labels;
+    throw_if_stopped();
     cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, rule.piece, CV_8U));
     // A digit's bar is thicker than a line; a shadow edge across the lines would connect them all.
+    throw_if_stopped();
     cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(rule.thick, 1, CV_8U));
     runs &= ~thick;
+    throw_if_stopped();
     // Slanted lines are steps; noise leaves gaps.
     cv::dilate(runs, joined, cv::Mat::ones(3, rule.piece / 2 | 1, CV_8U));
     std::vector<Line> few, many;
@@ -95,6 +98,7 @@ cv::Mat without(const std::vector<Line>& lines, const cv::Mat& mask, const LineR
     if (lines.empty()) return mask;
     cv::Mat wide, bridged;
     cv::dilate(drawn(lines, mask.size()), wide, cv::Mat::ones(3, 1, CV_8U));
+    throw_if_stopped();
     const cv::Mat rest = mask & ~wide;
     // Reconnects what remains above and below a line.
     cv::morphologyEx(rest, bridged, cv::MORPH_CLOSE, cv::Mat::ones(rule.bridge, 1, CV_8U));
