@@ -70,7 +70,7 @@ MUTATIONS = [
     ("data/file/byte_source.cpp", idx, "while (pending_.size() < 2 && refill()) {\n    }\n", ""),
     # Data sets.
     ("data/set/load.cpp", load, "if (!swapped) throw;\n        throw SwappedFiles", "throw SwappedFiles"),
-    ("data/set/load.cpp", load, "n_labels != images.count", "n_labels > images.count"),
+    ("data/set/load.cpp", load, "n_labels != n_images", "n_labels > n_images"),
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
     ("data/set/load.cpp", load, "train.shape() != test.shape()",
      "train.shape().cols != test.shape().cols"),
