@@ -11,8 +11,8 @@ locate = "locate:*,dataset_files:*"
 cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a training set*,"
          "plain files*")
 synthetic = "synthetic:*,skeletons:*,pen:*"
-picture = "picture header:*,picture file:*,picture formats:*"
-digit = "digit image: how far*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
+picture = "picture header:*,picture file:*,picture formats:*,picture memory:*"
+digit = "digit image: how far*,digit image: marks*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
 atomic = "atomic file:*"
 lists = "cpu::BestLists:*,cpu::search: every*"
 work = "cpu::Work:*,cpu::search: many threads*"
@@ -57,6 +57,7 @@ MUTATIONS = [
     ("data/set/idx.cpp", idx, "if (source.read({&beyond, 1}) > 0)", "if (source.read({&beyond, 1}) > 1)"),
     ("data/set/idx.cpp", idx, "magic[3] != kind.rank", "magic[3] > kind.rank"),
     ("data/set/idx.cpp", idx, "if (count == 0)", "if (count == 1)"),
+    ("data/set/idx.cpp", idx, "count * (header.data_bytes / all)", "header.data_bytes"),
     ("data/set/idx.cpp", idx, "rows > most || cols > most ||", "rows > most ||"),
     ("data/set/idx.cpp", idx, "*source.max_bytes() - std::min(*source.max_bytes(), header.bytes)",
      "*source.max_bytes()"),
@@ -69,9 +70,10 @@ MUTATIONS = [
     ("data/file/byte_source.cpp", idx, "while (pending_.size() < 2 && refill()) {\n    }\n", ""),
     # Data sets.
     ("data/set/load.cpp", load, "if (!swapped) throw;\n        throw SwappedFiles", "throw SwappedFiles"),
-    ("data/set/load.cpp", load, "n_labels != images.count", "n_labels > images.count"),
+    ("data/set/load.cpp", load, "n_labels != n_images", "n_labels > n_images"),
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
-    ("data/set/load.cpp", load, "data.train.rows != data.test.rows || data.train.cols", "data.train.cols"),
+    ("data/set/load.cpp", load, "train.shape() != test.shape()",
+     "train.shape().cols != test.shape().cols"),
     ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
     ("data/set/load.cpp", load, " &&\n                          crc32[1][0] == mnist_files[2].crc32 &&"
      " crc32[1][1] == mnist_files[3].crc32;", ";"),
@@ -99,6 +101,10 @@ MUTATIONS = [
     ("data/picture/picture_header.cpp", picture, "(sample * full + most / 2) / most", "sample"),
     ("data/picture/picture_header.cpp", picture, "header.rows = file.u16(at + 5, true)",
      "header.rows = file.u16(at + 7, true)"),
+    ("data/picture/picture_header.cpp", picture, "header.scans += code == 0xda", "header.scans = code == 0xda"),
+    ("data/picture/picture_file.cpp", picture, "header.scans > max_scans", "header.scans >= max_scans"),
+    ("data/picture/picture_memory.cpp", picture, "if (needed == all_bytes) throw;", ""),
+    ("data/picture/digit_image_parts.cpp", digit, "before >= most_marks", "before > 2 * most_marks"),
     ("data/picture/picture_header.cpp", picture, "count * size <= 4", "count * size < 4"),
     ("data/picture/picture_header.cpp", picture, "(samples + 7) / 8", "samples / 8"),
     ("data/picture/picture_header.cpp", picture, "at = data + length + length % 2", "at = data + length"),

@@ -26,11 +26,6 @@ struct Names<When> {
     static constexpr std::array list{"auto", "always", "never"};
 };
 
-/// Number of images of each set to use, from the first; 0: all.
-struct FirstImages {
-    std::int64_t train = 0, test = 0;
-};
-
 /// Where the results go; file names may be "-", standard output.
 struct OutputOptions {
     std::string json, predictions, neighbors_csv, report;

@@ -44,7 +44,7 @@ Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std:
 }  // namespace
 
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads) {
-    const TrainingImages read = load_training(location, !options.no_cache, threads);
+    const TrainingImages read = load_training(location, !options.no_cache, threads, options.first.train);
     const ImageShape shape = read.shape;
     const Training all{read.images, read.labels, shape};
     LoadedTraining training{TrainingSet(first_images(all.rows, all.labels, shape, options.first.train),

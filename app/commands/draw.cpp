@@ -5,6 +5,7 @@
 #include "app/view/pad.h"
 #include "app/view/shown_window.h"
 #include "classifier/host.h"
+#include "data/core/errors.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {
@@ -26,7 +27,11 @@ int draw(const Options& options, Clock::time_point) {
     answers.method = options.method;
     show_pad(answers, [&](const Picture& picture) {
         Answer answer;
-        answer.image = extract_digit(picture);
+        try {
+            answer.image = extract_digit(picture);
+        } catch (const DataError& error) {  // scribbled over and over
+            answer.image.refused = error.what();
+        }
         if (options.classify.reject) answer.reason = answer.image.refused;
         Answer* const digits[] = {&answer};
         if (answer.reason.empty()) search.answer(digits, token);

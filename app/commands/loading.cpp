@@ -12,6 +12,7 @@
 #include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
+#include "data/picture/picture_memory.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
 #include "data/set/training.h"
@@ -48,10 +49,12 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     const std::size_t dim = first.gray.size();
     LabeledImages images{std::ssize(files), first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
     std::vector<std::string> wrong(files.size());
+    PictureMemory together;
     Team team(available_threads(), token, images.count, 1);
     team.run_pieces(images.count, 1, [&](int thread, std::int64_t i, std::int64_t) {
         const auto at = static_cast<std::size_t>(i);
-        wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim);
+        together.decode(files[at], 0,
+                        [&] { wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim); });
         team.advance(thread, 1);
     });
     for (const std::string& error : wrong)
@@ -107,21 +110,21 @@ void LoadedSet::locate_images(const Options& options) {
     location_.source = images_;
 }
 
-Dataset LoadedSet::read_images(const OutputOptions& output) const {
+Dataset LoadedSet::read_images(const Options& options) const {
     std::pmr::memory_resource* const memory = memory_->resource();
-    if (needed_ == Needed::both) return load(location_, memory);
+    if (needed_ == Needed::both) return load(location_, memory, options.first);
     Dataset data;
     data.source = location_.source;
     data.synthetic = location_.synthetic;
     if (!pictures_.empty()) {
-        data.train = with_progress(output, "reading  ", [&](const ProgressToken& token) {
+        data.train = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
             return read_pictures(pictures_, memory, token);
         });
     } else if (!images_.empty()) {
-        IdxData read = read_idx(images_, IdxKind::images, memory);
+        IdxData read = read_idx(images_, IdxKind::images, memory, options.first.train);
         data.train = {read.count, read.rows, read.cols, std::move(read.bytes), {}};
     } else {
-        data.train = load_training_images(location_, memory);
+        data.train = load_training_images(location_, memory, options.first.train);
     }
     return data;
 }
@@ -134,7 +137,7 @@ void LoadedSet::read(const Options& options) {
     // same method.
     const bool use_cache = !options.no_cache && options.request.ranks == nullptr && needed_ == Needed::both;
     TrainingIdentity identity = use_cache ? identity_of(location_) : TrainingIdentity();
-    data_ = read_images(options.output);
+    data_ = read_images(options);
     // What changed while it was read belongs to no key.
     if (use_cache && identity_of(location_).key != identity.key) identity.key.clear();
     const LabeledImages& train = data_.train;

@@ -34,7 +34,7 @@ class LoadedSet {
     const std::vector<std::string>& pictures() const { return pictures_; }
     /// All files that were read.
     const std::vector<std::filesystem::path>& files() const { return files_; }
-    /// All that was read; without a test set if none was needed.
+    /// What was read: images as far as the options want them; without a test set if none was needed.
     const Dataset& data() const { return data_; }
     /// The first images of each set, limited by the options.
     const TrainingSet& training() const { return *training_; }
@@ -48,7 +48,7 @@ class LoadedSet {
   private:
     void locate_images(const Options& options);
     void read(const Options& options);
-    Dataset read_images(const OutputOptions& output) const;
+    Dataset read_images(const Options& options) const;
 
     Needed needed_;
     Planner planner_;

@@ -10,11 +10,13 @@
 #include <new>
 
 #include "app/cli/values.h"
+#include "app/console/interrupt.h"
 #include "app/report/answers.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/picture/picture_file.h"
+#include "data/picture/picture_memory.h"
 
 namespace fs = std::filesystem;
 
@@ -41,6 +43,7 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSourc
     int left_out = 0;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        stop_if_asked();
         std::error_code ignored;
         const fs::path& file = entry->path();
         if (is_hidden(file)) continue;
@@ -99,20 +102,30 @@ void extract(PictureAnswer& answer, const ClassifyOptions& options, bool explain
         reduce_step(step, options.many);
 }
 
+/// What a page takes at its working size, of 16 megapixels at most.
+constexpr std::int64_t page_bytes = 500'000'000;
+
 /// An error in one picture does not affect the others.
-void try_to_extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained) {
+void try_to_extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained,
+                    PictureMemory& memory) {
+    const auto clear = [&] {
+        answer.digits.clear();
+        answer.steps.clear();
+    };
     try {
-        extract(answer, options, explained);
+        memory.decode(answer.file, options.many ? page_bytes : 0, [&] {
+            clear();
+            extract(answer, options, explained);
+        });
         return;
     } catch (const Interrupted&) {
         throw;
     } catch (const std::bad_alloc&) {
-        answer.error = "out of memory; expected a smaller picture";
+        answer.error = "needs more memory than there is; expected more free memory, or a smaller picture";
     } catch (const std::exception& error) {
         answer.error = without_name(error.what(), answer.file);
     }
-    answer.digits.clear();
-    answer.steps.clear();
+    clear();
 }
 
 }  // namespace
@@ -144,15 +157,14 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
     std::vector<PictureAnswer> answers(sources.size());
     const auto count = static_cast<std::int64_t>(sources.size());
     const std::size_t explained = options.explain.empty() ? 0 : max_explained;
-    // Each thread may hold a picture of 100 megapixels and what is made of it.
-    constexpr std::int64_t max_threads = 4;
-    Team team(static_cast<int>(std::min({std::int64_t{threads}, count, max_threads})), token, count, 1);
+    PictureMemory memory;
+    Team team(static_cast<int>(std::min<std::int64_t>(threads, count)), token, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const auto at = static_cast<std::size_t>(i);
             answers[at].file = sources[at].file;
             answers[at].error = sources[at].error;
-            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < explained);
+            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < explained, memory);
             team.advance(thread, 1);
         }
     });

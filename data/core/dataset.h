@@ -52,7 +52,7 @@ struct LabeledImages {
     std::int64_t count = 0;
     int rows = 0, cols = 0;
     Bytes pixels;  ///< count × rows × cols
-    Bytes labels;  ///< count
+    Bytes labels;  ///< count, or more: also those of images that were not kept
 
     std::int64_t dim() const { return std::int64_t{rows} * cols; }
     Rows images() const { return {pixels.data(), count, dim()}; }

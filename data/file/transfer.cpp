@@ -52,6 +52,10 @@ void stop_transfers_on(const std::atomic<bool>& stop) {
     stop_flag.store(&stop, std::memory_order_relaxed);
 }
 
+void throw_if_stopped() {
+    if (stopped()) throw Interrupted();
+}
+
 int open_for_writing(const char* file) {
     int descriptor = -1;
     do

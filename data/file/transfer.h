@@ -38,6 +38,9 @@ class FileDescriptor {
 /// `stop` must outlive all transfers.
 void stop_transfers_on(const std::atomic<bool>& stop);
 
+/// Throws Interrupted if `stop` is set: for loops of other work that may last.
+void throw_if_stopped();
+
 /// Opens an existing file for writing; waits until a FIFO has a reader. -1 (with errno) if that fails.
 int open_for_writing(const char* file);
 

@@ -38,6 +38,9 @@ struct Step {
 /// From now on OpenCV throws std::bad_alloc where memory is short, not an exception of its own.
 void make_opencv_throw_bad_alloc();
 
+// Both throw DataError, without the picture's name, if there are too many marks, and Interrupted if a stop is requested
+// (data/file/transfer.h).
+
 /// The one digit of a picture. `steps` (may be null) receives the input and the result of each step.
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps = nullptr);
 

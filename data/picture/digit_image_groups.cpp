@@ -5,6 +5,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
 
 namespace knn::digit {
@@ -84,6 +85,7 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
     // A part may touch another one that is joined later; the larger of the two sets the scale.
     std::vector<Part> others_left(parts.begin() + 1, parts.end());
     for (bool found_one = true; found_one;) {
+        throw_if_stopped();
         found_one = false;
         for (auto part = others_left.begin(); part != others_left.end() && !found_one; ++part) {
             const double scale = std::max(own, std::min(size_of(part->box), 1.6 * own));
@@ -163,16 +165,19 @@ std::vector<Group> all_groups(const Page& page) {
     const auto on_edge = [&](const Part& part) {
         return cv::mean(steps(part.box), found.labels(part.box) == part.label)[0] > step_of_edge;
     };
-    for (const Part& part : found.parts)
+    for (const Part& part : found.parts) {
+        throw_if_stopped();
         if (!is_border(part, page.ink.amount.size()) && is_stroke(part) &&
             part.box.height < largest * usual && !on_edge(part))
             parts.push_back(part);
+    }
     const double dark = reached_by_half(parts, [](const Part& part) { return part.peak; });
     std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });
     std::sort(parts.begin(), parts.end(),
               [](const Part& a, const Part& b) { return size_of(a.box) > size_of(b.box); });
     std::vector<Group> groups;
     for (const Part& part : parts) {
+        throw_if_stopped();
         Group* best = nullptr;
         double nearest = part_gap * usual;
         for (Group& group : groups)
@@ -217,6 +222,7 @@ double slope_of(const std::vector<Group>& groups, double height) {
     double best = 0, most = -1;
     for (int i = 0; i <= int(2 * most_slope / slope_step); ++i) {
         const double slope = (i % 2 == 0 ? 1 : -1) * double((i + 1) / 2) * slope_step;
+        throw_if_stopped();
         std::vector<double> levels;
         for (const Group& group : groups)
             levels.push_back(middle(group).y - slope * middle(group).x);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <opencv2/imgproc.hpp>
 
+#include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
 
 namespace knn::digit {
@@ -133,13 +134,16 @@ Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, dou
     ink.light = light;
     if (light) work = 255 - work;
 
+    throw_if_stopped();
     ink.paper = paper_of(work, paper_width, paper_steps);
+    throw_if_stopped();
     cv::Mat bright, ground;
     work.convertTo(bright, CV_32F);
     ink.paper.convertTo(ground, CV_32F);
     // In dark regions noise would become ink.
     const double darkest = std::max(24.0, least_light * cv::mean(ink.paper)[0]);
     cv::divide(ground - bright, cv::max(ground, darkest), ink.amount);
+    throw_if_stopped();
     const double raw_noise = noise_of(ink.amount);
     cv::Mat rough = raw_noise > 0.02 ? cv::Mat() : ink.amount.clone();  // values below 0 are noise, too
     ink.amount = cv::min(cv::max(ink.amount, 0.0), 1.0);
@@ -147,6 +151,7 @@ Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, dou
         cv::GaussianBlur(ink.amount, ink.amount, cv::Size(), std::min(0.8 + 8 * raw_noise, 2.0));
         rough = ink.amount;
     }
+    throw_if_stopped();
     ink.noise = noise_of(rough);
     cv::Mat(255 * (1 - ink.amount)).convertTo(ink.evened, CV_8U);
     return ink;
@@ -170,12 +175,16 @@ bool has_light_ink(const cv::Mat& work) {
 /// The height that half of the ink of the parts reaches; 0 if there is none. Without the lines of a table,
 /// which hold other parts, what is no stroke, and, with `inner`, what touches the picture's border.
 double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = true) {
-    std::vector<Part> strokes;
+    const auto left = [](const Part& part) { return part.box.x; };
+    std::vector<Part> from_left = parts, strokes;
+    std::ranges::sort(from_left, {}, left);
     for (const Part& part : parts) {
+        throw_if_stopped();
         if (is_border(part, size) || !is_stroke(part) || (inner && part.edges > 0)) continue;
-        const auto held = std::count_if(parts.begin(), parts.end(), [&](const Part& other) {
-            return other.mass < part.mass && (other.box & part.box) == other.box;
-        });
+        int held = 0;
+        auto other = std::ranges::lower_bound(from_left, part.box.x, {}, left);
+        for (; held < 4 && other != from_left.end() && other->box.x < part.box.br().x; ++other)
+            held += other->mass < part.mass && (other->box & part.box) == other->box;
         if (held < 4) strokes.push_back(part);
     }
     if (strokes.empty()) return inner ? usual_height(parts, size, false) : 0;
@@ -190,6 +199,7 @@ double skew_of(const cv::Mat& mask) {
     double best = 0, most = 0, best_line = 0;
     std::vector<int> counts;
     for (double angle = -most_skew; angle <= most_skew; angle += skew_step) {
+        throw_if_stopped();
         const double slope = std::tan(angle * CV_PI / 180), least = std::min(0.0, -slope * mask.cols);
         // At least three, of which the third largest is asked for.
         counts.assign(std::size_t((mask.rows + std::abs(slope) * mask.cols) / 2) + 3, 0);

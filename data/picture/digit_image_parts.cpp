@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <opencv2/imgproc.hpp>
+#include <string>
 #include <vector>
 
+#include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
 
 namespace knn::digit {
@@ -16,16 +20,30 @@ struct Component {
     cv::Rect box;
     int label = 0, area = 0;
 };
-/// All of them, by label; `labels` (CV_32S) has 0 elsewhere.
+/// All of them, by label; `labels` (CV_32S) has 0 elsewhere. Throws DataError if their boxes overlap so much that looking at
+/// each in its box would last, as those of shapes within shapes do.
 std::vector<Component> components_of(const cv::Mat& mask, cv::Mat& labels) {
     cv::Mat stats, centers;
     const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
     std::vector<Component> all;
+    double boxes = 0;
     for (int i = 1; i < count; ++i) {
         const int* stat = stats.ptr<int>(i);
         all.push_back({{stat[0], stat[1], stat[2], stat[3]}, i, stat[cv::CC_STAT_AREA]});
+        boxes += double(stat[2]) * stat[3];
     }
+    constexpr double most_overlap = 25;
+    if (boxes > most_overlap * double(mask.total()))
+        throw DataError("has too many marks within one another; expected digits on paper");
     return all;
+}
+
+/// Before each mark of a loop over many. Throws DataError, Interrupted.
+void check_marks(std::size_t before) {
+    throw_if_stopped();
+    if (before >= most_marks)
+        throw DataError("has more than " + with_commas(std::int64_t{most_marks}) +
+                        " marks; expected digits on paper");
 }
 
 constexpr std::size_t few_lines = 4;  ///< more than the bars of a digit
@@ -47,15 +65,19 @@ struct Line {
 
 std::vector<Line> lines_in(const cv::Mat& mask, const LineRule& rule) {
     cv::Mat runs, thick, joined, labels;
+    throw_if_stopped();
     cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, rule.piece, CV_8U));
     // A digit's bar is thicker than a line; a shadow edge across the lines would connect them all.
+    throw_if_stopped();
     cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(rule.thick, 1, CV_8U));
     runs &= ~thick;
+    throw_if_stopped();
     // Slanted lines are steps; noise leaves gaps.
     cv::dilate(runs, joined, cv::Mat::ones(3, rule.piece / 2 | 1, CV_8U));
     std::vector<Line> few, many;
     for (const auto& [box, label, area] : components_of(joined, labels)) {
         if (box.width < rule.many) continue;
+        throw_if_stopped();
         const Line line{box, (labels(box) == label) & runs(box)};
         if (double(cv::countNonZero(line.ink)) / box.width > rule.thickness) continue;
         if (box.width >= rule.few) few.push_back(line);
@@ -76,6 +98,7 @@ cv::Mat without(const std::vector<Line>& lines, const cv::Mat& mask, const LineR
     if (lines.empty()) return mask;
     cv::Mat wide, bridged;
     cv::dilate(drawn(lines, mask.size()), wide, cv::Mat::ones(3, 1, CV_8U));
+    throw_if_stopped();
     const cv::Mat rest = mask & ~wide;
     // Reconnects what remains above and below a line.
     cv::morphologyEx(rest, bridged, cv::MORPH_CLOSE, cv::Mat::ones(rule.bridge, 1, CV_8U));
@@ -224,8 +247,10 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
 /// paper, pixels no darker than these belong to a line.
 cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
     cv::Mat labels, result = cv::Mat::zeros(mask.size(), CV_8U);
+    std::size_t marks = 0;
     for (const auto& [box, label, area] : components_of(mask, labels)) {
         if (area < 6) continue;
+        check_marks(marks++);
         const double peak = percentile(amount, labels, box, label, 0.98);
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
         amount(box).copyTo(own, labels(box) == label);
@@ -265,10 +290,12 @@ Parts find_parts(const Ink& ink, double size) {
     Parts result;
     const double speck = size > 0 ? 0.003 * size * size : 12 + 1e-5 * double(mask.total());
     for (const auto& [box, label, area] : components_of(mask, result.labels)) {
-        if (area < speck)
+        if (area < speck) {
             result.speck_mass += area;
-        else
-            result.parts.push_back(measured(ink.amount, result.labels, box, label));
+            continue;
+        }
+        check_marks(result.parts.size());
+        result.parts.push_back(measured(ink.amount, result.labels, box, label));
     }
     return result;
 }

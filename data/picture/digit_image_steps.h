@@ -44,6 +44,9 @@ struct Page {
     double size = 0;  ///< usual height of a digit, working pixels; 0: no ink was found
 };
 
+/// Of a picture or page: what more of them take grows with the square of their number.
+inline constexpr std::size_t most_marks = 50'000;
+
 /// The parts of one digit.
 struct Group {
     std::vector<Part> parts;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
 
 namespace knn::digit {
@@ -32,6 +33,7 @@ Strokes strokes_of(const Ink& ink, const Parts& parts, const Group& group) {
     const cv::Rect seen = wide & cv::Rect({}, labels.size());
     cv::Mat levels = cv::Mat::zeros(wide.size(), CV_32F);
     for (const Part& part : group.parts) {
+        throw_if_stopped();
         cv::Mat own = labels(seen) == part.label, near;
         cv::dilate(own, near,
                    cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(2 * reach + 1, 2 * reach + 1)));

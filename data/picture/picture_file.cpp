@@ -1,6 +1,7 @@
 #include "data/picture/picture_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -69,6 +71,12 @@ void check(const PictureHeader& header, const std::string& name) {
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size + " pixels");
     if (header.rows > max_picture_pixels / header.cols)
         fail(name, "has " + size + " pixels", "expected at most 100 megapixels");
+    // Each scan of a progressive JPEG is a pass over all pixels, even if it has 20 bytes. 10 are usual; 100 is libtiff's limit.
+    const std::int64_t max_scans =
+        std::min<std::int64_t>(100, 20 * max_picture_pixels / (header.rows * header.cols));
+    if (header.scans > max_scans)
+        fail(name, "has " + std::to_string(header.scans) + " scans",
+             "expected a JPEG of this size with at most " + std::to_string(max_scans));
     if (header.unclear_colors)
         fail(name, "is a CMYK JPEG without Adobe's marker, so that its colors are not known",
              "expected gray, RGB or Adobe's CMYK");
@@ -94,9 +102,16 @@ Picture upright(Picture stored, int orientation) {
     return result;
 }
 
+/// Whether so much memory can be had.
+bool is_free(std::int64_t bytes) {
+    const auto size = static_cast<std::size_t>(bytes);
+    void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory != MAP_FAILED && ::munmap(memory, size) == 0;
+}
+
 thread_local const char* in_codec = nullptr;
 
-/// False, with `error`, if it cannot be decoded.
+/// False, with `error`, if it cannot be decoded. Throws std::bad_alloc.
 bool decode(std::span<const std::uint8_t> bytes, const std::string& name, Picture& picture, bool& damaged,
             std::string& error) {
     struct InCodec {
@@ -105,7 +120,9 @@ bool decode(std::span<const std::uint8_t> bytes, const std::string& name, Pictur
     };
     const InCodec guard{harmless(name)};
     in_codec = guard.name.c_str();
-    return picture_module().decode(bytes.data(), bytes.size(), picture, damaged, error);
+    const bool decoded = picture_module().decode(bytes.data(), bytes.size(), picture, damaged, error);
+    if (!decoded && error.empty()) throw std::bad_alloc();
+    return decoded;
 }
 
 }  // namespace
@@ -133,8 +150,11 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     Picture picture;
     bool damaged = false;
     std::string error;
-    if (!decode(still, name, picture, damaged, error))
-        fail(name, error, "expected a whole " + header.format + " file");
+    const bool decoded = decode(still, name, picture, damaged, error);
+    // Codecs that lack memory give up and do not say why.
+    if ((!decoded || damaged) && !is_free(header.rows * header.cols * decoding_bytes_per_pixel))
+        throw std::bad_alloc();
+    if (!decoded) fail(name, error, "expected a whole " + header.format + " file");
     if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header.format + " file");
     return upright(std::move(picture), header.orientation);
 }

@@ -12,6 +12,9 @@ namespace knn {
 /// Maximum number of pixels that are decoded: 100 megapixels.
 inline constexpr std::int64_t max_picture_pixels = 100'000'000;
 
+/// What decoding takes at most: four 16-bit samples, their 8-bit copies, and gray on white and on black paper.
+inline constexpr std::int64_t decoding_bytes_per_pixel = 16;
+
 /// Makes OpenCV's codecs refuse more than that, too. Sets an environment variable: to be called before the
 /// first picture is read and before other threads begin.
 void limit_codecs();
@@ -21,7 +24,7 @@ Picture turned(Picture picture, int quarters);
 
 /// Throws DataError, one line: `name: what is wrong; what was expected`. Sizes are read from the header and
 /// checked before decoding. Animated and multi-page files give their first picture.
-/// Throws Interrupted if a stop is requested while reading (data/file/transfer.h).
+/// Throws std::bad_alloc if memory is short, Interrupted if a stop is requested while reading (data/file/transfer.h).
 Picture read_picture(const std::string& file);
 Picture read_picture(int descriptor, const std::string& name);
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name);

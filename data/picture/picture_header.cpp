@@ -106,6 +106,7 @@ PictureHeader jpeg(const BytesView& file) {
             header.cols = file.u16(at + 7, true);
             colors = file.u8(at + 9);
         }
+        header.scans += code == 0xda;
         adobe = adobe || (code == 0xee && file.is("Adobe", at + 4));
         if (code == 0xe1 && file.is(std::string_view("Exif\0\0", 6), at + 4) && length > 8)
             header.orientation = orientation_of(file.from(at + 10, length - 8));

@@ -16,6 +16,7 @@ struct PictureHeader {
     std::string format;               ///< "PNG", "JPEG", "BMP", "TIFF", "WebP" or "PNM"
     std::int64_t rows = 0, cols = 0;  ///< as stored; of the first picture
     int orientation = 1;              ///< EXIF's, 1 to 8, if the reader must rotate the picture; 1: upright
+    int scans = 0;                    ///< of a JPEG: passes over its pixels
     bool unclear_colors = false;      ///< a JPEG of four unspecified components
     bool cut_short = false;           ///< the file is truncated
     /// What to decode instead: the first picture of an animated WebP as a file, or PNM with scaled samples, or with a line

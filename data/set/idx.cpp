@@ -33,12 +33,6 @@ const Kind& kind_of(IdxKind which) {
     return which == IdxKind::images ? images_kind : labels_kind;
 }
 
-struct IdxHeader {
-    std::array<std::uint64_t, 3> sizes = {1, 1, 1};  // 1 beyond the rank
-    std::uint64_t bytes = 0;                         // of the header itself
-    std::uint64_t data_bytes = 0;                    // declared by the sizes
-};
-
 /// The other element types of the format; null if there is none with this code.
 const char* element_type(std::uint8_t code) {
     constexpr std::array<const char*, 6> types = {"int8", nullptr, "int16", "int32", "float32", "float64"};
@@ -169,6 +163,20 @@ Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource*
     return bytes;
 }
 
+/// Reads `size` bytes, or fewer if the content ends early, and keeps none of them. Returns their number.
+std::uint64_t skip(ByteSource& source, std::uint64_t size) {
+    constexpr std::uint64_t largest_piece = 1 << 18;
+    std::vector<std::uint8_t> piece(static_cast<std::size_t>(std::min(size, largest_piece)));
+    std::uint64_t done = 0;
+    while (done < size) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(size - done, piece.size()));
+        const std::size_t got = source.read(std::span(piece).first(wanted));
+        if (got == 0) break;
+        done += got;
+    }
+    return done;
+}
+
 void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, const Bytes& bytes) {
     std::string header = {0, 0, 8, static_cast<char>(sizes.size())};
     for (const std::int64_t size : sizes)
@@ -180,28 +188,46 @@ void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, con
 
 }  // namespace
 
-IdxData read_idx(const std::filesystem::path& file, IdxKind which, std::pmr::memory_resource* memory) {
-    ByteSource source(file, kind_of(which).expected);
-    return read_idx(source, which, memory);
+const char* expected_idx(IdxKind which) {
+    return kind_of(which).expected;
 }
 
-IdxData read_idx(ByteSource& source, IdxKind which, std::pmr::memory_resource* memory) {
+IdxData read_idx(const std::filesystem::path& file, IdxKind which, std::pmr::memory_resource* memory,
+                 std::int64_t first) {
+    ByteSource source(file, expected_idx(which));
+    return read_idx(source, which, memory, first);
+}
+
+IdxData read_idx(ByteSource& source, IdxKind which, std::pmr::memory_resource* memory, std::int64_t first) {
+    return read_idx_data(source, which, read_idx_header(source, which), memory, first);
+}
+
+IdxHeader read_idx_header(ByteSource& source, IdxKind which) {
+    IdxHeader header = read_header(source, kind_of(which));
+    check_sizes(source, header, kind_of(which));
+    return header;
+}
+
+IdxData read_idx_data(ByteSource& source, IdxKind which, const IdxHeader& header,
+                      std::pmr::memory_resource* memory, std::int64_t first) {
     const Kind& kind = kind_of(which);
-    IdxHeader header = read_header(source, kind);
-    check_sizes(source, header, kind);
+    const auto [all, rows, cols] = header.sizes;
+    const std::uint64_t count = first > 0 ? std::min(all, static_cast<std::uint64_t>(first)) : all;
+    const std::uint64_t kept_bytes = count * (header.data_bytes / all);
     try {
-        std::size_t got = 0;
-        Bytes bytes = read_data(source, static_cast<std::size_t>(header.data_bytes), memory, got);
+        std::size_t read = 0;
+        Bytes bytes = read_data(source, static_cast<std::size_t>(kept_bytes), memory, read);
+        const std::uint64_t got =
+            read < kept_bytes ? read : kept_bytes + skip(source, header.data_bytes - kept_bytes);
         if (got < header.data_bytes)
             source.fail("is cut short: it declares " + describe(header, kind) + " = " +
                         std::to_string(header.data_bytes) + " bytes, but has " + std::to_string(got));
         std::uint8_t beyond = 0;
         if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
-        const auto [count, rows, cols] = header.sizes;
         return {static_cast<std::int64_t>(count), static_cast<int>(rows), static_cast<int>(cols),
                 std::move(bytes), source.crc32()};
     } catch (const std::bad_alloc&) {
-        throw DataError(source.file().string() + ": needs " + std::to_string(header.data_bytes) +
+        throw DataError(source.file().string() + ": needs " + std::to_string(kept_bytes) +
                         " bytes of memory, which are not free; expected that much free memory");
     }
 }

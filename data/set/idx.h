@@ -3,6 +3,7 @@
 /// gzip, recognized by content, never by name. Only 8-bit unsigned images (rank 3) and labels (rank 1) are
 /// supported.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
@@ -18,7 +19,14 @@ class ByteSource;  // data/file/byte_source.h
 /// What a file is expected to have.
 enum class IdxKind { images, labels };
 
-/// The content of one file.
+/// What a file declares, all that is known of it before its data take memory.
+struct IdxHeader {
+    std::array<std::uint64_t, 3> sizes = {1, 1, 1};  ///< count, rows, cols; of labels the count alone
+    std::uint64_t bytes = 0;                         ///< of the header itself
+    std::uint64_t data_bytes = 0;                    ///< declared by the sizes
+};
+
+/// The content of one file, or the first part of it.
 struct IdxData {
     std::int64_t count = 0;
     int rows = 1, cols = 1;   ///< of images; of labels 1
@@ -32,12 +40,23 @@ struct SwappedFiles : DataError {
 };
 
 /// Reads straight into memory from `memory`. Throws DataError, one line that names the file, what is wrong and what was
-/// expected. Sizes are checked in 64 bits before anything is allocated.
+/// expected. Sizes are checked in 64 bits before anything is allocated. `first`: keeps only that many images or labels (0:
+/// all); the rest of the file is read and checked all the same, but takes no memory.
 IdxData read_idx(const std::filesystem::path& file, IdxKind which,
-                 std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+                 std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+                 std::int64_t first = 0);
 /// The same from an open source, whose messages end as it says.
 IdxData read_idx(ByteSource& source, IdxKind which,
-                 std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+                 std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+                 std::int64_t first = 0);
+
+/// The two halves of it, for who compares the headers of several files before their data are read.
+IdxHeader read_idx_header(ByteSource& source, IdxKind which);
+IdxData read_idx_data(ByteSource& source, IdxKind which, const IdxHeader& header,
+                      std::pmr::memory_resource* memory, std::int64_t first);
+
+/// What a file should be, as messages say it: "an IDX file of 8-bit images ...".
+const char* expected_idx(IdxKind which);
 
 /// Plain IDX. Sizes fit 32 bits.
 void write_idx_images(std::ostream& out, const LabeledImages& images);

@@ -21,49 +21,85 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of one set while they are being read; the destructor waits for the threads.
-struct PendingSet {
-    fs::path images_file, labels_file;
-    std::future<IdxData> images, labels;
+/// A file while it is being read, first its header, then its data; the destructor waits for the thread.
+class PendingFile {
+  public:
+    // The default policy of std::async falls back to reading in the caller's thread if the system provides no more.
+    PendingFile(const fs::path& file, IdxKind kind) : name(file.string()), kind_(kind) {
+        header_ = std::async([this, file] {
+            source_.emplace(file, expected_idx(kind_));
+            return read_idx_header(*source_, kind_);
+        });
+    }
 
-    // The default policy falls back to reading in this thread if the system provides no more threads.
-    PendingSet(const fs::path& images_file_, const fs::path& labels_file_, std::pmr::memory_resource* memory)
-        : images_file(images_file_),
-          labels_file(labels_file_),
-          images(std::async([=] { return read_idx(images_file_, IdxKind::images, memory); })),
-          labels(std::async([=] { return read_idx(labels_file_, IdxKind::labels, memory); })) {}
+    IdxHeader header() { return header_.get(); }
+    void begin(const IdxHeader& header, std::pmr::memory_resource* memory, std::int64_t first) {
+        data_ = std::async([=, this] { return read_idx_data(*source_, kind_, header, memory, first); });
+    }
+    IdxData data() { return data_.get(); }
+
+    const std::string name;
+
+  private:
+    IdxKind kind_;
+    std::optional<ByteSource> source_;
+    std::future<IdxHeader> header_;
+    std::future<IdxData> data_;
 };
 
-/// Checks and returns one set; `crc32` receives the checksums of images and labels.
-LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
-    IdxData images, labels;
+/// The files of one set while they are being read.
+struct PendingSet {
+    PendingFile images_file, labels_file;
+    IdxHeader images, labels;
+
+    PendingSet(const fs::path& images_name, const fs::path& labels_name)
+        : images_file(images_name, IdxKind::images), labels_file(labels_name, IdxKind::labels) {}
+
+    ImageShape shape() const {
+        return {static_cast<int>(images.sizes[1]), static_cast<int>(images.sizes[2])};
+    }
+    /// `first`: of the images, 0: all.
+    void begin(std::pmr::memory_resource* memory, std::int64_t first) {
+        images_file.begin(images, memory, first);
+        labels_file.begin(labels, memory, 0);
+    }
+};
+
+/// Waits for the headers of one set and checks that they fit each other.
+void check_headers(PendingSet& pending) {
     std::optional<SwappedFiles> swapped;
     try {
-        images = pending.images.get();
+        pending.images = pending.images_file.header();
     } catch (const SwappedFiles& error) {
         swapped = error;
     }
     try {
-        labels = pending.labels.get();
+        pending.labels = pending.labels_file.header();
     } catch (const SwappedFiles&) {
         if (!swapped) throw;
-        throw SwappedFiles(pending.images_file.string() + ": holds labels, and " +
-                           pending.labels_file.string() +
+        throw SwappedFiles(pending.images_file.name + ": holds labels, and " + pending.labels_file.name +
                            " holds images: the two are swapped; expected images first, labels second");
     } catch (...) {
         if (!swapped) throw;
     }
     if (swapped) throw SwappedFiles(*swapped);
-    if (const std::int64_t n_labels = labels.count; n_labels != images.count)
-        throw DataError(pending.labels_file.string() + ": has " + std::to_string(n_labels) + ' ' +
-                        noun(n_labels, "label") + " for the " + std::to_string(images.count) + ' ' +
-                        noun(images.count, "image") + " of " + pending.images_file.string() +
+    const auto n_images = static_cast<std::int64_t>(pending.images.sizes[0]);
+    if (const auto n_labels = static_cast<std::int64_t>(pending.labels.sizes[0]); n_labels != n_images)
+        throw DataError(pending.labels_file.name + ": has " + std::to_string(n_labels) + ' ' +
+                        noun(n_labels, "label") + " for the " + std::to_string(n_images) + ' ' +
+                        noun(n_images, "image") + " of " + pending.images_file.name +
                         "; expected one label for each image");
-    if (const std::int64_t dim = std::int64_t{images.rows} * images.cols; dim > max_dim)
-        throw DataError(pending.images_file.string() + ": has images of " + std::to_string(images.rows) +
-                        "x" + std::to_string(images.cols) + " = " + std::to_string(dim) +
+    const ImageShape shape = pending.shape();
+    if (const std::int64_t dim = std::int64_t{shape.rows} * shape.cols; dim > max_dim)
+        throw DataError(pending.images_file.name + ": has images of " + std::to_string(shape.rows) + "x" +
+                        std::to_string(shape.cols) + " = " + std::to_string(dim) +
                         " pixels; expected at most " + std::to_string(max_dim) +
                         " pixels, which keep squared distances within 32 bits");
+}
+
+/// One set; `crc32` receives the checksums of images and labels.
+LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
+    IdxData images = pending.images_file.data(), labels = pending.labels_file.data();
     crc32[0] = images.crc32;
     crc32[1] = labels.crc32;
     return {images.count, images.rows, images.cols, std::move(images.bytes), std::move(labels.bytes)};
@@ -98,23 +134,26 @@ std::string sha256_of(const fs::path& file) {
 
 }  // namespace
 
-Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
+Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, const FirstImages& first) {
     if (location.synthetic) return synthetic_digits({}, memory);
-    PendingSet train(location.files[0], location.files[1], memory);
-    PendingSet test(location.files[2], location.files[3], memory);
+    PendingSet train(location.files[0], location.files[1]), test(location.files[2], location.files[3]);
+    check_headers(train);
+    check_headers(test);
+    if (train.shape() != test.shape()) {
+        const auto size = [](const ImageShape& shape) {
+            return std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
+        };
+        throw DataError(location.files[2].string() + ": has images of " + size(test.shape()) + ", but " +
+                        location.files[0].string() + " has images of " + size(train.shape()) +
+                        "; expected training and test images of the same size");
+    }
+    train.begin(memory, first.train);
+    test.begin(memory, first.test);
 
     Dataset data;
     std::uint32_t crc32[2][2] = {};
     data.train = finish(train, crc32[0]);
     data.test = finish(test, crc32[1]);
-    if (data.train.rows != data.test.rows || data.train.cols != data.test.cols) {
-        const auto size = [](const LabeledImages& set) {
-            return std::to_string(set.rows) + "x" + std::to_string(set.cols);
-        };
-        throw DataError(location.files[2].string() + ": has images of " + size(data.test) + ", but " +
-                        location.files[0].string() + " has images of " + size(data.train) +
-                        "; expected training and test images of the same size");
-    }
     const bool is_mnist = crc32[0][0] == mnist_files[0].crc32 && crc32[0][1] == mnist_files[1].crc32 &&
                           crc32[1][0] == mnist_files[2].crc32 && crc32[1][1] == mnist_files[3].crc32;
     data.name = is_mnist ? "MNIST" : folder_name(location.files[0]);
@@ -124,9 +163,12 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
     return data;
 }
 
-LabeledImages load_training_images(const DataLocation& location, std::pmr::memory_resource* memory) {
+LabeledImages load_training_images(const DataLocation& location, std::pmr::memory_resource* memory,
+                                   std::int64_t first) {
     if (location.synthetic) return std::move(synthetic_digits({}, memory).train);
-    PendingSet train(location.files[0], location.files[1], memory);
+    PendingSet train(location.files[0], location.files[1]);
+    check_headers(train);
+    train.begin(memory, first);
     std::uint32_t crc32[2] = {};
     return finish(train, crc32);
 }

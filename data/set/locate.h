@@ -40,6 +40,11 @@ struct DataOptions {
         test_labels;  ///< --train-images ... ; each overrides
 };
 
+/// Number of images of each set to use, from the first; 0: all.
+struct FirstImages {
+    std::int64_t train = 0, test = 0;
+};
+
 /// Four files, or the built-in digits if none were found.
 struct DataLocation {
     std::string source;  ///< the folder (or files) as the user would name it, or "built-in synthetic digits"
@@ -67,13 +72,17 @@ std::vector<std::filesystem::path> dataset_files(const std::filesystem::path& fo
 
 /// Reads the four files in parallel, or draws the digits. Throws DataError: the errors of idx.h, images and
 /// labels of different counts, training and test images of different sizes, images of more than max_dim
-/// pixels. `memory` provides pixels and labels, and is called from several threads concurrently.
+/// pixels; files that do not fit each other are refused by their headers, before their data take memory. `memory` provides
+/// pixels and labels, and is called from several threads concurrently. `first` limits the images; the labels are all there,
+/// so that the classes are.
 Dataset load(const DataLocation& location,
-             std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+             std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+             const FirstImages& first = {});
 
-/// Only the training set, with the same checks. Throws DataError.
+/// Only the training set, or the `first` of it (0: all), with the same checks. Throws DataError.
 LabeledImages load_training_images(const DataLocation& location,
-                                   std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+                                   std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
+                                   std::int64_t first = 0);
 
 /// SHA-256 (hex) of a file's uncompressed content as `info` prints it, and that of the same part of MNIST.
 struct FileChecksum {

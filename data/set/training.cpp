@@ -98,7 +98,7 @@ TrainingIdentity identity_of(const DataLocation& location) {
     return {key_of(location), name_of(location)};
 }
 
-TrainingImages load_training(const DataLocation& location, bool use_cache, int threads) {
+TrainingImages load_training(const DataLocation& location, bool use_cache, int threads, std::int64_t first) {
     TrainingImages set;
     set.source = location.synthetic ? location.source : location.files[0].string();
     if (use_cache) set.identity = identity_of(location);
@@ -107,14 +107,16 @@ TrainingImages load_training(const DataLocation& location, bool use_cache, int t
     const bool keeps = !key.empty() && (location.synthetic || is_gzip(location.files[0]));
     if (keeps)
         if (const auto bytes = read_cached(file, key, threads); bytes && show_cached(*bytes, set)) return set;
-    const auto loaded = std::make_shared<const LabeledImages>(load_training_images(location));
+    const auto loaded = std::make_shared<const LabeledImages>(
+        load_training_images(location, std::pmr::get_default_resource(), first));
     set.owner = loaded;
     set.images = loaded->images();
     set.labels = loaded->labels.span();
     set.shape = loaded->shape();
     // What changed while it was read belongs to no key.
     if (key_of(location) != key) key.clear();
-    if (keeps && !key.empty()) keep(set, file);
+    const bool whole = std::ssize(set.labels) == set.images.count;
+    if (keeps && whole && !key.empty()) keep(set, file);
     return set;
 }
 

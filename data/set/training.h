@@ -22,7 +22,7 @@ TrainingIdentity identity_of(const DataLocation& location);
 /// Images and labels in memory, read from their files or mapped from the cache.
 struct TrainingImages {
     Rows images;                           ///< count × (rows × cols)
-    std::span<const std::uint8_t> labels;  ///< count
+    std::span<const std::uint8_t> labels;  ///< of all images, also of those that were not needed
     ImageShape shape;
     std::string source;  ///< the file of the images, or what else it is, for messages
     bool cached = false;
@@ -32,8 +32,10 @@ struct TrainingImages {
 
 /// The training set of `location`. With `use_cache` the uncompressed content of gzip files (and the built-in
 /// digits) comes from the cache if it is there, belongs to exactly these files and is intact; else it is read
-/// and then kept. Throws DataError as `load` does.
-TrainingImages load_training(const DataLocation& location, bool use_cache, int threads);
+/// and then kept. `first`: only that many images are needed (0: all); where the cache does not have all, only these are
+/// read, and nothing is kept. Throws DataError as `load` does.
+TrainingImages load_training(const DataLocation& location, bool use_cache, int threads,
+                             std::int64_t first = 0);
 
 /// Whether cached bytes are a training set; then `set` shows them.
 bool show_cached(const CachedBytes& bytes, TrainingImages& set);

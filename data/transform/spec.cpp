@@ -98,6 +98,10 @@ TransformSpec parse_transform(std::string_view option, std::string_view text) {
     const auto refuse = [&](const std::string& why) {
         throw UsageError(std::string(option) + " " + std::string(text) + ": " + why);
     };
+    const auto steps = static_cast<std::size_t>(std::ranges::count(text, ',')) + 1;
+    if (steps > max_transform_steps)  // the text is too long to be repeated
+        throw UsageError(std::string(option) + ": has " + std::to_string(steps) +
+                         " transforms; expected at most " + std::to_string(max_transform_steps));
     TransformSpec spec;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());

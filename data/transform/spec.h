@@ -29,6 +29,8 @@ struct TransformStep {
     friend bool operator==(const TransformStep&, const TransformStep&) = default;
 };
 
+inline constexpr std::size_t max_transform_steps = 64;
+
 /// Transforms, one after another; none: the pixels themselves.
 struct TransformSpec {
     std::vector<TransformStep> steps;
@@ -55,7 +57,7 @@ const TransformInfo& info(TransformKind kind);
 /// "raw, deskew[:S], ..., pca:N".
 std::string transform_names();
 
-/// Reads "NAME[:PARAMETER],...". Throws UsageError, which begins with `option` and `text`.
+/// Reads "NAME[:PARAMETER],...", at most max_transform_steps of them. Throws UsageError, which begins with `option` and `text`.
 TransformSpec parse_transform(std::string_view option, std::string_view text);
 
 /// The number of features: of bytes in a row of the output.

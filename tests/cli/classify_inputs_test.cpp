@@ -3,7 +3,10 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <random>
 #include <thread>
 
 #include "tests/cli/pictures.h"
@@ -116,6 +119,28 @@ TEST_CASE("without /proc the module for pictures is not looked for in the curren
                  program_file()},
                 here),
         1, "/proc/self/exe: cannot be read: ");
+}
+
+TEST_CASE("Ctrl-C ends classify while it looks at a page of 3,000 lines") {
+    const Digits digits;
+    constexpr int side = 2000;
+    Page page(side, side);
+    std::mt19937 random(1);
+    const auto any = [&] { return static_cast<int>(random() % (side - 2)); };
+    for (int line = 0; line < 3000; ++line) {
+        const int x = any(), y = any(), width = any() - x, height = any() - y;
+        const int steps = std::max({std::abs(width), std::abs(height), 1});
+        for (int i = 0; i <= steps; ++i)
+            for (int row = 0; row < 3; ++row)
+                page.gray.replace(
+                    static_cast<std::size_t>((y + height * i / steps + row) * side + x + width * i / steps),
+                    3, 3, '\x14');
+    }
+    write(digits.folder / "page.pgm", page.pgm());
+    const RunResult stopped = digits.classify(
+        "--many -q page.pgm", {.signal = SIGINT, .signal_after = std::chrono::milliseconds(1500)});
+    CHECK(stopped.exit_code == 130);
+    CHECK(stopped.seconds_after_signal < 2);
 }
 
 TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {

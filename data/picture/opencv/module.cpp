@@ -168,7 +168,7 @@ bool decode(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool&
         gray.copyTo(cv::Mat(gray.rows, gray.cols, CV_8U, picture.gray.data()));
         return true;
     } catch (const std::bad_alloc&) {
-        error = "needs more memory than there is";
+        error.clear();
     } catch (const std::exception&) {
         error = "cannot be decoded";
     }

@@ -3,9 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
+#include "data/core/errors.h"
+#include "data/file/transfer.h"
+#include "data/picture/digit_image_steps.h"
 #include "tests/support/drawn.h"
 #include "tests/support/mnist.h"
 
@@ -18,6 +22,32 @@ TEST_CASE("digit image: OpenCV throws std::bad_alloc where memory is short") {
     CHECK_THROWS_AS(CV_Error(cv::Error::StsNoMem, "none"), std::bad_alloc);
     CHECK_THROWS_AS(CV_Error(cv::Error::StsError, "other"), cv::Exception);
     cv::redirectError(nullptr);
+}
+
+TEST_CASE(
+    "digit image: marks that would take too long are refused, and the loops over marks can be stopped") {
+    knn::digit::Ink ink;
+    ink.amount = cv::Mat::zeros(1600, 1600, CV_32F);
+    for (int y = 0; y + 3 < 1600; y += 6)
+        for (int x = 0; x + 3 < 1600; x += 6)
+            ink.amount(cv::Rect(x, y, 3, 3)).setTo(1);
+    CHECK_THROWS_WITH_AS(knn::digit::find_parts(ink), "has more than 50,000 marks; expected digits on paper",
+                         knn::DataError);
+    ink.amount = cv::Mat::zeros(1000, 1000, CV_32F);
+    for (int at = 0; at < 500; at += 5)
+        cv::rectangle(ink.amount, cv::Rect(at, at, 1000 - 2 * at, 1000 - 2 * at), cv::Scalar(1), 2);
+    CHECK_THROWS_WITH_AS(knn::digit::find_parts(ink),
+                         "has too many marks within one another; expected digits on paper", knn::DataError);
+
+    static std::atomic<bool> stop;  // transfers may ask for it until the process ends
+    knn::stop_transfers_on(stop);
+    cv::Mat page(300, 300, CV_8U, cv::Scalar(255));
+    page(cv::Rect(140, 100, 12, 90)).setTo(0);
+    CHECK_NOTHROW(knn::extract_digits(picture_of(page)));
+    stop = true;
+    CHECK_THROWS_AS(knn::extract_digit(picture_of(page)), knn::Interrupted);
+    CHECK_THROWS_AS(knn::extract_digits(picture_of(page)), knn::Interrupted);
+    stop = false;
 }
 
 TEST_CASE("digit image: MNIST-like pixels are kept, negatives inverted") {

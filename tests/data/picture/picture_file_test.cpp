@@ -123,6 +123,26 @@ TEST_CASE("picture file: what is no picture, or too large, or lies") {
                          doctest::Contains("cannot be read: No such file"), DataError);
 }
 
+TEST_CASE("picture file: a JPEG of so many scans that decoding would last") {
+    // Side by side; each scan is empty, so none of the files can be decoded.
+    const auto of_scans = [](int scans, unsigned char side_256) {
+        Bytes jpeg = {0xff, 0xd8, 0xff, 0xc2, 0, 11, 8, side_256, 8, side_256, 8, 1, 1, 0x11, 0};
+        for (int i = 0; i < scans; ++i)
+            for (const int byte : {0xff, 0xda, 0, 8, 1, 1, 0, 0, 1, 0, 0x55})
+                jpeg.push_back(static_cast<std::uint8_t>(byte));
+        jpeg.push_back(0xff);
+        jpeg.push_back(0xd9);
+        return error_of(jpeg);
+    };
+    CHECK(of_scans(2000, 0).find("has 2000 scans; expected a JPEG of this size with at most 100") !=
+          std::string::npos);
+    CHECK(of_scans(101, 0).find("has 101 scans") != std::string::npos);
+    CHECK(of_scans(100, 0).find("scans") == std::string::npos);
+    // 9992x9992 pixels
+    CHECK(of_scans(21, 39).find("has 21 scans; expected a JPEG of this size with at most 20") !=
+          std::string::npos);
+}
+
 namespace {
 
 /// Standard error is a file as long as this lives.

@@ -44,6 +44,14 @@ TEST_CASE("picture header: rows and columns, and whether the last byte is there"
     check("P6\n1 2\n255\nabcdef"sv, 2, 1);
 }
 
+TEST_CASE("picture header: the scans of a JPEG are counted up to its end") {
+    const std::string frame = "\xff\xd8\xff\xc2\0\x0b\x08\0\x08\0\x08\1\1\x11\0"s;
+    const std::string scan = "\xff\xda\0\x08\1\1\0\0\1\0\x55\xff\0\xff\xd0"s;
+    const std::string comment = "\xff\xfe\0\x04\xff\xda"s;  // no scan
+    CHECK(header_of(frame + scan + "\xff\xd9"s).scans == 1);
+    CHECK(header_of(frame + scan + comment + scan + scan + "\xff\xd9"s + scan).scans == 3);
+}
+
 TEST_CASE("picture header: samples of an unusual range are scaled, and what follows them is left out") {
     const auto wide = header_of("P5\n1 2\n300\n\1\x2c\0\0after"sv);
     CHECK(std::string(wide.still.begin(), wide.still.end()) == "P5\n1 2\n300\n\xff\xff\0\0"s);

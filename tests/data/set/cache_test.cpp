@@ -220,7 +220,11 @@ void check_loads(const DataLocation& location, std::initializer_list<bool> from_
 
 TEST_CASE_FIXTURE(Zipped,
                   "a training set from gzip files is cached, and read anew when they change or are gone") {
+    const TrainingImages first = load_training(location, true, 2, 4);
+    CHECK(!first.cached);
+    CHECK(first.images.count == 4);
     check_loads(location, {false, true, true});
+    CHECK(load_training(location, true, 2, 4).images.count == 12);  // from the cache
     CHECK(!load_training(location, false, 2).cached);
 
     for (const auto& entry : fs::directory_iterator(file("")))  // one bit of the last pixel

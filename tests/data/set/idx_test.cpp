@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <new>
@@ -132,6 +133,30 @@ TEST_CASE_FIXTURE(
         REQUIRE(first.size() == size);
         check(content, first + gzip(content.substr(cut)));
     }
+}
+
+TEST_CASE_FIXTURE(InFolder, "idx: the first images take memory, the others are checked all the same") {
+    const std::string content = idx_images(900, 40, 40), zipped = gzip(content);
+    for (const std::string& bytes : {content, zipped})
+        for (const std::int64_t first : {1, 899, 900, 5000}) {
+            CountingMemory memory;
+            const IdxData images = read_idx(folder.write("f", bytes), IdxKind::images, &memory, first);
+            CHECK(images.count == std::min<std::int64_t>(first, 900));
+            CHECK(memory.taken == images.bytes.size());
+            CHECK(text_of(images.bytes) == content.substr(16, images.bytes.size()));
+            CHECK(images.bytes.size() == static_cast<std::size_t>(images.count) * 1600);
+            CHECK(images.crc32 == crc_of(content));
+        }
+    const auto first_error = [&](const std::string& bytes) {
+        return error_of(folder.write("f", bytes), [](const fs::path& f) {
+            read_idx(f, IdxKind::images, std::pmr::get_default_resource(), 1);
+        });
+    };
+    CHECK(first_error(gzip(content.substr(0, 5000))) ==
+          "is cut short: it declares 900 images of 40x40 = 1440000 bytes, but has 4984" + want_images);
+    CHECK(first_error(gzip(content + 'x')) == "has trailing bytes after 900 images of 40x40" + want_images);
+    CHECK(first_error(zipped.substr(0, zipped.size() - 1)) ==
+          "is cut short: the gzip data does not end" + want_images);
 }
 
 TEST_CASE_FIXTURE(InFolder, "idx: what cannot be opened or read") {

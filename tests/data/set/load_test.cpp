@@ -69,6 +69,38 @@ TEST_CASE_FIXTURE(InFolder,
     }
 }
 
+TEST_CASE_FIXTURE(InFolder,
+                  "load: files that do not fit each other are refused before their data take memory") {
+    write_small_dataset(folder);
+    const DataLocation location = at(folder.path());
+    const auto error = [&] {
+        return knn::test::error_of<DataError>([&] { knn::load(location, std::pmr::null_memory_resource()); });
+    };
+    CHECK(error().find(" bytes of memory, which are not free") != std::string::npos);
+    folder.write("train-labels-idx1-ubyte", gzip(idx_labels(11)));
+    CHECK(error().find("has 11 labels for the 12 images of ") != std::string::npos);
+    CHECK(knn::test::error_of<DataError>([&] {
+              knn::load_training_images(location, std::pmr::null_memory_resource());
+          }).find("has 11 labels") != std::string::npos);
+    write_small_dataset(folder);
+    folder.write("t10k-images-idx3-ubyte", gzip(idx_images(5, 3, 3)));
+    CHECK(error().find("expected training and test images of the same size") != std::string::npos);
+    write_small_dataset(folder);
+    folder.write("train-images-idx3-ubyte", idx_images(12, 300, 300));
+    CHECK(error().find("has images of 300x300 = 90000 pixels") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(InFolder, "load: the first images of each set, and the labels of all") {
+    write_small_dataset(folder);
+    const DataLocation location = at(folder.path());
+    const Dataset data = knn::load(location, std::pmr::get_default_resource(), {.train = 3, .test = 99});
+    CHECK(data.train.count == 3);
+    CHECK(data.train.pixels.size() == 3 * 4 * 3);
+    CHECK(text_of(data.train.pixels) == pattern(3 * 4 * 3));
+    CHECK(data.test.count == 5);
+    CHECK(data.labels == knn::load(location).labels);
+}
+
 TEST_CASE_FIXTURE(InFolder, "load: images whose distances would not fit 32 bits") {
     write_small_dataset(folder);
     const DataLocation location = at(folder.path());

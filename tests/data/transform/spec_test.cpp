@@ -106,6 +106,16 @@ TEST_CASE("transform: the line for every list that cannot be read") {
               "--transform " + text + ": " + why);
 }
 
+TEST_CASE("transform: at most 64 steps, counted before any is read") {
+    std::string list = "normalize";
+    for (int i = 1; i < 64; ++i)
+        list += ",normalize";
+    CHECK(parse_transform("--transform", list).steps.size() == 64);
+    list += ",unknown";
+    CHECK(test::error_of<UsageError>([&] { parse_transform("--transform", list); }) ==
+          "--transform: has 65 transforms; expected at most 64");
+}
+
 TEST_CASE("transform: the number of features") {
     constexpr ImageShape digit{28, 28};
     CHECK(dim_of("raw", digit) == 784);

@@ -1,0 +1,93 @@
+#include "data/picture/picture_memory.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <chrono>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/temp_folder.h"
+
+using namespace knn::test;
+using namespace std::literals;
+using knn::PictureMemory;
+
+namespace {
+
+/// The beginning of a PNG of side × side pixels.
+std::string png_header(std::uint32_t side) {
+    std::string size;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        size += static_cast<char>(side >> shift & 255);
+    return "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"s + size + size + "\x08\0\0\0\0"s;
+}
+
+/// How many of four threads that decode this picture do so at one time.
+int most_at_once(const std::string& file, std::int64_t more_bytes = 0) {
+    PictureMemory memory;
+    std::atomic<int> inside = 0, most = 0;
+    std::vector<std::jthread> team;
+    for (int i = 0; i < 4; ++i)
+        team.emplace_back([&] {
+            memory.decode(file, more_bytes, [&] {
+                const int now = ++inside;
+                int before = most;
+                while (before < now && !most.compare_exchange_weak(before, now)) {
+                }
+                std::this_thread::sleep_for(200ms);
+                --inside;
+            });
+        });
+    team.clear();
+    return most;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(InFolder, "picture memory: the larger the pictures, the fewer are decoded at once") {
+    const std::string small = folder.write("small.png", png_header(28));
+    CHECK(most_at_once(small) > 1);
+    CHECK(most_at_once(folder.write("6000.png", png_header(6000))) <= 2);
+    CHECK(most_at_once(folder.write("10000.png", png_header(10'000))) == 1);
+    CHECK(most_at_once(small, 1'000'000'000) == 1);
+    const std::string pipe = folder / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    for (const std::string& unknown : {pipe, "-"s, folder.write("cut.jpg", "\xff\xd8\xff\xe0").string()})
+        CHECK(most_at_once(unknown) == 1);
+}
+
+TEST_CASE_FIXTURE(InFolder, "picture memory: a picture for which memory ran out is decoded again, alone") {
+    const std::string small = folder.write("small.png", png_header(28));
+    PictureMemory memory;
+    std::atomic<bool> other_inside = false;
+    std::jthread other([&] {
+        memory.decode(small, 0, [&] {
+            other_inside = true;
+            std::this_thread::sleep_for(300ms);
+            other_inside = false;
+        });
+    });
+    while (!other_inside)
+        std::this_thread::yield();
+    int calls = 0;
+    bool alone = false;
+    memory.decode(small, 0, [&] {
+        if (++calls == 1) throw std::bad_alloc();
+        alone = !other_inside;
+    });
+    CHECK(calls == 2);
+    CHECK(alone);
+
+    const auto fail = [&] {
+        ++calls;
+        throw std::bad_alloc();
+    };
+    CHECK_THROWS_AS(memory.decode(small, 0, fail), std::bad_alloc);
+    CHECK(calls == 4);
+    CHECK_THROWS_AS(memory.decode("-", 0, fail), std::bad_alloc);  // it was alone, and cannot be read again
+    CHECK(calls == 5);
+}
