@@ -135,7 +135,7 @@ Results Source::search(const Rows& images) {
 void Source::from_report(const SavedReport& report) {
     adopt(options_, report);
     open(names_data(options_) ? locate(options_.data) : location_of(report),
-         {report.file, predictions_of(report)});
+         {options_.view.from, report.file, predictions_of(report)});
     check_data(report);
     evaluation_ = report.evaluation;
     evaluation_.data = &set_->data();

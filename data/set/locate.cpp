@@ -159,6 +159,15 @@ DataLocation locate_files(const std::string& folder, Files files) {
 
 }  // namespace
 
+std::vector<fs::path> other_spellings(const fs::path& file) {
+    for (const MnistFile& part : mnist_files) {
+        const auto names = spellings(file.parent_path(), part.name);
+        std::vector<fs::path> others(names.begin(), names.end());
+        if (std::erase(others, file) > 0) return others;
+    }
+    return {};
+}
+
 std::vector<fs::path> dataset_files(const fs::path& folder) {
     std::error_code none;
     std::vector<fs::path> found;

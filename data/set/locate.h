@@ -62,6 +62,9 @@ DataLocation locate(const DataOptions& options);
 /// Only the training images and their labels, by the same rules: the test set may be missing.
 DataLocation locate_training(const DataOptions& options);
 
+/// The other names by which the folder of `file` is read for the same part of a data set; none if `file` has no such name.
+std::vector<std::filesystem::path> other_spellings(const std::filesystem::path& file);
+
 /// Which of the four files `folder` has, in any spelling, plain or .gz; includes dangling links.
 std::vector<std::filesystem::path> dataset_files(const std::filesystem::path& folder);
 
