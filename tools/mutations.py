@@ -75,7 +75,7 @@ MUTATIONS = [
     ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
     ("data/set/load.cpp", load, " &&\n                          crc32[1][0] == mnist_files[2].crc32 &&"
      " crc32[1][1] == mnist_files[3].crc32;", ";"),
-    ("data/set/locate.cpp", locate, " && !fs::is_directory(file, error)) return file", ") return file"),
+    ("data/set/locate.cpp", locate, "if (fs::is_regular_file(file", "if (fs::exists(file"),
     ("data/set/locate.cpp", locate, "if (base.is_absolute())", "if (!base.empty())"),
     ("data/set/locate.cpp", locate, "if (home.empty() && !environment", "if (!environment"),
     ("data/set/locate.cpp", locate, "if (n_given < files.size())", "if (n_given <= files.size())"),

@@ -91,7 +91,7 @@ void check_output_file(const std::string& file) {
     check_writable(follow_links(file).parent_path(), file);
 }
 
-/// Throws DataError where the file that `output` names is one of `inputs`, "-" among them standard input.
+/// Throws DataError where `file` is one of `inputs`; "-" among them is standard input.
 void check_not_read(const std::string& file, const std::string& option, const std::vector<fs::path>& inputs) {
     const fs::path written = is_standard_output(file) ? "/proc/self/fd/1" : file;
     std::error_code none;

@@ -44,7 +44,7 @@ std::array<fs::path, 4> spellings(const fs::path& folder, const std::string& nam
 fs::path find_file(const fs::path& folder, const std::string& name) {
     std::error_code error;
     for (const fs::path& file : spellings(folder, name))
-        if (fs::exists(file, error) && !fs::is_directory(file, error)) return file;
+        if (fs::is_regular_file(file, error)) return file;
     return {};
 }
 
