@@ -141,9 +141,11 @@ Json data_json(const Inventory& inventory) {
     Json data = Json::object();
     if (!inventory.data_problem.empty()) data["problem"] = inventory.data_problem;
     if (!inventory.found) return data;
-    data["source"] = inventory.found->source;
+    data["source"] = report_path(inventory.found->source);
     data["synthetic"] = inventory.found->synthetic;
-    data["looked_in"] = inventory.found->looked_in;
+    data["looked_in"] = Json::array();
+    for (const std::string& place : inventory.found->looked_in)
+        data["looked_in"].push_back(report_path(place));
     data["incomplete"] = inventory.found->incomplete;
     data["files"] = Json::array();
     for (const FileChecksum& file : inventory.checksums)
@@ -193,8 +195,9 @@ std::string inventory_json(const Inventory& inventory) {
             json[key].push_back({{"name", strategy.name}, {"summary", strategy.summary}});
     }
     json["dataset"] = data_json(inventory);
-    json["cache"] = {
-        {"folder", inventory.cache}, {"bytes", inventory.cache_bytes}, {"max_bytes", inventory.cache_limit}};
+    json["cache"] = {{"folder", report_path(inventory.cache)},
+                     {"bytes", inventory.cache_bytes},
+                     {"max_bytes", inventory.cache_limit}};
     return json_text(json);
 }
 

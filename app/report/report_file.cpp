@@ -197,7 +197,9 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     const ReportPart dataset = part.at("dataset");
     SavedReport report;
     report.file = name;
-    report.source = dataset.at("source").text();
+    const std::string source = dataset.at("source").text();
+    report.source =
+        dataset.has("files") ? path_in_report(source).string() : source;  // older versions wrote it as it is
     report.synthetic = dataset.at("synthetic").yes();
     report.of_pictures = dataset.text_or_none("name") == pictures_name;
     if (dataset.has("files")) {

@@ -37,6 +37,8 @@ TEST_CASE("info hashes the files and knows that they are not MNIST's") {
     const json machine = json::parse(program(Words{"info", "--data", name, "--json", "-"}).out);
     const auto file = machine["dataset"]["files"][0]["file"].get<std::string>();
     CHECK(contains(file, "/caf%E9%25/train-images-idx3-ubyte"));
+    CHECK(machine["dataset"]["source"].get<std::string>().ends_with("/caf%E9%25"));
+    CHECK(machine["dataset"]["looked_in"][0] == machine["dataset"]["source"]);
 }
 
 TEST_CASE("info on data that is not there or cannot be loaded tells all else and exits 1") {
