@@ -56,6 +56,7 @@ Inventory take_inventory(const DataOptions& options) {
     inventory.fetch_script = installed_fetch_script();
     inventory.cache = cache_folder().string();
     inventory.cache_bytes = cache_bytes();
+    inventory.cache_limit = cache_limit();
     looked.get();
     return inventory;
 }

@@ -26,7 +26,7 @@ struct Inventory {
     std::string data_problem;  ///< why it cannot be used
     std::string fetch_script;  ///< that gets MNIST, beside an installed program; empty: there is none
     std::string cache;         ///< the folder of `classify`; empty: none
-    std::uint64_t cache_bytes = 0;
+    std::uint64_t cache_bytes = 0, cache_limit = 0;
 };
 
 /// bin/mnist-knn is installed together with share/mnist-knn/fetch_mnist.sh, which gets MNIST; empty: it is not there.

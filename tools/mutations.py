@@ -8,7 +8,7 @@ metric = "powers of*,cosine:*,votes by distance*"
 idx = "idx:*"
 load = "load:*,checksums:*"
 locate = "locate:*,dataset_files:*"
-cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a training set*,"
+cache = ("what is kept*,what was not used*,a damaged or*,several writers*,no folder to keep*,a training set*,"
          "plain files*")
 synthetic = "synthetic:*,skeletons:*,pen:*"
 picture = "picture header:*,picture file:*,picture formats:*,picture memory:*"
@@ -77,11 +77,14 @@ MUTATIONS = [
     ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
     ("data/set/load.cpp", load, " &&\n                          crc32[1][0] == mnist_files[2].crc32 &&"
      " crc32[1][1] == mnist_files[3].crc32;", ";"),
-    ("data/set/locate.cpp", locate, " && !fs::is_directory(file, error)) return file", ") return file"),
+    ("data/set/locate.cpp", locate, "if (fs::is_regular_file(file", "if (fs::exists(file"),
     ("data/set/locate.cpp", locate, "if (base.is_absolute())", "if (!base.empty())"),
     ("data/set/locate.cpp", locate, "if (home.empty() && !environment", "if (!environment"),
     ("data/set/locate.cpp", locate, "if (n_given < files.size())", "if (n_given <= files.size())"),
     ("data/set/locate.cpp", locate, 'name[name.find("-idx")]', 'name[name.find("-idx") + 1]'),
+    ("data/set/cache.cpp", cache, "std::ranges::sort(others, {}, ", "std::ranges::sort(others, std::greater{}, "),
+    ("data/set/cache.cpp", cache, "magic == magic_number && !none", "!none"),
+    ("data/set/cache.cpp", cache, "if (bytes > limit) return false;", ""),
     ("data/set/cache.cpp", cache, "crc_of(described) != header.crc || ", ""),
     ("data/set/cache.cpp", cache, "size != rounded_up(head)", "size < rounded_up(head)"),
     ("data/set/cache.cpp", cache, "(i = next++) < pieces", "(i = next++) + 1 < pieces"),

@@ -186,6 +186,8 @@ std::vector<Option> output_options(Options& o) {
          std::string("with --expected, a folder with the results: ") + files_of_report},
         {"info", "--write-synthetic", folder(o.write_synthetic, set),
          "writes the built-in synthetic digits as IDX files and does nothing else"},
+        {"info", "--clear-cache", flag(o.clear_cache),
+         "removes what earlier runs kept in the user's cache folder and does nothing else"},
         {"audit", "--limit", number(o.audit.limit),
          "only the first N (default: text and sheet 20, page 500, JSON 1000, CSV all)"},
         {"audit", "--plant", number(o.audit.plant),

@@ -136,6 +136,7 @@ struct Options {
     PlanRequest request;
     OutputOptions output;
     std::string write_synthetic;  ///< of `info`: a folder
+    bool clear_cache = false;     ///< of `info`
     ClassifyOptions classify;
     ViewOptions view;
     BenchOptions bench;

@@ -116,7 +116,7 @@ std::string audit_json(const AuditReport& report) {
     Json json = json_head("mnist-knn/audit/1");
     json.update({{"created", report.created},
                  {"dataset",
-                  {{"source", report.data().source},
+                  {{"source", report_path(report.data().source)},
                    {"set", name(report.options.of)},
                    {"train", report.train_labels.size()},
                    {"judged", report.audit.images.size()}}},
@@ -168,7 +168,8 @@ std::string audit_page(const AuditReport& report) {
     nlohmann::json page = {
         {"program", program_json()},
         {"created", report.created},
-        {"dataset", {{"name", report.data().source}, {"rows", train.rows}, {"cols", train.cols}}},
+        {"dataset",
+         {{"name", report_path(report.data().source)}, {"rows", train.rows}, {"cols", train.cols}}},
         {"settings", settings_json(report.method, audit.plan)},
         {"audit",
          {{"judged", judged_text(report)},

@@ -71,7 +71,8 @@ DataLocation location_of(const SavedReport& report) {
     location.source = report.source;
     location.synthetic = report.synthetic;
     if (report.synthetic) return location;
-    const auto is_there = [&](const fs::path& file) { return fs::exists(file, none); };
+    // The user named none of them: a pipe may never be written to.
+    const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, none); };
     if (report.files.empty() || !std::ranges::all_of(report.files, is_there))
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
@@ -135,7 +136,7 @@ Results Source::search(const Rows& images) {
 void Source::from_report(const SavedReport& report) {
     adopt(options_, report);
     open(names_data(options_) ? locate(options_.data) : location_of(report),
-         {report.file, predictions_of(report)});
+         {options_.view.from, report.file, predictions_of(report)});
     check_data(report);
     evaluation_ = report.evaluation;
     evaluation_.data = &set_->data();

@@ -135,8 +135,10 @@ std::string graph_json(const GraphResult& graph) {
     for (const char* of_votes : {"method", "weights", "tie"})
         settings.erase(of_votes);
     const ImageShape& shape = graph.training().shape;
-    Json points = {
-        {"source", graph.source()}, {"count", graph.images()}, {"rows", shape.rows}, {"cols", shape.cols}};
+    Json points = {{"source", report_path(graph.source())},
+                   {"count", graph.images()},
+                   {"rows", shape.rows},
+                   {"cols", shape.cols}};
     if (const std::vector<std::string>& files = graph.set.pictures(); !files.empty())
         for (const std::string& file : std::span(files).first(static_cast<std::size_t>(graph.images())))
             points["files"].push_back(report_path(file));

@@ -8,11 +8,21 @@
 #include "classifier/inventory.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/set/cache.h"
 #include "data/synthetic/synthetic.h"
 
 namespace knn {
 
 int info(const Options& options, Clock::time_point) {
+    if (options.clear_cache) {
+        if (options.given.size() > 1)
+            throw UsageError("--clear-cache: does nothing else; expected no other option beside it");
+        const std::string folder = cache_folder().string();
+        const double bytes = static_cast<double>(clear_cache());
+        print(folder.empty() ? "there is no cache folder\n"
+                             : "removed " + fixed(bytes / 1e6, 1) + " MB from " + harmless(folder) + '\n');
+        return 0;
+    }
     if (const std::string& folder = options.write_synthetic; !folder.empty()) {
         if (!options.output.json.empty())
             throw UsageError("--write-synthetic " + folder + " and --json " + options.output.json +

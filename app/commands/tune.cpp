@@ -268,7 +268,7 @@ std::string tune_json(const TuneResult& result) {
     Json json = json_head("mnist-knn/tune/1");
     json.update({{"created", utc_now()},
                  {"data",
-                  {{"source", result.source()},
+                  {{"source", report_path(result.source())},
                    {"synthetic", result.set.data().synthetic},
                    {"count", result.images()},
                    {"rows", result.training().shape.rows},

@@ -15,6 +15,7 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/file/transfer.h"
+#include "data/set/locate.h"
 
 namespace fs = std::filesystem;
 
@@ -88,6 +89,32 @@ void check_output_file(const std::string& file) {
     if (exists && ::access(file.c_str(), W_OK) != 0) refuse(file, errno);
     if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
     check_writable(follow_links(file).parent_path(), file);
+}
+
+/// Throws DataError where `file` is one of `inputs`; "-" among them is standard input.
+void check_not_read(const std::string& file, const std::string& option, const std::vector<fs::path>& inputs) {
+    const fs::path written = is_standard_output(file) ? "/proc/self/fd/1" : file;
+    std::error_code none;
+    if (!fs::is_regular_file(written, none)) return;
+    for (const fs::path& input : inputs)
+        if (fs::equivalent(written, input == "-" ? fs::path("/proc/self/fd/0") : input, none))
+            throw DataError(file + ": is read by this command (" + input.string() +
+                            "); expected another file for " + option);
+}
+
+/// Throws DataError where a data set would be read from the output: a result is none, and one that is must not stand
+/// beside the same part of another under another name.
+void check_no_data_set(const OutputPlace& output) {
+    std::error_code none;
+    for (const fs::path& other : other_spellings(place_of(output.file)))
+        if (!output.in_folder)
+            throw DataError(output.file +
+                            ": is a name by which a data set is read; expected another name for " +
+                            output.option);
+        else if (fs::exists(fs::symlink_status(other, none)))
+            throw DataError(output.file + ": " + other.filename().string() +
+                            " is there, and only one of the two would be read; expected another folder for " +
+                            output.option);
 }
 
 void check_output_folder(const std::string& folder) {
@@ -196,13 +223,12 @@ void check_distinct(const std::vector<OutputPlace>& outputs) {
 
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs::path>& inputs) {
     check_distinct(outputs);
-    std::error_code none;
     for (const OutputPlace& output : outputs)
-        for (const fs::path& input : inputs)
-            if (fs::is_regular_file(input, none) && fs::equivalent(output.file, input, none))
-                throw DataError(output.file + ": is read by this command (" + input.string() +
-                                "); expected another file for " + output.option);
+        check_not_read(output.file, output.option, inputs);
+    check_not_read("-", "standard output", inputs);  // what is printed
+    std::error_code none;
     for (const OutputPlace& output : outputs) {
+        check_no_data_set(output);
         if (output.is_folder)
             check_output_folder(output.file);
         else if (!output.in_folder || fs::is_directory(fs::path(output.file).parent_path(), none))

@@ -64,7 +64,8 @@ void write_results(std::vector<OutputFile> files, std::string_view text, const s
 /// Throws UsageError if two of these files are one, under any spelling.
 void check_distinct(const std::vector<OutputPlace>& outputs);
 
-/// Before the work begins. Throws as check_distinct, and DataError where an output is read, or cannot be written.
+/// Before the work begins. Throws as check_distinct, and DataError where an output is one of `inputs` under any name ("-"
+/// among them is standard input), has a name by which a data set is read, or cannot be written.
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace knn

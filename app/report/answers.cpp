@@ -167,7 +167,7 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) 
 std::string answers_json(const PictureAnswers& answers) {
     Json list = Json::array();
     for (const PictureAnswer& picture : answers.pictures) {
-        Json one = {{"file", name_in_answers(picture.file)}};
+        Json one = {{"file", report_path(picture.file)}};
         if (answers.expected) one["expected"] = picture.expected ? Json(*picture.expected) : Json();
         if (!picture.error.empty()) {
             one["error"] = picture.error;

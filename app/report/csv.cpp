@@ -69,8 +69,12 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
 }
 
 Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
+    std::error_code none;
+    std::ifstream stream;
+    if (fs::is_regular_file(file, none))
+        stream.open(file, std::ios::binary);  // a pipe may never be written to
+    if (!stream.is_open())
+        throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
     return read_predictions(stream, file.string(), n_test);
 }
 

@@ -117,8 +117,9 @@ std::string data_section(const Inventory& inventory) {
     facts.emplace_back("cache", inventory.cache.empty()
                                     ? "none: neither XDG_CACHE_HOME nor HOME names a folder"
                                     : harmless(inventory.cache) + ", " +
-                                          fixed(double(inventory.cache_bytes) / (1 << 20), 1) +
-                                          " MiB, made by earlier runs; may be deleted");
+                                          fixed(double(inventory.cache_bytes) / 1e6, 1) + " of at most " +
+                                          with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
+                                          " MB, made by earlier runs; may be deleted");
     Table files({Align::left, Align::left, Align::left});
     for (const FileChecksum& file : inventory.checksums)
         files.add({harmless(file.file.filename().string()), "sha256 " + file.sha256.substr(0, 16),
@@ -140,9 +141,11 @@ Json data_json(const Inventory& inventory) {
     Json data = Json::object();
     if (!inventory.data_problem.empty()) data["problem"] = inventory.data_problem;
     if (!inventory.found) return data;
-    data["source"] = inventory.found->source;
+    data["source"] = report_path(inventory.found->source);
     data["synthetic"] = inventory.found->synthetic;
-    data["looked_in"] = inventory.found->looked_in;
+    data["looked_in"] = Json::array();
+    for (const std::string& place : inventory.found->looked_in)
+        data["looked_in"].push_back(report_path(place));
     data["incomplete"] = inventory.found->incomplete;
     data["files"] = Json::array();
     for (const FileChecksum& file : inventory.checksums)
@@ -192,7 +195,9 @@ std::string inventory_json(const Inventory& inventory) {
             json[key].push_back({{"name", strategy.name}, {"summary", strategy.summary}});
     }
     json["dataset"] = data_json(inventory);
-    json["cache"] = {{"folder", inventory.cache}, {"bytes", inventory.cache_bytes}};
+    json["cache"] = {{"folder", report_path(inventory.cache)},
+                     {"bytes", inventory.cache_bytes},
+                     {"max_bytes", inventory.cache_limit}};
     return json_text(json);
 }
 

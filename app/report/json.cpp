@@ -15,9 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Replaces bytes that are not UTF-8 (file names may contain them), since JSON cannot represent them.
+/// ASCII, safe on a terminal: other characters are escaped, and bytes that are not UTF-8 replaced, since JSON cannot
+/// represent them. Names of files have none (`report_path`), messages may.
 std::string dump(const Json& value) {
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    constexpr bool ascii = true;
+    return value.dump(-1, ' ', ascii, Json::error_handler_t::replace);
 }
 
 /// A measured number with nine significant digits: more are noise, and 0.1 + 0.2 is printed as 0.3.
@@ -178,8 +180,8 @@ Json report_object(const Evaluation& evaluation) {
     report.update(
         {{"created", evaluation.created},
          {"dataset",
-          {{"name", data.name},
-           {"source", data.source},
+          {{"name", report_path(data.name)},
+           {"source", report_path(data.source)},
            {"files", std::move(files)},
            {"synthetic", data.synthetic},
            {"train", evaluation.n_train},
@@ -205,7 +207,7 @@ std::string report_path(const std::filesystem::path& file) {
     std::string text;
     std::string_view rest = file.native();
     while (!rest.empty()) {
-        const std::size_t length = rest[0] == '%' ? 0 : utf8_length(rest);
+        const std::size_t length = rest[0] == '%' ? 0 : visible_length(rest);
         if (length > 0) {
             text += rest.substr(0, length);
         } else {
@@ -215,15 +217,6 @@ std::string report_path(const std::filesystem::path& file) {
         rest.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return text;
-}
-
-std::string name_in_answers(const std::string& file) {
-    for (std::string_view rest = file; !rest.empty();) {
-        const std::size_t length = utf8_length(rest);
-        if (length == 0) return report_path(file);
-        rest.remove_prefix(length);
-    }
-    return file;
 }
 
 std::filesystem::path path_in_report(const std::string& text) {

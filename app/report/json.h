@@ -41,14 +41,11 @@ nlohmann::ordered_json neighbors_json(std::span<const Neighbor> neighbors, const
 /// JSON text with one member per line; lists of plain values are on one line. Ends with a line feed.
 std::string json_text(const nlohmann::ordered_json& value);
 
-// File names in a report: JSON is UTF-8, a file name may be any bytes.
+// File names in all JSON, which is UTF-8: a file name may be any bytes. Different names are different there.
 
-/// The name with "%" and each byte that is not UTF-8 written as "%" and two hexadecimal digits: "100%25",
-/// "caf%E9".
+/// The name with "%", characters that are not visible and bytes that are not UTF-8 written as "%" and two hexadecimal
+/// digits for each byte: "100%25", "caf%E9".
 std::string report_path(const std::filesystem::path& file);
-
-/// The name itself if it is UTF-8, else as `report_path` writes it.
-std::string name_in_answers(const std::string& file);
 
 /// The inverse of `report_path`.
 std::filesystem::path path_in_report(const std::string& text);

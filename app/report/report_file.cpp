@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "app/cli/values.h"
 #include "app/report/json.h"
 #include "data/core/errors.h"
 #include "data/core/problem.h"
@@ -176,7 +177,10 @@ void read_result(const ReportPart& part, Evaluation& evaluation) {
 SavedReport read_report(const std::string& file) {
     std::error_code none;
     std::string name = file;
-    if (file != "-" && fs::is_directory(file, none)) name = (fs::path(file) / "report.json").string();
+    if (file != "-" && fs::is_directory(file, none)) {
+        name = (fs::path(file) / "report.json").string();
+        if (is_no_file(name)) fail(name, "is no regular file");
+    }
     constexpr std::size_t max_bytes = 64 << 20;  // a report of 256 classes has about half a megabyte
     const std::string text = read_text(name, max_bytes, expected_report);
     if (name == "-") name = "standard input";
@@ -193,7 +197,9 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     const ReportPart dataset = part.at("dataset");
     SavedReport report;
     report.file = name;
-    report.source = dataset.at("source").text();
+    const std::string source = dataset.at("source").text();
+    report.source =
+        dataset.has("files") ? path_in_report(source).string() : source;  // older versions wrote it as it is
     report.synthetic = dataset.at("synthetic").yes();
     report.of_pictures = dataset.text_or_none("name") == pictures_name;
     if (dataset.has("files")) {

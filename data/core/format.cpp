@@ -46,8 +46,9 @@ bool is_invisible(std::uint32_t code) {
 
 }  // namespace
 
-std::size_t utf8_length(std::string_view text) {
-    return first_character(text).bytes;
+std::size_t visible_length(std::string_view text) {
+    const auto [code, bytes] = first_character(text);
+    return is_invisible(code) ? 0 : bytes;
 }
 
 std::string fixed(double value, int digits) {

@@ -35,8 +35,9 @@ inline std::string noun(std::int64_t count, const std::string& one) {
     return count == 1 ? one : one + (one.ends_with('s') ? "es" : "s");
 }
 
-/// Number of bytes of the first character; 0 if it is not UTF-8. `text` must not be empty.
-std::size_t utf8_length(std::string_view text);
+/// Number of bytes of the first character; 0 if it is not UTF-8, or would be a question mark in `harmless` text. `text` must
+/// not be empty.
+std::size_t visible_length(std::string_view text);
 
 /// Safe for one line on a terminal: control characters, invisible ones that change the writing direction, and
 /// bytes that are not UTF-8 become question marks. File names may contain anything.

@@ -10,15 +10,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <ostream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "data/core/errors.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 
@@ -108,6 +112,7 @@ std::shared_ptr<const std::uint8_t> mapped_content(const fs::path& path, std::si
     size = static_cast<std::size_t>(status.st_size);
     void* const place = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.number(), 0);
     if (place == MAP_FAILED) return nullptr;
+    ::futimens(file.number(), nullptr);  // it was used now: `make_room` removes others first
     return {static_cast<const std::uint8_t*>(place), [place, size](const void*) { ::munmap(place, size); }};
 }
 
@@ -131,6 +136,53 @@ void make_cache_folder(const fs::path& folder) {
     ::mkdir(folder.c_str(), 0700);
 }
 
+struct CacheFile {
+    fs::path name;
+    std::uint64_t bytes;
+    fs::file_time_type used;
+};
+
+/// The files in the user's own cache folder that `put_cached` wrote, also unfinished ones.
+std::vector<CacheFile> cache_files() {
+    std::vector<CacheFile> files;
+    const fs::path folder = cache_folder();
+    if (folder.empty() || !is_own_folder(folder)) return files;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        std::error_code none;
+        if (!fs::is_regular_file(entry->symlink_status(none))) continue;
+        std::uint64_t magic = 0;
+        std::ifstream(entry->path(), std::ios::binary).read(reinterpret_cast<char*>(&magic), sizeof magic);
+        const CacheFile file{entry->path(), entry->file_size(none), entry->last_write_time(none)};
+        if (magic == magic_number && !none) files.push_back(file);
+    }
+    return files;
+}
+
+std::uint64_t file_bytes(const std::string& key, std::span<const View> pieces) {
+    std::uint64_t payload = 0;
+    for (const View piece : pieces)
+        payload += piece.size();
+    return rounded_up(sizeof(CacheHeader) + key.size() + count_pieces(payload) * sizeof(std::uint32_t)) +
+           payload;
+}
+
+/// Removes what was not used for the longest time, until `bytes` more fit. False if they do not fit.
+bool make_room(const fs::path& name, std::uint64_t bytes) {
+    const std::uint64_t limit = cache_limit();
+    if (bytes > limit) return false;
+    std::vector<CacheFile> others = cache_files();
+    std::erase_if(others, [&](const CacheFile& file) { return file.name == name; });  // is replaced
+    std::ranges::sort(others, {}, &CacheFile::used);
+    for (const CacheFile& file : others)
+        bytes += file.bytes;
+    for (const CacheFile& file : others) {
+        std::error_code none;
+        if (bytes > limit && fs::remove(file.name, none)) bytes -= file.bytes;
+    }
+    return bytes <= limit;
+}
+
 }  // namespace
 
 fs::path cache_folder() {
@@ -139,14 +191,34 @@ fs::path cache_folder() {
     return home.empty() ? fs::path() : home / ".cache" / "mnist-knn";
 }
 
+std::uint64_t cache_limit() {
+    constexpr std::uint64_t usual_mb = 1000, most_mb = 1'000'000'000, bytes_per_mb = 1'000'000;
+    const char* value = std::getenv("MNIST_KNN_CACHE_MB");
+    const std::string_view text = value != nullptr ? value : "";
+    if (text.empty()) return usual_mb * bytes_per_mb;
+    std::uint64_t mb = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mb);
+    if (error != std::errc{} || end != text.data() + text.size() || mb > most_mb)
+        throw UsageError("MNIST_KNN_CACHE_MB: '" + std::string(text) +
+                         "' is no number of megabytes; expected 0 to 1000000000, such as 1000");
+    return mb * bytes_per_mb;
+}
+
 std::uint64_t cache_bytes() {
-    std::error_code error;
     std::uint64_t sum = 0;
-    for (fs::directory_iterator entry(cache_folder(), error), end; !error && entry != end;
-         entry.increment(error)) {
-        std::error_code none;
-        if (!fs::is_regular_file(entry->symlink_status(none))) continue;
-        if (const std::uint64_t bytes = entry->file_size(none); !none) sum += bytes;
+    for (const CacheFile& file : cache_files())
+        sum += file.bytes;
+    return sum;
+}
+
+std::uint64_t clear_cache() {
+    std::uint64_t sum = 0;
+    for (const CacheFile& file : cache_files()) {
+        std::error_code error;
+        if (!fs::remove(file.name, error) && error)
+            throw DataError(file.name.string() + ": cannot be removed: " + error.message() +
+                            "; expected permission to write in its folder");
+        sum += file.bytes;
     }
     return sum;
 }
@@ -185,6 +257,7 @@ void write_cached(const std::string& name, const std::string& key, std::span<con
     try {
     const fs::path folder = cache_folder();
     if (folder.empty() || key.size() > max_key_bytes) return;
+    if (!make_room(folder / name, file_bytes(key, pieces))) return;
     make_cache_folder(folder);
     if (!is_own_folder(folder)) return;
     write_file_atomically((folder / name).string(), [&](std::ostream& out) { put_cached(out, key, pieces); },

@@ -15,8 +15,16 @@ namespace knn {
 /// folder.
 std::filesystem::path cache_folder();
 
-/// The total size of its files; 0 if it does not exist.
+/// The most bytes that its files may have: 1 GB, or as many megabytes as $MNIST_KNN_CACHE_MB says. Where a new file would
+/// exceed it, `write_cached` first removes those that were not used for the longest time; what is larger by itself is not
+/// kept. Throws UsageError.
+std::uint64_t cache_limit();
+
+/// The total size of its files; 0 if it does not exist or is another user's.
 std::uint64_t cache_bytes();
+
+/// Removes its files, but not what else is in the folder; how many bytes they had. Throws DataError.
+std::uint64_t clear_cache();
 
 /// Verified bytes of a cache file. They do not change: a new file is renamed over the old one.
 struct CachedBytes {

@@ -44,7 +44,7 @@ std::array<fs::path, 4> spellings(const fs::path& folder, const std::string& nam
 fs::path find_file(const fs::path& folder, const std::string& name) {
     std::error_code error;
     for (const fs::path& file : spellings(folder, name))
-        if (fs::exists(file, error) && !fs::is_directory(file, error)) return file;
+        if (fs::is_regular_file(file, error)) return file;
     return {};
 }
 
@@ -158,6 +158,15 @@ DataLocation locate_files(const std::string& folder, Files files) {
 }
 
 }  // namespace
+
+std::vector<fs::path> other_spellings(const fs::path& file) {
+    for (const MnistFile& part : mnist_files) {
+        const auto names = spellings(file.parent_path(), part.name);
+        std::vector<fs::path> others(names.begin(), names.end());
+        if (std::erase(others, file) > 0) return others;
+    }
+    return {};
+}
 
 std::vector<fs::path> dataset_files(const fs::path& folder) {
     std::error_code none;

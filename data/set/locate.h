@@ -58,14 +58,17 @@ struct DataLocation {
 
 /// Order: --data, else $MNIST_KNN_DATA, else data/mnist, else the XDG data folder (mnist-knn/mnist below
 /// $XDG_DATA_HOME and each of $XDG_DATA_DIRS), else the built-in digits. Each file is taken plain or as .gz,
-/// in either spelling, plain first. If a folder named by the user (option or variable) lacks a file, a
-/// DataError says which; a default folder that lacks one is skipped, and listed in `incomplete` if it has
-/// others. Files given individually replace the folder's; with all four no folder is searched. Some of them
-/// and no folder with the rest is a DataError that says which options are missing.
+/// in either spelling, plain first; only regular files, since nobody may ever write to a pipe in a folder. If a folder
+/// named by the user (option or variable) lacks a file, a DataError says which; a default folder that lacks one is
+/// skipped, and listed in `incomplete` if it has others. Files given individually replace the folder's; with all four no
+/// folder is searched. Some of them and no folder with the rest is a DataError that says which options are missing.
 DataLocation locate(const DataOptions& options);
 
 /// Only the training images and their labels, by the same rules: the test set may be missing.
 DataLocation locate_training(const DataOptions& options);
+
+/// The other names by which the folder of `file` is read for the same part of a data set; none if `file` has no such name.
+std::vector<std::filesystem::path> other_spellings(const std::filesystem::path& file);
 
 /// Which of the four files `folder` has, in any spelling, plain or .gz; includes dangling links.
 std::vector<std::filesystem::path> dataset_files(const std::filesystem::path& folder);

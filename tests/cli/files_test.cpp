@@ -97,6 +97,53 @@ TEST_CASE("files: no output replaces a file that is read, under any name") {
     place.check_refused("condense --data data --device cpu --out mine.method", "");
 }
 
+TEST_CASE("files: nor one that is read, or written, through a descriptor") {
+    const Place place;
+    const std::string report = "a/report.json", picture = "data/0.pgm";
+    const std::string view = "view --device cpu --from ", classify = "classify --data data --device cpu ";
+    std::vector<std::pair<std::string, std::string>> all = {
+        {report, view + "- --html a/report.json < a/report.json"},
+        {report, view + "- --html /dev/fd/3 < a/report.json 3<> a/report.json"},
+        {report, view + "/dev/fd/3 --html ./a/report.json 3< a/report.json"},
+        {report, view + "- --html - < a/report.json >> a/report.json"},
+        {report, view + "a --text >> a/report.json"}};
+    if (has_opencv) {
+        all.emplace_back(picture, classify + "- --json data/0.pgm < data/0.pgm");
+        all.emplace_back(picture, classify + "/dev/stdin --json data/0.pgm < data/0.pgm");
+        all.emplace_back(picture, classify + "- -q < data/0.pgm 1<> data/0.pgm");
+    }
+    for (const auto& [file, words] : all) {
+        const std::string before = place.file(file);
+        check_error(
+            started({"/bin/sh", "-c", "exec \"$0\" " + words, program_file()}, {.folder = place.folder / ""}),
+            1, "is read by this command");
+        CHECK(place.file(file) == before);
+    }
+    CHECK(place.folder.names() == place.before);
+}
+
+TEST_CASE("files: no output has a name by which a data set is read") {
+    const Place place;
+    const std::string labels = "data/train-labels-idx1-ubyte";
+    fs::rename(place.folder / labels, place.folder / (labels + ".gz"));
+    fs::create_symlink(labels, place.folder / "link");
+    for (const std::string name :
+         {"data/train-labels-idx1-ubyte", "data/train-labels.idx1-ubyte", "data/train-labels.idx1-ubyte.gz",
+          "data/../data/t10k-images.idx3-ubyte", "link", "train-images-idx3-ubyte"})
+        for (const std::string words : {"evaluate --predictions ", "graph --csv ", "info --json "})
+            check_error(place.in_data(words + name), 1, "is a name by which a data set is read");
+    CHECK(place.folder.names().size() == place.before.size() + 1);
+
+    // What is written as a data set hides no other, and is hidden by none. Written again it is replaced.
+    write(place.folder / "new/train-labels.idx1-ubyte", "mine");
+    check_error(place.in_data("condense --out new"), 1, "train-labels.idx1-ubyte is there");
+    check_error(place.in_data("condense --out data"), 1, "is read by this command");
+    fs::remove(place.folder / "new/train-labels.idx1-ubyte");
+    for (int i = 0; i < 2; ++i)
+        output_of(place.in_data("condense -q --out new"));
+    output_of(place.in_data("evaluate -q"));
+}
+
 TEST_CASE("files: what cannot be written is found before the search") {
     const Place place;
     for (const Command& one : here())

@@ -37,6 +37,8 @@ TEST_CASE("info hashes the files and knows that they are not MNIST's") {
     const json machine = json::parse(program(Words{"info", "--data", name, "--json", "-"}).out);
     const auto file = machine["dataset"]["files"][0]["file"].get<std::string>();
     CHECK(contains(file, "/caf%E9%25/train-images-idx3-ubyte"));
+    CHECK(machine["dataset"]["source"].get<std::string>().ends_with("/caf%E9%25"));
+    CHECK(machine["dataset"]["looked_in"][0] == machine["dataset"]["source"]);
 }
 
 TEST_CASE("info on data that is not there or cannot be loaded tells all else and exits 1") {
@@ -62,6 +64,25 @@ TEST_CASE("the synthetic digits as files give what they give from memory") {
                    {"6000 training and 1000 test images"});
     const Words words = "evaluate -q --device cpu --predictions -";
     CHECK(output_of(program(words)) == output_of(program(words + "--data" + Words{digits})));
+}
+
+TEST_CASE("info says how large the cache is and may be, and empties it") {
+    const Folder folder;
+    RunOptions own{
+        .environment = {{"XDG_CACHE_HOME", folder.path().string()}, {"MNIST_KNN_CACHE_MB", "100"}}};
+    const auto info = [&](const Words& words = {}) { return program("info" + words, own); };
+    const auto bytes = [&] { return json::parse(output_of(info("--json -")))["cache"]["bytes"].get<int>(); };
+    CHECK(bytes() == 0);
+    output_of(program("evaluate -q --device cpu --transform hog", own));
+    CHECK(bytes() > 1'000'000);
+    CHECK(contains(output_of(info()), " of at most 100 MB, made by earlier runs"));
+    write(folder / "mnist-knn/notes", "mine");
+    check_contains(output_of(info("--clear-cache")), {"removed ", " MB from "});
+    CHECK(bytes() == 0);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder / "mnist-knn"), {}) == 1);
+    check_error(info("--clear-cache --json -"), 2, "--clear-cache: ");
+    own.environment["MNIST_KNN_CACHE_MB"] = "much";
+    check_error(info(), 2, "MNIST_KNN_CACHE_MB: 'much'");
 }
 
 TEST_CASE("info of an installed program names the script that is installed beside it") {

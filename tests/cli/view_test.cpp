@@ -1,6 +1,7 @@
 /// `view`: what it shows, in which forms, and from where.
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <functional>
@@ -341,6 +342,29 @@ TEST_CASE("view refuses a report that is not about the data set, and finds one t
     CHECK(output_of(from(moved)) == before);
     fs::remove(evaluated.folder / "r/predictions.csv");
     check_error(from(elsewhere.folder), 1, expected);
+}
+
+TEST_CASE("what a report or a folder names is read if it is a regular file: nothing waits for a pipe") {
+    const Evaluated evaluated;
+    const RunOptions soon{.timeout = std::chrono::seconds(20)};
+    const auto with_pipe = [&](const std::string& file, const Words& words, const std::string& part) {
+        const std::string name = evaluated.folder / file, content = read_file(name);
+        fs::remove(name);
+        REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
+        check_error(evaluated.plain(words, soon), 1, part);
+        fs::remove(name);
+        write(name, content);
+    };
+    for (const char* name : {"train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}) {
+        with_pipe(name, "view --from r --text", "r/report.json: its data set, ");
+        with_pipe(name, "evaluate --data .", std::string("lacks ") + name);
+    }
+    with_pipe("r/report.json", "view --from r --text", "r/report.json: is no regular file");
+    with_pipe("r/predictions.csv", "compare r r", "r/predictions.csv: cannot be read");
+    json report = evaluated.json("r/report.json");
+    report["dataset"]["files"][0] = "/dev/zero";
+    write(evaluated.folder / "r/report.json", report.dump());
+    check_error(evaluated.plain("view --from r --text", soon), 1, "its data set, ");
 }
 
 TEST_CASE("view opens the data set of a report again, whatever its files are called") {

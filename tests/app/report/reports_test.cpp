@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -106,7 +107,7 @@ TEST_CASE("the JSON report has the fields of its schema, and the optional ones o
     const auto json = nlohmann::ordered_json::parse(text);
     CHECK(json["schema"] == "mnist-knn/evaluate/1");
     CHECK(json["created"] == "2020-01-02T03:04:05Z");
-    CHECK(json["dataset"]["name"] == "sample \xef\xbf\xbd");
+    CHECK(json["dataset"]["name"] == "sample %FF");
     CHECK(json["dataset"]["classes"] == 3);
     CHECK(json["dataset"]["rows"] == 1);
     CHECK(json["result"]["labels"] == nlohmann::ordered_json({1, 7, 200}));
@@ -192,11 +193,21 @@ TEST_CASE("stages show rates and the share of their closest limit") {
 TEST_CASE("a file's name of any bytes comes back from its name in a report") {
     CHECK(report_path("/data/caf\u00e9, 1") == "/data/caf\u00e9, 1");
     CHECK(report_path("100%/caf\xe9") == "100%25/caf%E9");
+    CHECK(report_path("a\nb\u202e\xc2\x9b\x7f") ==
+          "a%0Ab%E2%80%AE%C2%9B%7F");  // in any program that shows it
     CHECK(path_in_report("50%/%zz/%4/%2B1") == "50%/%zz/%4/+1");
     std::string all;
     for (int byte = 255; byte > 0; --byte)
         all += static_cast<char>(byte);
     CHECK(path_in_report(report_path(all)) == all);
+}
+
+TEST_CASE("JSON is ASCII, which a terminal shows as it is") {
+    const std::string text = "caf\u00e9 \u202e\xc2\x9b\x7f \U000e0041";
+    const std::string written = json_text({{"problem", text}});
+    CHECK(std::ranges::all_of(written, [](char c) { return c == '\n' || (c >= ' ' && c < 0x7f); }));
+    CHECK(nlohmann::json::parse(written)["problem"] == text);
+    CHECK(json_text({{"a", "\xff"}}) == "{\n  \"a\": \"\\ufffd\"\n}\n");  // no UTF-8
 }
 
 TEST_CASE("harmless text is UTF-8 on one line without control characters") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -148,6 +149,43 @@ TEST_CASE_FIXTURE(OwnCache, "an entry that is no plain file is nothing, and is r
     keep("a", "key", "text");  // waited for a reader once
     CHECK(kept("a", "key") == "text");
     CHECK(fs::is_regular_file(entry));
+}
+
+TEST_CASE_FIXTURE(OwnCache, "what was not used for the longest time makes room for what is new") {
+    surroundings.set("MNIST_KNN_CACHE_MB", std::nullopt);
+    CHECK(cache_limit() == 1'000'000'000);
+    surroundings.set("MNIST_KNN_CACHE_MB", "1");
+    const std::string text = pattern(300'000);
+    int hours = 9;
+    for (const char* name : {"a", "b", "c"}) {
+        keep(name, "key", text);
+        fs::last_write_time(file(name), fs::file_time_type::clock::now() - std::chrono::hours(hours--));
+    }
+    CHECK(kept("a", "key") == text);  // which is a use
+    keep("d", "key", text);
+    CHECK(kept("b", "key") == "nothing");
+    keep("c", "key", pattern(350'000));  // what it replaces does not count
+    for (const char* name : {"a", "d"})
+        CHECK(kept(name, "key") == text);
+    CHECK(kept("c", "key") == pattern(350'000));
+    CHECK(cache_bytes() > 950'000);
+    CHECK(cache_bytes() <= 1'000'000);
+    keep("e", "key", pattern(1'000'000));  // does not fit with its header
+    CHECK(kept("e", "key") == "nothing");
+    CHECK(kept("a", "key") == text);
+
+    overwrite(file("notes"), "the user's own");
+    CHECK(clear_cache() > 950'000);
+    CHECK(cache_bytes() == 0);
+    CHECK(clear_cache() == 0);
+    CHECK(read_file(file("notes")) == "the user's own");
+    surroundings.set("MNIST_KNN_CACHE_MB", "0");
+    keep("a", "key", "");
+    CHECK(kept("a", "key") == "nothing");
+    for (const char* wrong : {"x", "-1", "1.5", "1G", "99999999999"}) {
+        surroundings.set("MNIST_KNN_CACHE_MB", wrong);
+        CHECK_THROWS_AS(cache_limit(), UsageError);
+    }
 }
 
 TEST_CASE_FIXTURE(OwnCache, "what belongs to another user is nothing") {
