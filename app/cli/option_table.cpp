@@ -162,6 +162,9 @@ std::vector<Option> output_options(Options& o) {
         {"graph", "--mtx", output(o.graph.mtx), "a sparse matrix of distances, MatrixMarket, for SciPy"},
         {"evaluate audit tune bench compare graph classify info", "--json", output(out.json),
          "a machine-readable report; - is standard output, which then holds nothing else"},
+        {"classify", "--json-version", number(o.classify.json_version, 1, 2),
+         "2 (default): --json is an object with the schema, the program and the array pictures; 1: only this "
+         "array"},
         {"classify", "--pixels", flag(o.classify.pixels),
          "with --json: the 28x28 pixels of each digit, row by row, 255 for ink"},
         {"bench", "--csv", output(o.bench.csv),

@@ -53,6 +53,7 @@ struct ClassifyOptions {
     bool recursive = false;  ///< into the folders of folders
     bool expected = false;   ///< names tell the digits
     bool pixels = false;     ///< in the JSON
+    int json_version = 2;    ///< of its schema
     Turn rotate = Turn::none;
     /// The share of digits that may be answered with ?, so that fewer other things are answered with a digit; none: every
     /// picture is answered with a digit.

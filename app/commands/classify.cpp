@@ -218,6 +218,8 @@ void check(const Options& options) {
         throw UsageError("--report: the names of the pictures must tell their digits; expected --expected");
     if (classify.pixels && options.output.json.empty())
         throw UsageError("--pixels: are part of the JSON; expected --json FILE");
+    if (options.given.contains("json-version") && options.output.json.empty())
+        throw UsageError("--json-version: is that of the JSON; expected --json FILE");
 }
 
 /// One line for each picture that failed; says how many.
@@ -289,7 +291,8 @@ int classify(const Options& options, Clock::time_point start) {
     Judgment judgment;
     if (answers.expected) judgment = judge(answers);
     write_results(
-        {{options.output.json, [&](std::ostream& out) { out << answers_json(answers); }},
+        {{options.output.json,
+          [&](std::ostream& out) { out << answers_json(answers, options.classify.json_version); }},
          {options.classify.explain, [&](std::ostream& out) { put(out, explanation_png(answers)); }}},
         answers.expected ? expected_text(answers, judgment, quiet, color)
                          : answers_text(answers, quiet, color));

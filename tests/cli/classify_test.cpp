@@ -41,7 +41,7 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
                    neighbors = csv_rows(read_file(folder / "n"));
         Words words = "classify --reject off --json -" + data + Words{folder / "in"};
         if (method != "accurate") words += {"--method", method};  // the default of classify
-        const json list = json::parse(program(words, cached).out);
+        const json list = json::parse(program(words, cached).out)["pictures"];
         REQUIRE(list.size() == count);
         for (std::size_t i = 0; i < count; ++i) {
             const json& one = list[i];
@@ -197,7 +197,7 @@ TEST_CASE("classify: real digits and photos are right, letters rejected, and rea
         for (const auto& row : list)
             words.push_back(row[0]);
     if (!photos_folder().empty()) words.push_back(photos_folder());
-    const json answers = json::parse(classify(words));
+    const json answers = json::parse(classify(words))["pictures"];
     int right = 0, wrong = 0, rejected = 0;
     const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
     for (std::size_t i = 0; i < digits.size(); ++i)
@@ -286,6 +286,19 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
     CHECK(digits.classify("-q --reject off in").err.empty());
     CHECK(digits.classify("-rq --reject off in").out == "3\n2\n1\n");
     check_error(digits.classify("-q above"), 1, "holds no pictures but 1 folder; expected -r");
+}
+
+TEST_CASE("classify --json is an object with a schema, and with --json-version 1 its array alone") {
+    const Digits digits;
+    digits.write_photo("a.pgm", 3);
+    const std::string words = "a.pgm missing.pgm --json - ";
+    const json object = json::parse(digits.classify(words).out);
+    CHECK(object["schema"] == "mnist-knn/classify/2");
+    CHECK(object["program"]["name"] == "mnist-knn");
+    REQUIRE(object["pictures"].size() == 2);
+    CHECK(object["pictures"][0]["file"] == "a.pgm");
+    CHECK(json::parse(digits.classify(words + "--json-version 2").out) == object);
+    CHECK(json::parse(digits.classify(words + "--json-version 1").out) == object["pictures"]);
 }
 
 TEST_CASE("classify --rotate and --pixels") {
