@@ -14,17 +14,21 @@ function showHead(title, strong, headline, lead, facts) {
 
 function showReportHead() {
   const { dataset, settings, device, result, timing } = page;
-  const images = `${whole.format(dataset.train)} training and ${whole.format(dataset.test)} test images of ` +
-    `${dataset.rows} × ${dataset.cols} pixels`;
+  const tested = dataset.pictures ? "pictures" : "test images";
+  const images = `${whole.format(dataset.train)} training ` + (dataset.pictures ? "images " : "and " +
+    `${whole.format(dataset.test)} test images `) + `of ${dataset.rows} × ${dataset.cols} pixels, ` +
+    (dataset.synthetic ? "drawn by the program" : `from ${dataset.source}`) +
+    (dataset.pictures ? `; ${whole.format(dataset.test)} of ${whole.format(dataset.named)} pictures, without those ` +
+      "that were rejected or failed" : "");
   const processor = [device.name, device.kind === "gpu" ? `compute capability ${device.compute_capability}`
                                                         : `${settings.threads} threads`];
   const choices = ["transform", "rerank", "vote", "engine", "distance", "select", "metric", "p", "weights", "tie"]
     .filter((name) => settings[name]).map((name) => `${name} ${settings[name]}`);
   showHead(`${dataset.name}: ${percent(result.accuracy)}`, percent(result.accuracy), ` on ${dataset.name}`,
-    `${whole.format(result.correct)} of ${whole.format(result.total)} test images right, ` +
+    `${whole.format(result.correct)} of ${whole.format(result.total)} ${tested} right, ` +
     `${whole.format(result.total - result.correct)} wrong. 95 % interval ` +
     `${percent(result.accuracy_low)} to ${percent(result.accuracy_high)}.`, {
-      "Data set": dataset.synthetic ? `${images}, drawn by the program` : `${images}, from ${dataset.source}`,
+      "Data set": images,
       "Settings": [`k = ${settings.k}`, ...choices].join(", "),
       "Device": processor.join(", "),
       "Time": `${brief(timing.search_ms)} ms to search, ${brief(timing.load_ms)} ms to load, ` +
