@@ -38,6 +38,7 @@ struct Gallery {
     std::vector<std::int64_t> images;  ///< indices in the test set, below n_test, right or wrong
     std::string title;                 ///< the heading above them
     std::string order = "confidence";  ///< initially: confidence (highest first), index, or pair (of labels)
+    std::int64_t found = 0;            ///< of how many these are the first, if there are more
 };
 
 /// The digits of a page, and how they were compared; `train_labels` as they were searched.
