@@ -35,7 +35,7 @@ void draw_head(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewe
     const double room = window_width - 2 * window_margin - Canvas::width_of(place, 14) - 24;
     canvas.text(shortened(image, 18, room), window_margin, 52, 18, ink, Side::left, 0.15);
     canvas.text(place, window_width - window_margin, 52, 14, ink, Side::right);
-    const std::string where = evaluation.data->name + ", k = " + std::to_string(evaluation.method.vote.k) +
+    const std::string where = evaluation.data->name + ", " + short_method_text(evaluation.method) +
                               ", accuracy " + percent(evaluation.score.accuracy);
     canvas.text(shortened(where, 9, window_width - 2 * window_margin), window_margin, 74, 9);
 }
