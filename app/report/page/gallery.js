@@ -29,7 +29,7 @@ function card(digit, position) {
   drawn(digit.tile, ""),
   element("span", { class: "words" }, element("span", { class: "verdict" }, ...verdict(digit)),
     element("span", { class: "share" }, percent(digit.confidence, 0)),
-    element("span", { class: "number" }, page.dataset.pictures?.[digit.index] ?? `#${digit.index}`)),
+    element("span", { class: "number" }, page.dataset.pictures?.[digit.index].split("/").pop() ?? `#${digit.index}`)),
   element("span", { class: "neighbors" }, ...neighbors));
 }
 
