@@ -104,7 +104,7 @@ def classify(options, files, *more):
     run = subprocess.run(words, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 3):
         sys.exit(f"measure_rejection.py: {' '.join(words[:6])} ...: {run.stderr.strip()}")
-    return json.loads(run.stdout)
+    return json.loads(run.stdout)["pictures"]
 
 
 def usual(answer):

@@ -48,6 +48,7 @@ struct ClassifyOptions {
     bool recursive = false;  ///< into the folders of folders
     bool expected = false;   ///< names tell the digits
     bool pixels = false;     ///< in the JSON
+    int json_version = 2;    ///< of its schema
     Turn rotate = Turn::none;
     /// The share of digits that may be answered with ?, so that fewer other things are answered with a digit; none: every
     /// picture is answered with a digit.
@@ -150,8 +151,13 @@ struct Options {
     std::set<std::string> given;                      ///< which options the command line has: "data", "-k"
 };
 
-/// The files of --report, and the ends of the names of --npy.
-inline constexpr std::array report_files = {"report.json", "predictions.csv", "confusion.png", "index.html"};
+/// The files of --report, the last two only of pictures, and the ends of the names of --npy.
+inline constexpr std::array report_files = {"report.json",
+                                            "predictions.csv",
+                                            "confusion.png",
+                                            "index.html",
+                                            "pictures-images-idx3-ubyte",
+                                            "pictures-labels-idx1-ubyte"};
 inline constexpr std::array npy_endings = {"-indices.npy", "-distances.npy"};
 
 /// A method of the table, or of a file (classifier/method.h), whose name is added to `options.method_files`. Throws

@@ -172,10 +172,11 @@ std::string expected_text(const PictureAnswers& answers, const Judgment& judgmen
     return quiet ? text : text + '\n' + confusion_text(found, color) + wrong_text(judgment);
 }
 
-/// Writes the files of --report for the pictures that were answered and whose names tell a digit. `load_ms`, `wall_ms`:
-/// until all was read, and in all.
+/// Writes the files of --report for the pictures that were answered and whose names tell a digit. `location`: of the
+/// training set; `load_ms`, `wall_ms`: until all was read, and in all.
 void write_expected_report(const PictureAnswers& answers, Judgment& judgment, const LoadedTraining& training,
-                           const Results& found, double load_ms, double wall_ms, const Options& options) {
+                           const DataLocation& location, const Results& found, double load_ms, double wall_ms,
+                           const Options& options) {
     const std::int64_t count = std::ssize(judgment.answered);
     if (count == 0) throw DataError("--report: no picture was answered; expected at least one");
     std::vector<std::uint8_t> pixels;
@@ -186,18 +187,22 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
         const Answer& answer = judgment.answered[static_cast<std::size_t>(i)]->digits[0];
         pixels.insert(pixels.end(), answer.image.pixels.begin(), answer.image.pixels.end());
         std::ranges::copy(answer.neighbors, evaluation.found.neighbors.row(i).begin());
+        evaluation.pictures.push_back(judgment.answered[static_cast<std::size_t>(i)]->file);
     }
     constexpr int side = DigitImage::side;
     const Training test{{pixels.data(), count, side * side}, judgment.truth, {side, side}};
     Dataset data;
     data.name = pictures_name;
-    data.source = training.source;
+    data.source = location.source;
+    data.files = location.files;
+    data.synthetic = location.synthetic;
     data.train = copied(training.all, all_indices(training.all.rows.count));
     data.test = copied(test, all_indices(count));
     data.labels = evaluation.score.labels;
     evaluation.data = &data;
     evaluation.n_train = answers.train.count;
     evaluation.n_test = count;
+    evaluation.n_named = static_cast<std::int64_t>(judgment.named);
     evaluation.created = utc_now();
     evaluation.method = options.method;
     evaluation.calibrated = answers.calibrated;
@@ -218,6 +223,8 @@ void check(const Options& options) {
         throw UsageError("--report: the names of the pictures must tell their digits; expected --expected");
     if (classify.pixels && options.output.json.empty())
         throw UsageError("--pixels: are part of the JSON; expected --json FILE");
+    if (options.given.contains("json-version") && options.output.json.empty())
+        throw UsageError("--json-version: is that of the JSON; expected --json FILE");
 }
 
 /// One line for each picture that failed; says how many.
@@ -289,12 +296,14 @@ int classify(const Options& options, Clock::time_point start) {
     Judgment judgment;
     if (answers.expected) judgment = judge(answers);
     write_results(
-        {{options.output.json, [&](std::ostream& out) { out << answers_json(answers); }},
+        {{options.output.json,
+          [&](std::ostream& out) { out << answers_json(answers, options.classify.json_version); }},
          {options.classify.explain, [&](std::ostream& out) { put(out, explanation_png(answers)); }}},
         answers.expected ? expected_text(answers, judgment, quiet, color)
                          : answers_text(answers, quiet, color));
     if (!options.output.report.empty())
-        write_expected_report(answers, judgment, training, found, load_ms, ms_since(start), options);
+        write_expected_report(answers, judgment, training, location, found, load_ms, ms_since(start),
+                              options);
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
 }
 

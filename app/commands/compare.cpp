@@ -61,7 +61,7 @@ struct Side {
 /// Throws DataError unless both are of one test set.
 void check_same_test_set(const Side& a, const Side& b, const OutputOptions& output) {
     const auto refuse = [&](const std::string& what) {
-        const bool pictures = a.report.of_pictures && b.report.of_pictures;
+        const bool pictures = a.report.of_pictures() && b.report.of_pictures();
         throw DataError(
             a.report.file + ": is of another test set than " + b.report.file + " (" + what +
             (pictures ? ": of the same pictures, each method answers others, in another size" : "") +
@@ -89,7 +89,7 @@ std::optional<Dataset> data_of(const Side& a, const Side& b, const Options& opti
     const bool named = names_data(options);
     std::string why;
     try {
-        location = named ? locate(options.data) : location_of(with_sum.report);
+        location = location_of(with_sum.report, options);
         Dataset data = load(location);
         const auto labels = data.test.labels.span();
         const std::int64_t n = with_sum.report.evaluation.n_test;
@@ -235,6 +235,7 @@ int compare(const Options& options, Clock::time_point) {
     std::optional<Dataset> data;
     if (!given.html.empty()) data = data_of(a, b, options, location);
     check_outputs(outputs, location.files);
+    check_outputs(outputs, location.pictures);
     const LabeledImages* test = data ? &data->test : nullptr;
     write_results({{given.csv, [&](std::ostream& out) { write_compare_csv(out, result); }},
                    {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},

@@ -13,6 +13,7 @@
 #include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/set/idx.h"
 
 namespace fs = std::filesystem;
 
@@ -39,6 +40,11 @@ std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const Outp
         note(name(2) + " is left out: this build has no OpenCV", output);
     }
     add(3, html_page(evaluation, misclassified(evaluation)));
+    if (!evaluation.pictures.empty()) {
+        const LabeledImages& images = evaluation.data->test;
+        files.push_back({name(4), [&images](std::ostream& out) { write_idx_images(out, images); }});
+        files.push_back({name(5), [&images](std::ostream& out) { write_idx_labels(out, images); }});
+    }
     return files;
 }
 
@@ -50,17 +56,8 @@ void adopt(Options& options, const SavedReport& report) {
     if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.request.engine = "cpu";
 }
 
-}  // namespace
-
-void write_report(const Evaluation& evaluation, const OutputOptions& output) {
-    write_outputs_together(files_of_report(evaluation, output), output.report);
-}
-
-DataLocation location_of(const SavedReport& report) {
-    if (report.of_pictures)
-        throw DataError(report.file +
-                        ": is about pictures that classify read, which it does not keep; expected a report "
-                        "of evaluate, or the index.html beside it");
+/// The data set that a report names, of pictures its training set.
+DataLocation named_by(const SavedReport& report) {
     std::error_code none;
     if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
         DataOptions options;
@@ -77,6 +74,28 @@ DataLocation location_of(const SavedReport& report) {
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
     location.files = report.files;
+    return location;
+}
+
+}  // namespace
+
+void write_report(const Evaluation& evaluation, const OutputOptions& output) {
+    write_outputs_together(files_of_report(evaluation, output), output.report);
+}
+
+DataLocation location_of(const SavedReport& report, const Options& options) {
+    DataLocation location = !names_data(options)   ? named_by(report)
+                            : report.of_pictures() ? locate_training(options.data)
+                                                   : locate(options.data);
+    if (!report.of_pictures()) return location;
+    std::error_code none;
+    for (const char* name : std::span(report_files).last(2)) {
+        const fs::path file = fs::path(report.file).parent_path() / name;
+        if (!fs::exists(file, none))
+            throw DataError(file.string() + ": no such file; expected the pictures of " + report.file +
+                            " beside it");
+        location.pictures.push_back(file);
+    }
     return location;
 }
 
@@ -135,8 +154,7 @@ Results Source::search(const Rows& images) {
 
 void Source::from_report(const SavedReport& report) {
     adopt(options_, report);
-    open(names_data(options_) ? locate(options_.data) : location_of(report),
-         {options_.view.from, report.file, predictions_of(report)});
+    open(location_of(report, options_), {options_.view.from, report.file, predictions_of(report)});
     check_data(report);
     evaluation_ = report.evaluation;
     evaluation_.data = &set_->data();

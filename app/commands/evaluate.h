@@ -11,8 +11,9 @@ namespace knn {
 /// Writes the files of --report, all or none. Throws DataError, Interrupted.
 void write_report(const Evaluation& evaluation, const OutputOptions& output);
 
-/// The data set that a report names: its four files, or, if it does not name them, the folder. Throws DataError.
-DataLocation location_of(const SavedReport& report);
+/// The data set that the options name, or else the report: its files, or, if it does not name them, the folder. The pictures
+/// of a report of `classify` are beside it. Throws DataError.
+DataLocation location_of(const SavedReport& report, const Options& options);
 
 /// The predictions.csv beside a report.
 std::filesystem::path predictions_of(const SavedReport& report);

@@ -89,7 +89,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
         files_ = {images_};
     else
         files_ = location_.files;
-    for (const auto& more : {options.method_files, also_read})
+    for (const auto& more : {options.method_files, location_.pictures, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
     check_outputs(output_places(options), files_);
     read(options);

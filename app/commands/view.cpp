@@ -117,7 +117,7 @@ Selection select(const Evaluation& evaluation, const ViewOptions& options) {
             admits(options.predicted_labels, predicted) && admits(options.indices, image))
             gallery.images.push_back(image);
     }
-    selection.found = std::ssize(gallery.images);
+    selection.found = gallery.found = std::ssize(gallery.images);
     sort_images(gallery.images, evaluation, options.order);
     if (options.limit > 0 && selection.found > options.limit)
         gallery.images.resize(static_cast<std::size_t>(options.limit));

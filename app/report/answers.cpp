@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "app/report/json.h"
 #include "app/report/text.h"
@@ -164,7 +165,7 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) 
     return text;
 }
 
-std::string answers_json(const PictureAnswers& answers) {
+std::string answers_json(const PictureAnswers& answers, int version) {
     Json list = Json::array();
     for (const PictureAnswer& picture : answers.pictures) {
         Json one = {{"file", report_path(picture.file)}};
@@ -182,7 +183,10 @@ std::string answers_json(const PictureAnswers& answers) {
         }
         list.push_back(one);
     }
-    return json_text(list);
+    if (version == 1) return json_text(list);
+    Json json = json_head("mnist-knn/classify/2");
+    json["pictures"] = std::move(list);
+    return json_text(json);
 }
 
 std::string neighbors_heading(std::size_t neighbors, const Method& method) {

@@ -21,8 +21,8 @@ std::vector<std::string> page_lines(const PictureAnswer& page);
 /// distances. With `quiet` the digits alone. Pictures that failed are left out.
 std::string answers_text(const PictureAnswers& answers, bool quiet, bool color);
 
-/// For machines: schema mnist-knn/classify/1.
-std::string answers_json(const PictureAnswers& answers);
+/// For machines: schema mnist-knn/classify/2, an object with the array `pictures`; `version` 1 is this array alone.
+std::string answers_json(const PictureAnswers& answers, int version = 2);
 
 /// Maximum number of pictures that are explained, one below the other.
 inline constexpr std::size_t max_explained = 50;

@@ -119,7 +119,8 @@ std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std
         text += (position > 1 ? "\n" : "") + styled('#' + std::to_string(image), ansi::bold, color) +
                 "   true " + label_text(digit.label, digit, color) + "   predicted " +
                 label_text(digit.predicted, digit, color) + "   confidence " + percent(digit.confidence, 0) +
-                "   " + styled(place, ansi::dim, color) + "\n";
+                "   " + styled(place, ansi::dim, color) +
+                (evaluation.pictures.empty() ? "" : "   " + harmless(evaluation.pictures[at(image)])) + "\n";
         const std::uint8_t* pixels = test.images().row(image);
         const auto lines = block_lines(pixels, test.rows, test.cols, blocks);
         const auto beside = facts(evaluation, digit, color);

@@ -94,8 +94,8 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
         double confidence = 0;
         Cells cells(line);
         if (!cells.take(index) || index != i || !cells.take(truth) || !cells.take(vote.label) ||
-            !cells.take(confidence) || !is_share(confidence) || !cells.take(vote.vote_share, true) ||
-            !is_share(vote.vote_share))
+            !cells.take(confidence) || !(confidence == 0 || is_share(confidence)) ||
+            !cells.take(vote.vote_share, true) || !is_share(vote.vote_share))
             wrong(i + 2, "is damaged");
         read.truth.push_back(truth);
         read.votes.push_back(vote);

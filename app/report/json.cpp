@@ -194,6 +194,11 @@ Json report_object(const Evaluation& evaluation) {
          {"result", result_json(evaluation)},
          {"timing", timing_json(evaluation.found.timeline, evaluation.n_test, evaluation.found.search_ms,
                                 evaluation.load_ms, evaluation.wall_ms)}});
+    if (!evaluation.pictures.empty()) {
+        report["dataset"]["named"] = evaluation.n_named;
+        for (const std::string& file : evaluation.pictures)
+            report["dataset"]["pictures"].push_back(report_path(file));
+    }
     return report;
 }
 

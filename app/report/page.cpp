@@ -169,7 +169,8 @@ PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
             neighbors};
 }
 
-std::string page_text(std::string_view html, json data, const PageDigits& digits, std::string_view svg) {
+std::string page_text(std::string_view html, json data, const PageDigits& digits,
+                      const std::map<std::string, std::string>& parts) {
     Sprite sprite(digits.shown.rows, digits.shown.cols);
     data["gallery"] = gallery_json(digits, sprite);
     data["sprite"] = {{"columns", sprite.columns()}};
@@ -177,13 +178,12 @@ std::string page_text(std::string_view html, json data, const PageDigits& digits
     std::string embedded = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     for (std::size_t at = 0; (at = embedded.find('<', at)) != embedded.npos;)
         embedded.replace(at, 1, "\\u003c");
-    const std::string picture = base64(sprite.png()),
-                      plot = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
-    const std::map<std::string_view, std::string_view> values = {{"page.css", page_css},
-                                                                 {"page.js", page_js},
-                                                                 {"data", embedded},
-                                                                 {"sprite", picture},
-                                                                 {"trust", plot}};
+    const std::string picture = base64(sprite.png());
+    std::map<std::string_view, std::string_view> values = {{"page.css", page_css}, {"page.js", page_js},
+                                                           {"data", embedded},     {"sprite", picture},
+                                                           {"headline", ""},       {"lead", ""}};
+    for (const auto& [name, part] : parts)
+        values[name] = part;
     std::string page;  // the template with each {{name}} replaced by its value, which is not searched again
     for (std::size_t open; (open = html.find("{{")) != html.npos;) {
         const std::size_t close = html.find("}}", open);
@@ -214,19 +214,17 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
     for (const std::int64_t image : gallery.images)
         if (image < 0 || image >= evaluation.n_test)
             throw std::out_of_range("html_page: image " + std::to_string(image) + " was not classified");
-    const Device& device = evaluation.found.plan.device;
     const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
-    json page = report_object(evaluation);
-    page["device"].update({{"peak_gb_per_s", device.peak_gb_per_s},
-                           {"peak_gflop_per_s", device.peak_gflop_per_s},
-                           {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
+    const std::string svg = trust_plot(evaluation);
+    std::map<std::string, std::string> parts = page_tables(evaluation);
+    parts["trust"] = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
     std::vector<PageDigit> digits;
     for (const std::int64_t image : fitting(evaluation, gallery.images))
         digits.push_back(page_digit(evaluation, image));
-    return page_text(page_html, std::move(page),
+    return page_text(page_html, report_object(evaluation),
                      {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), test,
                       train, train.labels.data(), evaluation.method},
-                     trust_plot(evaluation));
+                     parts);
 }
 
 }  // namespace knn

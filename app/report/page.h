@@ -2,6 +2,7 @@
 /// The pages of the report and of `audit`, each of which is one file that needs no network and no other file.
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -38,6 +39,7 @@ struct Gallery {
     std::vector<std::int64_t> images;  ///< indices in the test set, below n_test, right or wrong
     std::string title;                 ///< the heading above them
     std::string order = "confidence";  ///< initially: confidence (highest first), index, or pair (of labels)
+    std::int64_t found = 0;            ///< of how many these are the first, if there are more
 };
 
 /// The digits of a page, and how they were compared; `train_labels` as they were searched.
@@ -50,12 +52,12 @@ struct PageDigits {
     const Method& method;
 };
 
-/// A page with its data, digits and an SVG for the page that shows one. The scripts find in the data
+/// A page with its data and digits; `parts`: HTML for the template by its name there. The scripts find in the data
 /// gallery: {title, order, total, distance, digits[{index, label, predicted, confidence, tile, votes[{label, share}],
 /// neighbors[{index, label, distance, tile}]}]}, where `tile` is an index into one picture of all images, with
 /// sprite: {columns} tiles per row.
 std::string page_text(std::string_view html, nlohmann::json data, const PageDigits& digits,
-                      std::string_view svg = {});
+                      const std::map<std::string, std::string>& parts = {});
 
 /// 8-bit pixels of one channel (gray) or three (red, green, blue), rows × cols, contiguous, rows and cols at least 1, as a
 /// PNG, by zlib: so that builds without OpenCV can write pages, and builds with it need not load OpenCV's image formats,
@@ -67,6 +69,10 @@ std::string base64(std::span<const std::uint8_t> bytes);
 
 /// All misclassified images.
 Gallery misclassified(const Evaluation& evaluation);
+
+/// What the report's page has as HTML, to be read also where scripts do not run: headline, lead, matrix, classes, timing and
+/// timing-note.
+std::map<std::string, std::string> page_tables(const Evaluation& evaluation);
 
 /// The summary, the confusion matrix, the tables of classes and of times, and the digits with their
 /// neighbors. A page has at most 1,000 digits with 10 neighbors each, fewer if the images are large, and says

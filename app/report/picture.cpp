@@ -66,7 +66,6 @@ struct Layout {
 };
 
 void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) {
-    const Score& score = evaluation.score;
     // A line that is too long is reduced in size first, then shortened.
     const auto line = [&](const std::string& text, double y, double height, const Color& color,
                           double stroke) {
@@ -76,13 +75,10 @@ void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) 
         canvas.text(shortened(words, fitting, max_width), Layout::margin, y, fitting, color, Side::left,
                     stroke);
     };
-    line(percent(score.accuracy) + " on " + evaluation.data->name, 60, 22, ink, 0.15);
-    line(with_commas(score.correct) + " of " + counted(score.total, "test image") + " right, 95 % interval " +
-             percent(score.accuracy_low) + " to " + percent(score.accuracy_high),
-         91, 11, faint_ink, 0.13);
-    line("k = " + std::to_string(evaluation.method.vote.k) + ", " +
-             counted(evaluation.n_train, "training image") + ", " + evaluation.found.plan.device.name,
-         115, 11, faint_ink, 0.13);
+    const std::vector<std::string> words = confusion_words(evaluation);
+    line(words[0], 60, 22, ink, 0.15);
+    line(words[1], 91, 11, faint_ink, 0.13);
+    line(words[2], 115, 11, faint_ink, 0.13);
 }
 
 void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int64_t max_right,
@@ -164,6 +160,22 @@ bool pictures_available() {
     return true;
 }
 
+std::vector<std::string> confusion_words(const Evaluation& evaluation) {
+    const Score& score = evaluation.score;
+    const bool of_pictures = !evaluation.pictures.empty();
+    const std::string one = of_pictures ? "picture" : "test image";
+    const auto labels = [](const LabeledImages& set) { return static_cast<std::int64_t>(set.labels.size()); };
+    const std::int64_t all = of_pictures ? evaluation.n_named : labels(evaluation.data->test);
+    std::string settings = short_method_text(evaluation.method) + ", " +
+                           counted_of(evaluation.n_train, labels(evaluation.data->train), "training image") +
+                           ", ";
+    if (evaluation.n_test < all) settings += counted_of(evaluation.n_test, all, one) + ", ";
+    return {percent(score.accuracy) + " on " + evaluation.data->name,
+            with_commas(score.correct) + " of " + counted(score.total, one) + " right, 95 % interval " +
+                percent(score.accuracy_low) + " to " + percent(score.accuracy_high),
+            settings + evaluation.found.plan.device.name};
+}
+
 std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
     const Counts& counts = evaluation.score.confusion;
     std::int64_t max_right = 0, max_wrong = 0;
@@ -204,15 +216,16 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     return png_of(canvas.picture());
 }
 
-std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
+Sheet sheet_of(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
     const LabeledImages& test = evaluation.data->test;
     const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits,
                        pages = sheet_pages(all);
     const std::string place =
         pages > 1 ? "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " : "";
     Sheet sheet{gallery.title,
-                place + counted(all, "digit") + ": true label, predicted label, index, confidence.  " +
-                    evaluation.data->name + ", k = " + std::to_string(evaluation.method.vote.k) +
+                place + counted_of(all, std::max(gallery.found, all), "digit") + ", " +
+                    short_method_text(evaluation.method) +
+                    ": true label, predicted label, index, confidence.  " + evaluation.data->name +
                     ", accuracy " + percent(evaluation.score.accuracy),
                 test,
                 {},
@@ -223,7 +236,11 @@ std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery&
         sheet.digits.push_back(
             {image, test.labels.data()[image], evaluation.found.votes[at].label, evaluation.confidence[at]});
     }
-    return sheet_png(sheet);
+    return sheet;
+}
+
+std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
+    return sheet_png(sheet_of(evaluation, gallery, page));
 }
 
 }  // namespace knn

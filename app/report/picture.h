@@ -14,6 +14,9 @@ namespace knn {
 /// Whether this build can draw at all.
 bool pictures_available();
 
+/// The lines above the confusion matrix: accuracy, counts, method, images and device.
+std::vector<std::string> confusion_words(const Evaluation& evaluation);
+
 /// The confusion matrix as a PNG of at most about 1,000 × 1,000 pixels for any number of classes: labels,
 /// counts if the cells are large enough, color scales.
 std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
@@ -40,8 +43,11 @@ inline std::int64_t sheet_pages(std::int64_t digits) {
     return std::max<std::int64_t>(1, divide_up(digits, sheet_digits));
 }
 
-/// Page `page` (from 0) of the gallery as a PNG of at most about 1,500 × 1,800 pixels: each digit with
-/// "true → predicted", its index and the confidence.
+/// Page `page` (from 0) of the gallery: each digit with "true → predicted", its index and the confidence; above them how
+/// many of how many they are, and the method.
+Sheet sheet_of(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page);
+
+/// The same as a PNG of at most about 1,500 × 1,800 pixels.
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page);
 
 }  // namespace knn

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -201,19 +202,28 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     report.source =
         dataset.has("files") ? path_in_report(source).string() : source;  // older versions wrote it as it is
     report.synthetic = dataset.at("synthetic").yes();
-    report.of_pictures = dataset.text_or_none("name") == pictures_name;
+    Evaluation& evaluation = report.evaluation;
+    evaluation.n_train = dataset.at("train").whole(1, no_limit);
+    evaluation.n_test = dataset.at("test").whole(0, no_limit);
+    if (dataset.has("pictures")) {
+        const ReportPart pictures = dataset.at("pictures");
+        for (const ReportPart& file : pictures.items())
+            evaluation.pictures.push_back(path_in_report(file.text()).string());
+        if (std::ssize(evaluation.pictures) != evaluation.n_test)
+            pictures.wrong("not one name for each test image");
+        evaluation.n_named = dataset.at("named").whole(evaluation.n_test, no_limit);
+    }
     if (dataset.has("files")) {
         const ReportPart files = dataset.at("files");
         for (const ReportPart& file : files.items())
             report.files.emplace_back(path_in_report(file.text()));
-        if (!report.files.empty() && report.files.size() != mnist_files.size()) files.wrong("not four files");
+        const std::size_t expected = report.of_pictures() ? 2 : mnist_files.size();
+        if (!report.files.empty() && report.files.size() != expected)
+            files.wrong("not " + std::to_string(expected) + " files");
     }
     report.test_checksum = dataset.text_or_none("test_checksum");
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
     report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
-    Evaluation& evaluation = report.evaluation;
-    evaluation.n_train = dataset.at("train").whole(1, no_limit);
-    evaluation.n_test = dataset.at("test").whole(0, no_limit);
     evaluation.created = part.at("created").text();
     evaluation.method = read_method(part.at("settings"));
     evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));

@@ -10,20 +10,19 @@
 
 namespace knn {
 
-/// The name of the data set in a report of `classify --expected`.
-inline constexpr const char* pictures_name = "pictures";
-
 /// An evaluation as stored in a report: everything except the votes, the neighbors and the images.
 struct SavedReport {
     std::string file;    ///< its name, for messages
     std::string source;  ///< of the data set
     std::vector<std::filesystem::path>
-        files;  ///< the data set's four; empty if not given, or built-in digits
+        files;  ///< the data set's four, of pictures the training set's two; empty if not given, or built-in digits
     bool synthetic = false;
-    bool of_pictures = false;   ///< that `classify --expected` judged: no data set has them
     std::string test_checksum;  ///< as test_checksum.h has it; empty in reports of older versions
     int rows = 0, cols = 0;
     Evaluation evaluation;  ///< data is null, found has no neighbors and no votes
+
+    /// Whether `classify --expected` judged pictures: they are beside the report, in no data set.
+    bool of_pictures() const { return !evaluation.pictures.empty(); }
 };
 
 /// Reads a report of `evaluate --json`; a folder means the report.json in it, "-" is standard input.

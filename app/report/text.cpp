@@ -45,6 +45,10 @@ std::string counted(std::int64_t count, const std::string& one) {
     return with_commas(count) + ' ' + noun(count, one);
 }
 
+std::string counted_of(std::int64_t count, std::int64_t all, const std::string& one) {
+    return (count < all ? with_commas(count) + " of " : "") + counted(all, one);
+}
+
 std::string share_text(std::int64_t part, std::int64_t whole) {
     return percent(static_cast<double>(part) / static_cast<double>(whole));
 }
@@ -88,6 +92,16 @@ std::string settings_text(const Method& method) {
     if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
     return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
            ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
+}
+
+std::string short_method_text(const Method& method) {
+    for (const NamedMethod& one : methods()) {
+        Method same = one.method;
+        same.vote.k = method.vote.k;
+        if (same == method)
+            return "method " + std::string(one.name) + ", k = " + std::to_string(method.vote.k);
+    }
+    return settings_text(method);
 }
 
 std::string device_text(const Device& device) {

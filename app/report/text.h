@@ -12,6 +12,9 @@ namespace knn {
 /// "1,234 images", "1 image".
 std::string counted(std::int64_t count, const std::string& one);
 
+/// "20 of 40 images"; of all of them "40 images".
+std::string counted_of(std::int64_t count, std::int64_t all, const std::string& one);
+
 /// A part of a whole as "12.34 %".
 std::string share_text(std::int64_t part, std::int64_t whole);
 
@@ -49,6 +52,9 @@ std::string confusion_text(const Score& score, bool color);
 
 /// All of a method: "transform gradients, k = 5, metric l2, weights uniform, tie smallest".
 std::string settings_text(const Method& method);
+
+/// What is short enough for a picture: "method accurate, k = 4"; all settings of a method that has no name.
+std::string short_method_text(const Method& method);
 
 /// A device, an engine with its kernels, and a metric in one line each.
 std::string device_text(const Device& device);

@@ -30,9 +30,12 @@ const Color& ink_of(int label, const PageDigit& digit) {
 void draw_head(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer) {
     std::string place = with_commas(viewer.position()) + " of " + with_commas(viewer.count());
     if (viewer.filter()) place += ", true label " + std::to_string(*viewer.filter());
-    canvas.text("Test image " + std::to_string(viewer.image()), window_margin, 52, 18, ink, Side::left, 0.15);
+    std::string image = "Test image " + std::to_string(viewer.image());
+    if (!evaluation.pictures.empty()) image = evaluation.pictures[static_cast<std::size_t>(viewer.image())];
+    const double room = window_width - 2 * window_margin - Canvas::width_of(place, 14) - 24;
+    canvas.text(shortened(image, 18, room), window_margin, 52, 18, ink, Side::left, 0.15);
     canvas.text(place, window_width - window_margin, 52, 14, ink, Side::right);
-    const std::string where = evaluation.data->name + ", k = " + std::to_string(evaluation.method.vote.k) +
+    const std::string where = evaluation.data->name + ", " + short_method_text(evaluation.method) +
                               ", accuracy " + percent(evaluation.score.accuracy);
     canvas.text(shortened(where, 9, window_width - 2 * window_margin), window_margin, 74, 9);
 }

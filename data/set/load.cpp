@@ -132,9 +132,29 @@ std::string sha256_of(const fs::path& file) {
     return sum.hex();
 }
 
+/// The training set, and the pictures of a report as the test set.
+Dataset load_with_pictures(const DataLocation& location, std::pmr::memory_resource* memory) {
+    DataLocation pictures;
+    pictures.files = location.pictures;
+    Dataset data;
+    data.train = load_training_images(location, memory);
+    data.test = load_training_images(pictures, memory);
+    if (data.train.shape() != data.test.shape())
+        throw DataError(location.source + ": has images of another size than " +
+                        location.pictures[0].string() +
+                        "; expected the training set that these pictures were compared with");
+    data.name = pictures_name;
+    data.source = location.source;
+    data.files = location.files;
+    data.synthetic = location.synthetic;
+    data.labels = occurring_labels(data);
+    return data;
+}
+
 }  // namespace
 
 Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, const FirstImages& first) {
+    if (!location.pictures.empty()) return load_with_pictures(location, memory);
     if (location.synthetic) return synthetic_digits({}, memory);
     PendingSet train(location.files[0], location.files[1]), test(location.files[2], location.files[3]);
     check_headers(train);

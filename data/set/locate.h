@@ -33,6 +33,9 @@ inline constexpr std::array<MnistFile, 4> mnist_files = {{
      "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
 }};
 
+/// The name of a data set whose test images are the pictures of a report of `classify`.
+inline constexpr const char* pictures_name = "pictures";
+
 /// The user's data options; all empty: search the default folders.
 struct DataOptions {
     std::string folder;  ///< --data
@@ -50,6 +53,8 @@ struct DataLocation {
     std::string source;  ///< the folder (or files) as the user would name it, or "built-in synthetic digits"
     /// Training images and labels, test images and labels; or the two of the training set; none for the built-in digits.
     std::vector<std::filesystem::path> files;
+    /// The images and labels that a report of `classify` keeps of its pictures, which replace the test set; else none.
+    std::vector<std::filesystem::path> pictures;
     bool synthetic = false;
     std::vector<std::string> looked_in;  ///< the folders searched, in order, for `info` and for messages
     /// Skipped folders that have some of the files: "data/mnist: lacks t10k-labels-idx1-ubyte".

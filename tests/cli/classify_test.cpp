@@ -41,7 +41,7 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
                    neighbors = csv_rows(read_file(folder / "n"));
         Words words = "classify --reject off --json -" + data + Words{folder / "in"};
         if (method != "accurate") words += {"--method", method};  // the default of classify
-        const json list = json::parse(program(words, cached).out);
+        const json list = json::parse(program(words, cached).out)["pictures"];
         REQUIRE(list.size() == count);
         for (std::size_t i = 0; i < count; ++i) {
             const json& one = list[i];
@@ -197,7 +197,7 @@ TEST_CASE("classify: real digits and photos are right, letters rejected, and rea
         for (const auto& row : list)
             words.push_back(row[0]);
     if (!photos_folder().empty()) words.push_back(photos_folder());
-    const json answers = json::parse(classify(words));
+    const json answers = json::parse(classify(words))["pictures"];
     int right = 0, wrong = 0, rejected = 0;
     const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
     for (std::size_t i = 0; i < digits.size(); ++i)
@@ -266,9 +266,62 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     CHECK(written["result"]["confusion"][7][2] == 1);
     CHECK(fs::exists(digits.folder / "report/index.html"));
     CHECK(csv_rows(read_file(digits.folder / "report/predictions.csv")).size() == 5);
-    check_error(program("view --text --from " + (digits.folder / "report")), 1,
-                "is about pictures that classify read");
     CHECK(digits.classify("--expected in/img12.pgm").exit_code == 1);
+}
+
+TEST_CASE("the report of classify --expected names its pictures, and view and compare open it") {
+    const Digits digits;
+    const std::vector<int> chosen = digits.one_of_each();
+    digits.write_photo("in/3/photo_9.pgm", chosen[3]);
+    digits.write_photo("in/caf\xe9_4.pgm", chosen[4]);
+    digits.write_photo("in/wrong-7.pgm", chosen[2]);
+    write(digits.folder / "in/broken_1.pgm", "P5\n");
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
+                          .folder = digits.folder.path().string()};
+    for (const std::string method : {"raw", "accurate"}) {
+        digits.classify("-rq --expected --reject off in --report report --method " + method);
+        const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
+        CHECK(dataset["pictures"] == json({"in/3/photo_9.pgm", "in/caf%E9_4.pgm", "in/wrong-7.pgm"}));
+        CHECK(dataset["named"] == 4);
+        CHECK(dataset["files"].size() == 2);
+        const json page = page_data(read_file(digits.folder / "report/index.html"));
+        CHECK(page["dataset"]["pictures"] == dataset["pictures"]);
+
+        const std::string text = output_of(program("view --text --from report", here));
+        CHECK(contains(text, "1 of 3 test images is misclassified"));
+        CHECK(contains(text, "#2   true 7   predicted 2   "));
+        CHECK(contains(text, "   1 of 1   in/wrong-7.pgm\n"));
+        const std::string all = output_of(program("view -q --text --all --order index --from report", here));
+        check_contains(all, {"in/3/photo_9.pgm", "in/caf?_4.pgm", "in/wrong-7.pgm"});
+        output_of(program("view -q --html again.html --from report", here));
+        const json again = page_data(read_file(digits.folder / "again.html"));
+        CHECK(again["gallery"] == page["gallery"]);  // pictures, answers and neighbors
+        CHECK(again["dataset"] == page["dataset"]);
+        // The answers are those of a search for the pixels.
+        fs::remove(digits.folder / "report/predictions.csv");
+        CHECK(contains(output_of(program("view --text --from report", here)), "in/wrong-7.pgm"));
+    }
+    digits.classify("-rq --expected --reject off in --report report");
+    CHECK(contains(output_of(program("compare report report --html c.html", here)), "the same digits right"));
+    fs::rename(digits.folder / "report", digits.folder / "moved");
+    CHECK(program("view --text --from moved --data .", here).exit_code == 0);
+    check_error(program("view --from moved --html moved/pictures-images-idx3-ubyte", here), 1,
+                "is read by this command");
+    fs::remove(digits.folder / "moved/pictures-images-idx3-ubyte");
+    check_error(program("view --text --from moved", here), 1, "expected the pictures of ");
+}
+
+TEST_CASE("the report of pictures that were compared with the built-in digits") {
+    const Digits digits;
+    digits.write_photo("a_4.pgm", digits.one_of_each()[4]);
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
+                          .folder = digits.folder.path().string()};
+    const Words quick = "--method raw --limit-train 500";
+    output_of(program("classify -q --expected --reject off a_4.pgm --report report" + quick, here));
+    const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
+    CHECK(dataset["synthetic"] == true);
+    CHECK(dataset["files"].empty());
+    CHECK(contains(output_of(program("view --text --all --from report", here)), "a_4.pgm\n"));
 }
 
 TEST_CASE("classify: folders in folders are told of, and searched with -r") {
@@ -286,6 +339,19 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
     CHECK(digits.classify("-q --reject off in").err.empty());
     CHECK(digits.classify("-rq --reject off in").out == "3\n2\n1\n");
     check_error(digits.classify("-q above"), 1, "holds no pictures but 1 folder; expected -r");
+}
+
+TEST_CASE("classify --json is an object with a schema, and with --json-version 1 its array alone") {
+    const Digits digits;
+    digits.write_photo("a.pgm", 3);
+    const std::string words = "a.pgm missing.pgm --json - ";
+    const json object = json::parse(digits.classify(words).out);
+    CHECK(object["schema"] == "mnist-knn/classify/2");
+    CHECK(object["program"]["name"] == "mnist-knn");
+    REQUIRE(object["pictures"].size() == 2);
+    CHECK(object["pictures"][0]["file"] == "a.pgm");
+    CHECK(json::parse(digits.classify(words + "--json-version 2").out) == object);
+    CHECK(json::parse(digits.classify(words + "--json-version 1").out) == object["pictures"]);
 }
 
 TEST_CASE("classify --rotate and --pixels") {

@@ -22,7 +22,7 @@ RunResult Digits::classify(const Words& words, RunOptions options) const {
 }
 
 json Digits::answers(const Words& words) const {
-    return json::parse(classify(words + "--json -").out);
+    return json::parse(classify(words + "--json -").out)["pictures"];
 }
 
 void Digits::write_photo(const std::string& name, int i) const {

@@ -17,6 +17,7 @@ struct Digits {
     int pixel(int i, int row, int col) const;
     /// Runs `classify` in the folder with these images as training set and a cache of their own.
     RunResult classify(const Words& words, RunOptions options = {}) const;
+    /// One for each picture, of its JSON.
     nlohmann::json answers(const Words& words) const;
     /// Writes a picture of digit i.
     void write_photo(const std::string& name, int i) const;

@@ -78,6 +78,8 @@ const std::vector<Mistake>& mistakes() {
         {"view --from r --method gradients"},
         {"classify - -", "", true},
         {"classify a.pgm --pixels"},
+        {"classify a.pgm --json-version 1"},
+        {"classify a.pgm --json - --json-version 3"},
         {"classify a.pgm --report r2"},
         {"classify a.pgm --expected --many"},
         {"condense"},

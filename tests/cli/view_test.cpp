@@ -370,7 +370,7 @@ TEST_CASE("what a report or a folder names is read if it is a regular file: noth
 TEST_CASE("view opens the data set of a report again, whatever its files are called") {
     const Folder folder;
     const std::string report = folder / "report";
-    for (const std::string name : {"plain", "my, data", "100%25", "caf\xe9", "a\nb", "%"}) {
+    for (const std::string name : {"plain", "my, data", "100%25", "caf\xe9", "a\nb", "%", "pictures"}) {
         const std::string data = folder / name;
         SmallSet{.test = 60}.write(data);
         fs::copy(data + "/t10k-labels-idx1-ubyte", data + "/a, b");

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(read.truth.size() == n && read.votes.size() == n && read.confidence.size() == n,
                 "there is one answer for each image");
         for (std::size_t i = 0; i < n; ++i)
-            require(read.confidence[i] > 0 && read.confidence[i] <= 1 && read.votes[i].vote_share > 0 &&
+            require(read.confidence[i] >= 0 && read.confidence[i] <= 1 && read.votes[i].vote_share > 0 &&
                         read.votes[i].vote_share <= 1,
                     "confidences and shares are in 0 .. 1");
         const std::string_view text = input.text();

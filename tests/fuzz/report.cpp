@@ -1,5 +1,6 @@
 /// report.json as `view` and `compare` read it.
 
+#include <iterator>
 #include <numeric>
 
 #include "app/report/report_file.h"
@@ -22,7 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         require(sum == score.total && sum == evaluation.n_test, "the matrix counts every test image");
         require(score.correct >= 0 && score.correct <= score.total, "no more are correct than there are");
-        require(report.files.empty() || report.files.size() == 4, "a data set has four files");
+        require(report.files.empty() || report.files.size() == (report.of_pictures() ? 2U : 4U),
+                "a data set has four files, a training set two");
+        require(!report.of_pictures() || std::ssize(evaluation.pictures) == evaluation.n_test,
+                "each picture has a name");
         require(report.rows > 0 && report.cols > 0, "images have pixels");
         const knn::Method& method = evaluation.method;
         require(method.vote.k >= 1 && method.vote.k <= knn::max_k, "k is in its range");

@@ -8,9 +8,13 @@ const byId = (id) => document.getElementById(id);
 
 /** What the digits of the gallery are called; other pages than the report's have words of their own. */
 const words = {
-  image: "Test image", label: "true", other: "predicted", share: "confidence", order: "most sure first",
-  votes: "Votes", ...page.words,
+  image: page.dataset.pictures ? "Picture" : "Test image", label: "true", other: "predicted", share: "confidence",
+  order: "most sure first", votes: "Votes", ...page.words,
 };
+
+/** "Test image 7"; of pictures "Picture 7 (in/a_3.png)". */
+const called = (digit) => `${words.image} ${digit.index}` +
+  (page.dataset.pictures ? ` (${page.dataset.pictures[digit.index]})` : "");
 
 /** Creates an element. Functions become listeners; children are elements or text, never parsed as HTML. */
 function element(tag, attributes = {}, ...children) {

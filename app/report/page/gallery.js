@@ -15,7 +15,7 @@ const orders = {
 /** The reader's choices; `shown` is derived from the rest. */
 const chosen = { label: null, predicted: null, order: page.gallery.order, limit: cardsAtOnce, shown: [] };
 
-const described = (digit) => `${words.image} ${digit.index}: ${words.label} ${digit.label}, ` +
+const described = (digit) => `${called(digit)}: ${words.label} ${digit.label}, ` +
   `${words.other} ${digit.predicted}, ${words.share} ${percent(digit.confidence, 0)}`;
 
 function card(digit, position) {
@@ -29,7 +29,7 @@ function card(digit, position) {
   drawn(digit.tile, ""),
   element("span", { class: "words" }, element("span", { class: "verdict" }, ...verdict(digit)),
     element("span", { class: "share" }, percent(digit.confidence, 0)),
-    element("span", { class: "number" }, `#${digit.index}`)),
+    element("span", { class: "number" }, page.dataset.pictures?.[digit.index].split("/").pop() ?? `#${digit.index}`)),
   element("span", { class: "neighbors" }, ...neighbors));
 }
 
@@ -143,7 +143,7 @@ function showViewed() {
       element("div", {},
         element("small", { "aria-hidden": "true" }, `${words.label} → ${words.other}`),
         element("h2", { id: "viewer-title", "aria-label": described(digit) }, ...verdict(digit)),
-        element("p", {}, `${words.image} ${digit.index}, ${words.share} ${percent(digit.confidence, 0)}`),
+        element("p", {}, `${called(digit)}, ${words.share} ${percent(digit.confidence, 0)}`),
         element("h3", {}, k === 1 ? words.votes.slice(0, -1) : `${words.votes} of ${k} neighbors`), voteBars(digit))),
     element("h3", {}, heading, element("small", {}, ` label, training image, ${page.gallery.distance}`)),
     neighborList(digit));

@@ -1,11 +1,10 @@
-/* Shows everything except the digits immediately; they wait for the sprite to be decoded. */
+/* Shows everything except the digits immediately; they wait for the sprite to be decoded. The tables of the report are HTML. */
 
 if (page.audit) {
   showAuditHead();
 } else {
   showReportHead();
-  showClasses();
-  showTiming();
+  byId("classes").classList.toggle("tall", page.result.per_class.length > 20);
   showTrust();
 }
 sprite.decode().then(() => {

@@ -50,7 +50,10 @@ PictureAnswers sample() {
 }  // namespace
 
 TEST_CASE("answers as JSON") {
-    const auto json = nlohmann::json::parse(answers_json(sample()));
+    const auto object = nlohmann::json::parse(answers_json(sample()));
+    CHECK(object["schema"] == "mnist-knn/classify/2");
+    const auto json = object["pictures"];
+    CHECK(json == nlohmann::json::parse(answers_json(sample(), 1)));
     REQUIRE(json.size() == 4);
     CHECK(json[0] == nlohmann::json::parse(R"({"file": "a.png", "digit": 4, "confidence": 0.6666666666666666,
         "votes": {"4": 2, "9": 1}, "neighbors": [{"index": 0, "label": 4, "distance": 100},
@@ -69,7 +72,7 @@ TEST_CASE("answers as JSON") {
     pages.pages = true;
     pages.pictures[0].digits.push_back(answer(9, {20, 2, 3, 4}));
     pages.pictures[2].digits.clear();
-    const auto many = nlohmann::json::parse(answers_json(pages));
+    const auto many = nlohmann::json::parse(answers_json(pages))["pictures"];
     REQUIRE(many[0]["digits"].size() == 2);
     CHECK(many[0].size() == 2);
     CHECK(many[0]["digits"][1]["digit"] == 9);

@@ -14,6 +14,7 @@
 
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
 #include "tests/support/skip.h"
@@ -24,6 +25,10 @@ namespace {
 
 std::string html_page(const Evaluation& evaluation) {
     return knn::html_page(evaluation, misclassified(evaluation));
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != text.npos;
 }
 
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
@@ -159,6 +164,42 @@ TEST_CASE("the page holds every misclassified digit and the numbers of the evalu
     CHECK(right == data["result"]["correct"]);
     CHECK(right + std::ssize(wrong) == all);
     CHECK(data["timing"]["stages"].size() == 2);
+}
+
+TEST_CASE("the page has its tables without JavaScript") {
+    const test::Sample sample = test::sample_evaluation();
+    const Score& score = sample.evaluation.score;
+    std::string page = html_page(sample.evaluation);
+    page.resize(page.find("<script"));
+    CHECK(between(page, "<h1 id=\"headline\">", "</h1>") ==
+          "<strong>" + percent(score.accuracy) + "</strong> on sample");
+    CHECK(between(page, "id=\"lead\">", "</p>")
+              .starts_with(std::to_string(score.correct) + " of 400 test images right, "));
+    CHECK(count(page, "<table") == 3);
+    const std::string matrix = between(page, "<table class=\"matrix\"", "</table>");
+    for (std::size_t i = 0; i < 10; ++i)
+        for (std::size_t j = 0; j < 10; ++j) {
+            const std::string number = std::to_string(score.confusion[i][j]);
+            const std::string cell = "title=\"true " + std::to_string(i) + ", predicted " +
+                                     std::to_string(j) + ": " + number + "\"";
+            CHECK(count(matrix, cell) == (score.confusion[i][j] > 0));
+            if (score.confusion[i][j] > 0)
+                CHECK(between(matrix.substr(matrix.find(cell)), ">", "<") == number);
+        }
+    const std::string classes = between(page, "Precision, recall and F1 of each class", "</table>");
+    for (const ClassScore& one : score.per_class)
+        CHECK(count(classes, "<th scope=\"row\">" + std::to_string(one.label) + "</th><td>" +
+                                 std::to_string(one.support) + "</td>") == 1);
+    const std::string times = between(page, "Time of each stage of the search", "</table>");
+    // 1.2 GB in 150 ms are 8 of 20 GB/s; 9e9 operations are 60 GFLOP/s, of which no limit is known.
+    CHECK(contains(times,
+                   "distance</th><td class=\"bar\" aria-hidden=\"true\"></td><td>150</td><td>375</td>"
+                   "<td>8.00<small> 40 %</small></td><td>60.0</td></tr>"));
+
+    test::SampleOptions many;
+    many.classes = 65;
+    CHECK(
+        contains(html_page(test::sample_evaluation(many).evaluation), "65 classes are too many for a table"));
 }
 
 TEST_CASE("a page with very many digits stays bounded and keeps every pair of labels") {

@@ -104,6 +104,29 @@ TEST_CASE("confusion.png shows the matrix") {
     CHECK(hues(test::read_png(confusion_png(sample.evaluation))).orange == 0);
 }
 
+TEST_CASE("confusion.png and a sheet name the method, and of how many images they are") {
+    test::Sample sample = test::sample_evaluation();
+    Evaluation& evaluation = sample.evaluation;
+    CHECK(confusion_words(evaluation)[2] == "method raw, k = 5, 300 training images, a made-up processor");
+    evaluation.n_train = 200;
+    evaluation.n_test = 20;
+    CHECK(confusion_words(evaluation)[2] ==
+          "method raw, k = 5, 200 of 300 training images, 20 of 400 test images, a made-up processor");
+    evaluation.pictures.resize(20);
+    evaluation.n_named = 40;
+    CHECK(confusion_words(evaluation)[2] ==
+          "method raw, k = 5, 200 of 300 training images, 20 of 40 pictures, a made-up processor");
+    CHECK(confusion_words(evaluation)[1].find(" pictures right") != std::string::npos);
+
+    Gallery gallery = first_images(20);
+    CHECK(sheet_of(evaluation, gallery, 0).words.starts_with("20 digits, method raw, k = 5: true label, "));
+    gallery.found = 40;
+    CHECK(sheet_of(evaluation, gallery, 0).words.starts_with("20 of 40 digits, method raw, "));
+    gallery.found = 400;
+    gallery.images.resize(170);
+    CHECK(sheet_of(evaluation, gallery, 1).words.starts_with("page 2 of 2, 170 of 400 digits, method raw, "));
+}
+
 TEST_CASE("confusion.png takes any name and an empty result") {
     test::Sample sample = test::sample_evaluation();
     sample.data->name = std::string(5000, 'x') + "\xff\n\t\x01 \xc3\xbc";

@@ -47,9 +47,27 @@ TEST_CASE("a report is read back as it was written") {
     }
 }
 
+TEST_CASE("the names of pictures are read back, one for each test image") {
+    test::Sample sample = test::sample_evaluation();
+    Evaluation& evaluation = sample.evaluation;
+    CHECK(!parse_report(json_report(evaluation), "r").of_pictures());
+    evaluation.pictures.assign(static_cast<std::size_t>(evaluation.n_test), "100%/caf\xe9.png");
+    evaluation.n_named = evaluation.n_test + 3;
+    const SavedReport report = parse_report(json_report(evaluation), "r");
+    CHECK(report.of_pictures());
+    CHECK(report.evaluation.pictures == evaluation.pictures);
+    CHECK(report.evaluation.n_named == evaluation.n_named);
+    evaluation.n_named = evaluation.n_test - 1;
+    CHECK_THROWS_AS(parse_report(json_report(evaluation), "r"), DataError);
+    evaluation.n_named = evaluation.n_test;
+    evaluation.pictures.pop_back();
+    CHECK_THROWS_AS(parse_report(json_report(evaluation), "r"), DataError);
+}
+
 TEST_CASE("predictions are read back, bit for bit") {
     const test::TempFolder folder;
-    const test::Sample sample = test::sample_evaluation();
+    test::Sample sample = test::sample_evaluation();
+    sample.evaluation.confidence[0] = 0;  // of a picture in which no digit was seen
     const auto file = folder.path() / "predictions.csv";
     {
         std::ofstream stream(file);

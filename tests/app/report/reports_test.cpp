@@ -133,6 +133,18 @@ TEST_CASE("JSON text is readable") {
     CHECK(json_text({{"a\n\"", "\\"}}) == "{\n  \"a\\n\\\"\": \"\\\\\"\n}\n");
 }
 
+TEST_CASE("a method by its name, whatever k is, and counts of a whole") {
+    CHECK(short_method_text({}) == "method raw, k = 5");
+    Method accurate = methods().back().method;
+    CHECK(short_method_text(accurate) == "method accurate, k = 4");
+    accurate.vote.k = 7;
+    CHECK(short_method_text(accurate) == "method accurate, k = 7");
+    accurate.vote.tie = Tie::nearest;
+    CHECK(short_method_text(accurate) == settings_text(accurate));
+    CHECK(counted_of(20, 4000, "image") == "20 of 4,000 images");
+    CHECK(counted_of(1, 1, "image") == "1 image");
+}
+
 TEST_CASE("the accuracy line and the confusion matrix") {
     const Sample sample;
     CHECK(accuracy_line(sample.evaluation.score) ==
