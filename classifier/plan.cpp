@@ -205,6 +205,9 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
 Resolved resolve(const PlanRequest& request, const Problem& problem, const Machine& machine,
                  std::span<const Engine> table) {
     check_combination(request);
+    if (request.memory > 0 && request.memory < problem.dim)
+        throw UsageError("§memory " + std::to_string(request.memory) + ": no image fits; expected at least " +
+                         std::to_string(problem.dim) + " bytes, the size of one");
     Resolved resolved = resolve_one(request, problem, machine, table);
     if (resolved.engine->on_gpu && request.device.several()) add_devices(request, problem, machine, resolved);
     Plan& plan = resolved.plan;

@@ -160,7 +160,7 @@ std::vector<Option> search_options(Options& o) {
          "several devices or ranks: each has the whole training set and some of the queries, or a part of "
          "the training set and all queries: auto (default), queries or training"},
         {searching, "--memory", once("SIZE", w.memory, parse_size),
-         "the most memory of a device for training images, such as 500M or 8G; more are searched part by "
+         "the most memory of a device for training images, such as 500M or 8GB; more are searched part by "
          "part"},
         {"evaluate classify draw view", "--limit-train", number(o.first.train), first_images, in_report},
         {"graph condense audit tune", "--limit-train", number(o.first.train, 2),
