@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <istream>
 #include <iterator>
 #include <utility>
 
@@ -102,6 +103,14 @@ std::string harmless(std::string_view text) {
         text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return result;
+}
+
+bool next_line(std::istream& stream, std::string& line, bool first) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (!std::getline(stream, line)) return false;
+    if (line.ends_with('\r')) line.pop_back();
+    if (first && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+    return true;
 }
 
 std::string Table::text(std::size_t indent) const {

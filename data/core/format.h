@@ -2,6 +2,7 @@
 /// Numbers, words and tables as text, the same in every locale.
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,6 +42,10 @@ std::size_t utf8_length(std::string_view text);
 /// Safe for one line on a terminal: control characters, invisible ones that change the writing direction, and
 /// bytes that are not UTF-8 become question marks. File names may contain anything.
 std::string harmless(std::string_view text);
+
+/// Reads a line, which ends with LF or CRLF, without its end; the first also without a byte order mark. Returns whether there was
+/// one.
+bool next_line(std::istream& stream, std::string& line, bool first = false);
 
 /// Alignment of a cell in its column.
 enum class Align { left, right };
