@@ -198,6 +198,21 @@ TEST_CASE("--report writes all of it and makes the folder") {
         CHECK(contains(result.err, "this build has no OpenCV"));
 }
 
+TEST_CASE("a cache that cannot be written is noted once") {
+    const Work work;
+    write(work.folder / "cache/mnist-knn", "no folder");
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}}};
+    const Words words = "evaluate --transform blur";
+    const RunResult noted = work.run(words, here);
+    output_of(noted);
+    CHECK(noted.err.starts_with("mnist-knn: note: " + (work.folder / "cache/mnist-knn") +
+                                ": the cache cannot be written"));
+    CHECK(lines_of(noted.err).size() == 1);
+    for (const Words more : {"-q", "--no-cache"})
+        silent_output(work.run(words + more, here));
+    silent_output(work.run(words, {.environment = {{"XDG_CACHE_HOME", work.folder / "new"}}}));
+}
+
 TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers and one line says so") {
     const Work work;
     if (json::parse(program("info --json -").out)["devices"][0]["kind"] == "gpu")
