@@ -104,7 +104,7 @@ double fitted_slope(std::vector<double> evidence) {
 }  // namespace
 
 Method audit_method(const Method& method, std::int64_t n_train) {
-    require_others(1, n_train);
+    require_others(method.vote.k, n_train);
     Method wide = method;
     const int wanted = std::max(method.vote.k, method.reranks() ? method.rerank.candidates : audit_neighbors);
     wide.vote.k = static_cast<int>(std::min<std::int64_t>(wanted, n_train - 1));
@@ -119,7 +119,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
                         ", which nothing contradicts; expected at least two");
     const auto start = Clock::now();
     Audit audit;
-    audit.each = std::min(method.vote.k, index.method().vote.k);
+    audit.each = method.vote.k;
     const Measure measure = method.neighbor_measure();
     Results found = index.search(Queries::all_of(training.rows), {.vote = false, .token = token});
     audit.neighbors = std::move(found.neighbors);
