@@ -219,9 +219,12 @@ TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers
         return skip("this machine has a GPU");
     for (const std::string device : {"gpu", "gpu:0"})
         check_error(work.plain("evaluate --data . --device " + device), 1);
-    for (const Words words : {"--engine classic", "--engine auto", "--engine auto -q"}) {
+    for (const std::string engine : {"classic", "tensor"})
+        check_error(work.plain("evaluate --data . --engine " + engine), 1,
+                    "--engine " + engine + ": no GPU: ");
+    for (const Words words : {"--tie smallest", "--engine auto"}) {
         const RunResult result = work.plain("evaluate --data ." + words);
-        CHECK(contains(output_of(result), words.back() == "-q" ? "accuracy " : "\nengine    cpu, "));
+        CHECK(contains(output_of(result), "\nengine    cpu, "));
         CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
         CHECK(lines_of(result.err).size() == 1);
     }
@@ -245,7 +248,9 @@ void check_known(const Known& one, const Words& more) {
         program("evaluate --tie smallest --json - --neighbors-csv " + (folder / "n") + " --predictions " +
                 (folder / "p") + " --data" + Words{mnist_folder()} + "--limit-test " +
                 std::to_string(one.tests) + " -k " + std::to_string(most) + one.words + more)));
+        CHECK(!contains(result.err, "insufficient"));
     CHECK(report["result"]["correct"] == one.smallest.at(most));
+        silent_output(work.plain("evaluate --data . -q" + words));
     CHECK(report["dataset"]["name"] == "MNIST");
     const auto neighbors = csv_rows(read_file(folder / "n")), predictions = csv_rows(read_file(folder / "p"));
     REQUIRE(neighbors.size() == 1 + static_cast<std::size_t>(one.tests * most));

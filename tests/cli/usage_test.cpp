@@ -48,7 +48,8 @@ const std::vector<Mistake>& mistakes() {
         {"evaluate --distance float4 --device cpu"},
         {"evaluate --select bitonic --device cpu"},
         {"evaluate --select nth_element --device gpu"},
-        {"evaluate --data . --device cpu --memory 98", "error: --memory 98: no image fits; expected at least 99 bytes"},
+        {"evaluate --data . --device cpu --memory 98",
+         "error: --memory 98: no image fits; expected at least 99 bytes"},
         // Methods, transforms, re-rankers.
         {"evaluate --data . --transform pca:41",
          "error: transform pca: 41 components of 40 images of 99 bytes; expected 1 to 40\n"},

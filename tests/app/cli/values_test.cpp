@@ -19,8 +19,8 @@ TEST_CASE("sizes in bytes, and with K, M, G and T") {
     for (const char* more_than_any :
          {"99999999999G", "8589934592G", "9223372036854775808", "99999999999999999999999", "9999999T"})
         CHECK(parse_size("--memory", more_than_any) == unlimited);
-    for (const char* wrong : {"", "0", "0G", "K", "-1", "-99999999999999999999", "1.5G", "1 G", "1iB", "1BB",
-                              "1GBB", "1P"})
+    for (const char* wrong :
+         {"", "0", "0G", "K", "-1", "-99999999999999999999", "1.5G", "1 G", "1iB", "1BB", "1GBB", "1P"})
         CHECK_THROWS_AS(parse_size("--memory", wrong), UsageError);
 }
 
