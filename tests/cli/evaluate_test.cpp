@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <sstream>
 
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
@@ -198,6 +199,27 @@ TEST_CASE("--report writes all of it and makes the folder") {
         CHECK(contains(result.err, "this build has no OpenCV"));
 }
 
+TEST_CASE("confidences are fitted only for an output that shows them, and the times add up") {
+    const Work work({.train = 300});
+    for (const Words words : {"evaluate", "evaluate --neighbors-csv n"})
+        CHECK(!contains(work.output(words), "confidence"));
+    for (const std::string file : {"json j", "predictions p", "report r"}) {
+        const std::string text = work.output(Words(("evaluate --" + file).c_str()));
+        std::map<std::string, double> ms;
+        for (const std::string& line : lines_of(text)) {
+            std::istringstream words(line);
+            std::string name, time;
+            words >> name >> time;
+            if (name == "whole") words >> time;
+            if (name == "whole" || name == "search" || name == "load" || name == "confidence" ||
+                name == "other")
+                ms[name] = std::stod(time);
+        }
+        REQUIRE(ms.size() == 5);
+        CHECK(std::abs(ms["search"] + ms["load"] + ms["confidence"] + ms["other"] - ms["whole"]) < 0.03);
+    }
+}
+
 TEST_CASE("a cache that cannot be written is noted once") {
     const Work work;
     write(work.folder / "cache/mnist-knn", "no folder");
@@ -226,7 +248,9 @@ TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers
         const RunResult result = work.plain("evaluate --data ." + words);
         CHECK(contains(output_of(result), "\nengine    cpu, "));
         CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
+        CHECK(!contains(result.err, "insufficient"));
         CHECK(lines_of(result.err).size() == 1);
+        silent_output(work.plain("evaluate --data . -q" + words));
     }
     silent_output(work.plain("evaluate --data . --engine cpu"));  // nothing was replaced
 }
@@ -248,9 +272,7 @@ void check_known(const Known& one, const Words& more) {
         program("evaluate --tie smallest --json - --neighbors-csv " + (folder / "n") + " --predictions " +
                 (folder / "p") + " --data" + Words{mnist_folder()} + "--limit-test " +
                 std::to_string(one.tests) + " -k " + std::to_string(most) + one.words + more)));
-        CHECK(!contains(result.err, "insufficient"));
     CHECK(report["result"]["correct"] == one.smallest.at(most));
-        silent_output(work.plain("evaluate --data . -q" + words));
     CHECK(report["dataset"]["name"] == "MNIST");
     const auto neighbors = csv_rows(read_file(folder / "n")), predictions = csv_rows(read_file(folder / "p"));
     REQUIRE(neighbors.size() == 1 + static_cast<std::size_t>(one.tests * most));
