@@ -70,7 +70,15 @@ std::string short_number(double value) {
 }
 
 std::string percent(double share, int digits) {
-    return fixed(share * 100, digits) + " %";
+    const std::string text = fixed(share * 100, digits);
+    if (share >= 1 || text != fixed(100, digits)) return text + " %";
+    return digits < 1 ? percent(share, 1) : "> " + fixed(100 - std::pow(10.0, -digits), digits) + " %";
+}
+
+std::string short_percent(double share) {
+    std::string text = percent(share, 0);
+    std::erase(text, ' ');
+    return text;
 }
 
 std::string with_commas(std::int64_t number) {

@@ -19,8 +19,11 @@ std::string shortest(double value);
 /// Three significant digits, without an exponent: "0.0123", "1.23", "12.3", "1234".
 std::string short_number(double value);
 
-/// A share of 1 as "96.88 %".
+/// A share of 1 as "96.88 %". Less than all is never rounded up to 100 %: it has one digit more, or is "> 99.9 %".
 std::string percent(double share, int digits = 2);
+
+/// A probability where there is little room: "97%", ">99.9%".
+std::string short_percent(double share);
 
 /// "1,234,567".
 std::string with_commas(std::int64_t number);
