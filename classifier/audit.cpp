@@ -74,6 +74,12 @@ double logistic(double x) {
     return 1 / (1 + std::exp(-x));
 }
 
+/// Nothing is certain: 1e-6 to 1 - 1e-6, as a confidence.
+double wrong_probability(double evidence, double slope) {
+    constexpr double least = 1e-6;
+    return std::clamp(logistic(slope * evidence), least, 1 - least);
+}
+
 /// Newton's method on the sum of log(1 - logistic(slope · evidence)), which is concave.
 double fitted_slope(std::vector<double> evidence) {
     double size = 0;
@@ -139,7 +145,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
     for (std::size_t i = 0; i < means.size(); ++i) {
         const double against = evidence_of(means[i], t);
         audit.images.push_back({static_cast<std::int64_t>(i), labels[i], means[i].suggested, against,
-                                logistic(audit.slope * against)});
+                                wrong_probability(against, audit.slope)});
     }
     std::ranges::stable_sort(audit.images, std::greater<>(), &Suspicion::evidence);
     audit.plan = found.plan;

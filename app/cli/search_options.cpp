@@ -136,7 +136,8 @@ std::vector<Option> search_options(Options& o) {
         {"tune", "-k", once("RANGE", t.range, read_range),
          "the numbers of neighbors to try, up to 1024: 7, 1-30 (default) or 1,3,5-15"},
         {searching, "--engine", engine,
-         one_of(engine_names()) + " (default " + default_engine + "); auto: the fastest on the device"},
+         one_of(engine_names()) + " (default " + default_engine +
+             "); auto: the fastest on the device; an engine of the GPU that is named needs one"},
         {"bench", "--engine", engine, "only this engine"},
         {searching, "--distance", distance, list_of("another distance kernel", distance_kernels())},
         {"bench", "--distance", distance,
