@@ -15,6 +15,7 @@
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 #include "data/picture/digit_image.h"
+#include "data/set/cache.h"
 
 namespace {
 
@@ -29,7 +30,9 @@ int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Cloc
     }
     if (!knn::share_among_ranks(*line.command, line.options)) return knn::end_ranks(done);
     knn::check_distinct(knn::output_places(line.options));
-    return knn::end_ranks(line.command->run(line.options, start));
+    const int code = line.command->run(line.options, start);
+    knn::note(knn::cache_notice(), line.options.output);
+    return knn::end_ranks(code);
 }
 
 constexpr const char* no_memory =

@@ -74,6 +74,12 @@ double logistic(double x) {
     return 1 / (1 + std::exp(-x));
 }
 
+/// Nothing is certain: 1e-6 to 1 - 1e-6, as a confidence.
+double wrong_probability(double evidence, double slope) {
+    constexpr double least = 1e-6;
+    return std::clamp(logistic(slope * evidence), least, 1 - least);
+}
+
 /// Newton's method on the sum of log(1 - logistic(slope · evidence)), which is concave.
 double fitted_slope(std::vector<double> evidence) {
     double size = 0;
@@ -104,7 +110,7 @@ double fitted_slope(std::vector<double> evidence) {
 }  // namespace
 
 Method audit_method(const Method& method, std::int64_t n_train) {
-    require_others(1, n_train);
+    require_others(method.vote.k, n_train);
     Method wide = method;
     const int wanted = std::max(method.vote.k, method.reranks() ? method.rerank.candidates : audit_neighbors);
     wide.vote.k = static_cast<int>(std::min<std::int64_t>(wanted, n_train - 1));
@@ -119,7 +125,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
                         ", which nothing contradicts; expected at least two");
     const auto start = Clock::now();
     Audit audit;
-    audit.each = std::min(method.vote.k, index.method().vote.k);
+    audit.each = method.vote.k;
     const Measure measure = method.neighbor_measure();
     Results found = index.search(Queries::all_of(training.rows), {.vote = false, .token = token});
     audit.neighbors = std::move(found.neighbors);
@@ -139,7 +145,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
     for (std::size_t i = 0; i < means.size(); ++i) {
         const double against = evidence_of(means[i], t);
         audit.images.push_back({static_cast<std::int64_t>(i), labels[i], means[i].suggested, against,
-                                logistic(audit.slope * against)});
+                                wrong_probability(against, audit.slope)});
     }
     std::ranges::stable_sort(audit.images, std::greater<>(), &Suspicion::evidence);
     audit.plan = found.plan;

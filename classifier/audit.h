@@ -25,7 +25,7 @@ namespace knn {
 /// The neighbors from which the means are taken, at least; a re-ranker has its candidates.
 inline constexpr int audit_neighbors = 100;
 
-/// The method with as many neighbors as an audit reads, of `n_train` images. Throws UsageError if there are no others.
+/// The method with as many neighbors as an audit reads, of `n_train` images. Throws as require_others.
 Method audit_method(const Method& method, std::int64_t n_train);
 
 struct Suspicion {

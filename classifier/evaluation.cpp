@@ -118,7 +118,6 @@ Evaluation classify_and_score(const Index& index, const Dataset& data, std::int6
     found.search_ms += index.open_ms();
     const auto truth = data.test.labels.span().first(static_cast<std::size_t>(n_test));
     evaluation.score = score(found.votes, truth, data.labels);
-    add_confidence(evaluation, index, token);
     return evaluation;
 }
 

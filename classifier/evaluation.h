@@ -87,7 +87,7 @@ struct Evaluation {
     double load_ms = 0, wall_ms = 0;
 };
 
-/// The first `n_test` images of the data set's test set, classified and scored.
+/// The first `n_test` images of the data set's test set, classified and scored, without confidences.
 Evaluation classify_and_score(const Index& index, const Dataset& data, std::int64_t n_test,
                               const ProgressToken& token);
 

@@ -152,11 +152,11 @@ Method parse_method_text(std::string_view text, const std::string& file) {
     const auto fail = [&](const std::string& what) { throw DataError(file + ": " + what); };
     std::istringstream lines{std::string(text)};
     std::string line;
-    if (!std::getline(lines, line) || line != heading)
+    if (!next_line(lines, line, true) || line != heading)
         fail(std::string("is no method; expected '") + heading + "' in its first line");
     Method method;
     std::set<std::string_view> seen;
-    for (int number = 2; std::getline(lines, line); ++number) {
+    for (int number = 2; next_line(lines, line); ++number) {
         if (line.empty() || line.starts_with('#')) continue;
         try {
             if (const std::string_view name = read_line(line, method); !seen.insert(name).second)

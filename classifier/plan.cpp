@@ -58,23 +58,27 @@ void check_combination(const PlanRequest& request) {
                                 (on_gpu ? "kernel, or §device cpu" : "selector"));
 }
 
+/// `asked`: what needs a GPU; `instead`: what does not.
+[[noreturn]] void refuse_without_gpu(const std::string& asked, const std::string& instead,
+                                     const Machine& machine) {
+    throw DeviceError(asked + ": no GPU: " + machine.why_no_gpu +
+                      "; expected an NVIDIA GPU with its driver, or " + instead);
+}
+
 /// The requested GPU, by default the first; null if the machine has none. Throws as `find_gpus`.
 const Device* find_gpu(const DeviceRequest& request, const Machine& machine) {
-    const auto fail = [&](const std::string& what) {
-        throw DeviceError("§device " + request.text() + ": " + what);
-    };
+    const std::string asked = "§device " + request.text();
     if (machine.gpus.empty()) {
-        if (request.kind == DeviceKind::gpu)
-            fail("no GPU: " + machine.why_no_gpu +
-                 "; expected an NVIDIA GPU with its driver, or §device cpu");
+        if (request.kind == DeviceKind::gpu) refuse_without_gpu(asked, "§device cpu", machine);
         return nullptr;
     }
     const auto found = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Device& gpu) {
         return !request.number || gpu.number == *request.number;
     });
     if (found == machine.gpus.end())
-        fail("no such GPU; expected gpu:" + std::to_string(machine.gpus.front().number) +
-             " to gpu:" + std::to_string(machine.gpus.back().number));
+        throw DeviceError(asked +
+                          ": no such GPU; expected gpu:" + std::to_string(machine.gpus.front().number) +
+                          " to gpu:" + std::to_string(machine.gpus.back().number));
     return &*found;
 }
 
@@ -85,8 +89,15 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
     const bool on_gpu = wants_gpu(request);
     const Device* gpu = on_gpu ? find_gpu(request.device, machine) : nullptr;
     const bool named_kernels = !request.distance.empty() || !request.select.empty();
-    const bool drops_kernels = on_gpu && gpu == nullptr;  // which are the GPU's
+    const bool lacks_gpu = on_gpu && gpu == nullptr;
     const Engine* named = find_engine(request.engine.value_or(default_engine), table);
+    if (lacks_gpu && request.engine && named != nullptr)
+        refuse_without_gpu("§engine " + *request.engine, "§engine cpu", machine);
+    if (lacks_gpu && named_kernels) {
+        const std::string option = request.distance.empty() ? "§select" : "§distance";
+        refuse_without_gpu(option + ' ' + (request.distance.empty() ? request.select : request.distance),
+                           "no " + option, machine);
+    }
     std::vector<const Engine*> candidates;
     if (gpu == nullptr)
         candidates = {&first_engine(false, table)};
@@ -102,8 +113,8 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
         Resolved resolved{engine,
                           {.engine = engine->name,
                            .device = engine->on_gpu ? *gpu : machine.cpu,
-                           .distance = drops_kernels ? "" : request.distance,
-                           .select = drops_kernels ? "" : request.select,
+                           .distance = request.distance,
+                           .select = request.select,
                            .batch = request.batch,
                            .threads = engine->on_gpu ? 1 : request.threads,
                            .memory = request.memory},
@@ -112,9 +123,8 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
             if (!first) first = why;
             continue;
         }
-        if (drops_kernels)
-            resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU" +
-                              (named_kernels ? ", which has no use for §distance and §select" : "");
+        if (lacks_gpu)
+            resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
         else if (!engine->on_gpu && first)
             resolved.notice = "not on the GPU (" + *first + "): searching on the CPU";
         return resolved;
@@ -205,6 +215,9 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
 Resolved resolve(const PlanRequest& request, const Problem& problem, const Machine& machine,
                  std::span<const Engine> table) {
     check_combination(request);
+    if (request.memory > 0 && request.memory < problem.dim)
+        throw UsageError("§memory " + std::to_string(request.memory) + ": no image fits; expected at least " +
+                         std::to_string(problem.dim) + " bytes, the size of one");
     Resolved resolved = resolve_one(request, problem, machine, table);
     if (resolved.engine->on_gpu && request.device.several()) add_devices(request, problem, machine, resolved);
     Plan& plan = resolved.plan;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <numeric>
 
 #include "classifier/graph.h"
 #include "classifier/vote.h"
@@ -78,6 +79,12 @@ void for_means(std::span<const Neighbor> neighbors, std::span<const std::uint8_t
 
 }  // namespace
 
+std::vector<int> all_k(int low, int high) {
+    std::vector<int> all(at(high - low + 1));
+    std::iota(all.begin(), all.end(), low);
+    return all;
+}
+
 std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method) {
     std::vector<VotingRule> kinds;
     const bool integers = is_integral(method.neighbor_measure().metric);
@@ -99,7 +106,8 @@ TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int6
     Method tried = method;
     for (const VotingRule& kind : vote_kinds(range, method)) {
         tried.vote = kind;
-        for (tried.vote.k = range.low; tried.vote.k <= range.high; ++tried.vote.k) {
+        for (const int k : range.k) {
+            tried.vote.k = k;
             configurations_.push_back(
                 {.method = tried, .wrong = WrongImages(at(divide_up(n_train, word_bits)))});
             most = std::max(most, tried.voters(n_train - 1));
@@ -110,7 +118,11 @@ TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int6
 
 void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels,
                         int threads, const ProgressToken& token) {
-    const int low = range_.low, high = range_.high;
+    const int low = range_.k.front(), high = range_.k.back();
+    constexpr std::ptrdiff_t none = -1;
+    std::vector<std::ptrdiff_t> place(at(high + 1), none);  // of a k in the range
+    for (std::size_t i = 0; i < range_.k.size(); ++i)
+        place[at(range_.k[i])] = std::ptrdiff_t(i);
     const ClassSizes sizes = class_sizes(labels);
     // Pieces of whole words: no two threads write the same one.
     cpu::for_rows(
@@ -120,11 +132,12 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
                 const std::int64_t image = first + q;
                 const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
                 for (auto of_kind = configurations_.begin(); of_kind != configurations_.end();
-                     of_kind += high - low + 1) {
+                     of_kind += std::ssize(range_.k)) {
                     const VotingRule& kind = of_kind->method.vote;
                     const auto report = [&](int k, std::uint8_t label) {
-                        if (k >= low && label != labels[at(image)])
-                            of_kind[k - low].wrong[at(image / word_bits)] |= bit;
+                        const std::ptrdiff_t one = place[at(k)];
+                        if (one != none && label != labels[at(image)])
+                            of_kind[one].wrong[at(image / word_bits)] |= bit;
                     };
                     if (kind.votes == Votes::majority)
                         for_majorities(part.row(q), labels, kind, searched_.neighbor_measure(), high, report);

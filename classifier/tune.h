@@ -13,9 +13,12 @@
 
 namespace knn {
 
+/// The numbers from `low` to `high`.
+std::vector<int> all_k(int low, int high);
+
 /// The voting rules that are tried; without a value, both.
 struct VoteRange {
-    int low = 1, high = 30;  ///< k
+    std::vector<int> k = all_k(1, 30);  ///< ascending
     std::optional<Votes> votes;
     std::optional<Weights> weights;  ///< `class-mean` has none
     std::optional<Tie> tie;

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "app/cli/option_kinds.h"
@@ -58,13 +59,19 @@ DeviceRequest parse_device(Text option, Text value) {
     return request;
 }
 
-/// "A-B" or "N".
+/// Numbers and ranges: "1,3,5-15".
 void read_range(Text option, Text value, VoteRange& range) {
-    const std::size_t dash = value.find('-', 1);
-    range.low = static_cast<int>(parse_integer(option, value.substr(0, dash), 1, max_k));
-    range.high = dash == std::string::npos
-                     ? range.low
-                     : static_cast<int>(parse_integer(option, value.substr(dash + 1), range.low, max_k));
+    std::set<int> all;
+    std::istringstream parts(value + ',');
+    for (std::string part; std::getline(parts, part, ',');) {
+        const std::size_t dash = part.find('-', 1);
+        const std::int64_t low = parse_integer(option, part.substr(0, dash), 1, max_k);
+        const bool is_range = dash != std::string::npos;
+        const std::int64_t high = is_range ? parse_integer(option, part.substr(dash + 1), low, max_k) : low;
+        for (const int k : all_k(static_cast<int>(low), static_cast<int>(high)))
+            all.insert(k);
+    }
+    range.k.assign(all.begin(), all.end());
 }
 
 }  // namespace
@@ -127,9 +134,10 @@ std::vector<Option> search_options(Options& o) {
          "neighbors, 1 to 1024 (default 5; accurate: 4)", in_report},
         {"graph", "-k", number(m.vote.k, 1, max_k), "neighbors of each image, 1 to 1024 (default 10)"},
         {"tune", "-k", once("RANGE", t.range, read_range),
-         "the numbers of neighbors to try, A-B or N, up to 1024 (default 1-30)"},
+         "the numbers of neighbors to try, up to 1024: 7, 1-30 (default) or 1,3,5-15"},
         {searching, "--engine", engine,
-         one_of(engine_names()) + " (default " + default_engine + "); auto: the fastest on the device"},
+         one_of(engine_names()) + " (default " + default_engine +
+             "); auto: the fastest on the device; an engine of the GPU that is named needs one"},
         {"bench", "--engine", engine, "only this engine"},
         {searching, "--distance", distance, list_of("another distance kernel", distance_kernels())},
         {"bench", "--distance", distance,
@@ -160,7 +168,7 @@ std::vector<Option> search_options(Options& o) {
          "several devices or ranks: each has the whole training set and some of the queries, or a part of "
          "the training set and all queries: auto (default), queries or training"},
         {searching, "--memory", once("SIZE", w.memory, parse_size),
-         "the most memory of a device for training images, such as 500M or 8G; more are searched part by "
+         "the most memory of a device for training images, such as 500M or 8GB; more are searched part by "
          "part"},
         {"evaluate classify draw view", "--limit-train", number(o.first.train), first_images, in_report},
         {"graph condense audit tune", "--limit-train", number(o.first.train, 2),

@@ -42,16 +42,20 @@ double parse_number(std::string_view option, std::string_view text, double low, 
 }
 
 std::int64_t parse_size(std::string_view option, std::string_view text) {
-    constexpr std::string_view units = "KMG";
-    const std::size_t unit = text.empty() ? units.npos : units.find(text.back());
-    const std::string_view digits = unit == units.npos ? text : text.substr(0, text.size() - 1);
-    const int shift = unit == units.npos ? 0 : 10 * (static_cast<int>(unit) + 1);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool number = error == std::errc{} && !digits.empty() && end == digits.data() + digits.size();
-    if (number && value >= 1 && value <= unlimited >> shift) return value << shift;
-    throw UsageError(as_given(option, text) +
-                     ": no size; expected a number of bytes, or one with K, M or G, such as 500M");
+    constexpr std::string_view units = "bkmgt";
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const std::string unit = lower_case(text.substr(static_cast<std::size_t>(end - text.data())));
+    const std::size_t power = unit.empty() ? 0 : units.find(unit[0]);
+    const std::string_view rest = std::string_view(unit).substr(unit.empty() ? 0 : 1);
+    const bool known = rest.empty() || (power > 0 && (rest == "b" || rest == "ib"));
+    const bool too_large = error == std::errc::result_out_of_range;
+    if (power == units.npos || !known || (error != std::errc{} && !too_large) || (value == 0 && !too_large))
+        throw UsageError(as_given(option, text) +
+                         ": no size; expected a number of bytes, or one with K, M, G or T, such as 500M");
+    const std::size_t shift = 10 * power;
+    const auto most = static_cast<std::uint64_t>(unlimited >> shift);
+    return too_large || value > most ? unlimited : static_cast<std::int64_t>(value << shift);
 }
 
 std::vector<std::string> words_of(const std::string& text) {

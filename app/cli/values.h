@@ -24,8 +24,8 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
 double parse_number(std::string_view option, std::string_view text, double low, double high,
                     std::string_view unit = {}, std::string_view suffix = {});
 
-/// Bytes: a whole number of at least 1, or one with K, M or G for 2^10, 2^20, 2^30. Throws UsageError as
-/// parse_integer does.
+/// Bytes: a whole number of at least 1, or one with K, M, G or T for 2^10, 2^20, 2^30, 2^40, also as KB or KiB; more than any
+/// memory is `unlimited`. Throws UsageError as parse_integer does.
 std::int64_t parse_size(std::string_view option, std::string_view text);
 
 /// The field `name` of each row of a table: of engines, kernels, methods or commands.

@@ -212,7 +212,6 @@ int audit(const Options& options, Clock::time_point start) {
     const Resolved resolved = set.resolve(wide, std::max(train.count, test.count));
     agree_on({train, test}, train_labels);
     AuditReport report{set, given, options.method, train_labels, std::move(planted)};
-    report.method.vote.k = std::min(report.method.vote.k, wide.vote.k);
     report.audit = with_progress(options.output, "searching", [&](const ProgressToken& token) {
         return audit(Index(training, wide, resolved, token.quiet()), options.method, test, test_labels,
                      token);

@@ -291,7 +291,9 @@ int classify(const Options& options, Clock::time_point start) {
         if (answers.expected) picture.expected = expected_digit(picture.file);
     const std::size_t failures = report_failures(answers);
     if (explains && answers.pictures.size() > max_explained)
-        note("--explain shows the first " + std::to_string(max_explained) + " pictures", options.output);
+        note("--explain draws the first " + std::to_string(max_explained) + " of " +
+                 counted(std::ssize(answers.pictures), "picture"),
+             options.output);
     const bool quiet = options.output.quiet, color = use_color(options.output.color);
     Judgment judgment;
     if (answers.expected) judgment = judge(answers);

@@ -37,7 +37,7 @@ Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std:
     PlanRequest request = options.request;
     if (!request.chooses() && n_query <= few_digits) request.device.kind = DeviceKind::cpu;
     Resolved resolved = Planner(request).resolve(options.method.problem(set.view(), n_query));
-    note(resolved.notice);
+    note(resolved.notice, options.output);
     return resolved;
 }
 

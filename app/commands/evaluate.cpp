@@ -1,6 +1,7 @@
 #include "app/commands/evaluate.h"
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 
 #include "app/cli/command_line.h"
@@ -46,6 +47,12 @@ std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const Outp
         files.push_back({name(5), [&images](std::ostream& out) { write_idx_labels(out, images); }});
     }
     return files;
+}
+
+/// Whether an output of `evaluate` shows confidences. It asks what was given, because only the first rank keeps its outputs.
+bool shows_confidence(const Options& options) {
+    return std::ranges::any_of(std::array{"json", "predictions", "report"},
+                               [&](const char* output) { return options.given.contains(output); });
 }
 
 /// Sets the options to those of the report's evaluation.
@@ -120,7 +127,8 @@ std::optional<Score> score_of(const Predictions& predictions, const std::vector<
     return score(predictions.votes, predictions.truth, labels);
 }
 
-Source::Source(const Options& options, const std::optional<SavedReport>& report, Clock::time_point start)
+Source::Source(const Options& options, const std::optional<SavedReport>& report, Clock::time_point start,
+               bool with_confidence)
     : options_(options) {
     if (report) {
         from_report(*report);
@@ -129,7 +137,9 @@ Source::Source(const Options& options, const std::optional<SavedReport>& report,
     open({}, {});
     const Index& opened = index();
     evaluation_ = with_progress(options_.output, "searching", [&](const ProgressToken& token) {
-        return classify_and_score(opened, set_->data(), set_->queries().count, token);
+        Evaluation made = classify_and_score(opened, set_->data(), set_->queries().count, token);
+        if (with_confidence) add_confidence(made, opened, token);
+        return made;
     });
     evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms = ms_since(start);
@@ -240,7 +250,7 @@ void Source::complete(const std::vector<std::int64_t>& images) {
 }
 
 int evaluate(const Options& options, Clock::time_point start) {
-    const Source source(options, {}, start);
+    const Source source(options, {}, start, shows_confidence(options));
     const Evaluation& evaluation = source.evaluation();
     const OutputOptions& output = options.output;
     std::vector<OutputFile> files = {

@@ -31,8 +31,10 @@ void check_source(const Options& options);
 /// another data set is never shown.
 class Source {
   public:
-    /// `report`: what --from names; none: evaluates now. Throws DataError, DeviceError, UsageError.
-    Source(const Options& options, const std::optional<SavedReport>& report, Clock::time_point start);
+    /// `report`: what --from names; none: evaluates now, and fits confidences if asked to. Throws DataError, DeviceError,
+    /// UsageError.
+    Source(const Options& options, const std::optional<SavedReport>& report, Clock::time_point start,
+           bool with_confidence = true);
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 

@@ -78,7 +78,7 @@ std::vector<std::string> pictures_in(const std::string& folder) {
 
 LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location,
                      const std::vector<fs::path>& also_read)
-    : needed_(needed), planner_(options.request) {
+    : needed_(needed), output_(options.output), planner_(options.request) {
     if (location)
         location_ = std::move(*location);
     else
@@ -156,7 +156,7 @@ Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);
     note(std::exchange(data_notice_, ""));  // not where it is an error anyway
-    if (noted_.insert(resolved.notice).second) note(resolved.notice);
+    if (noted_.insert(resolved.notice).second) note(resolved.notice, output_);
     return resolved;
 }
 

@@ -51,6 +51,7 @@ class LoadedSet {
     Dataset read_images(const Options& options) const;
 
     Needed needed_;
+    OutputOptions output_;
     Planner planner_;
     DataLocation location_;              ///< of a data set; of --images its source alone
     std::string images_;                 ///< --images: a file or a folder

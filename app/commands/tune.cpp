@@ -134,11 +134,11 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, std
     require_others(1, n_train);
     for (const Method& method : methods) {
         const int most = largest_k(method, n_train);
-        if (range.high > most && options.given.contains("-k"))
-            throw UsageError("-k " + std::to_string(range.high) + ": " + search_text(method) + " of " +
+        if (range.k.back() > most && options.given.contains("-k"))
+            throw UsageError("-k " + std::to_string(range.k.back()) + ": " + search_text(method) + " of " +
                              with_commas(n_train) + " images has fewer neighbors; expected at most " +
                              std::to_string(most));
-        range.high = std::min(range.high, most);
+        std::erase_if(range.k, [&](int k) { return k > most; });
     }
     return range;
 }
@@ -206,7 +206,32 @@ std::string tune_line(const TuneResult& result) {
            ", 95 % interval " + interval_text(best) + ") by leave-one-out\n";
 }
 
-/// The table of the first `limit` configurations, the best first.
+/// "1, 3, 5 to 15".
+std::string ranges_text(const std::vector<int>& numbers) {
+    std::string text;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::size_t first = i;
+        while (i + 1 < numbers.size() && numbers[i + 1] == numbers[i] + 1)
+            ++i;
+        text += (text.empty() ? "" : ", ") + std::to_string(numbers[first]);
+        if (i > first) text += " to " + std::to_string(numbers[i]);
+    }
+    return text;
+}
+
+/// Without those that get the same images wrong as an earlier one of their search.
+std::vector<const Configuration*> different(const std::vector<Configuration>& all) {
+    const auto before = [](const Configuration* a, const Configuration* b) {
+        return std::tie(a->search, a->wrong) < std::tie(b->search, b->wrong);
+    };
+    std::set<const Configuration*, decltype(before)> seen(before);
+    std::vector<const Configuration*> some;
+    for (const Configuration& one : all)
+        if (seen.insert(&one).second) some.push_back(&one);
+    return some;
+}
+
+/// The table of the first `limit` different configurations, the best first.
 std::string tune_text(const TuneResult& result, std::int64_t limit) {
     Facts facts = {{"data", counted(result.images(), "training image") + " of " + result.shape_text() + ", " +
                                 counted(result.classes(), "class")},
@@ -217,26 +242,30 @@ std::string tune_text(const TuneResult& result, std::int64_t limit) {
         facts.emplace_back(&search == result.searches.data() ? "searches" : "",
                            search_text(search) + ": the nearest " + std::to_string(search.vote.k));
     facts.emplace_back("tried", counted(std::ssize(result.configurations), "configuration") +
-                                    ", k = " + std::to_string(result.range.low) + " to " +
-                                    std::to_string(result.range.high));
+                                    ", k = " + ranges_text(result.range.k));
     facts.emplace_back("time", result.times());
 
     using enum Align;
     Table table({left, right, right, left, right, right, left, left, left, left, left, left});
     table.add({"", "errors", "share", "95 % interval", "p", "k", "vote", "weights", "tie", "transform",
                "metric", "rerank"});
-    const std::int64_t shown = std::min(limit, std::ssize(result.configurations));
-    for (std::int64_t i = 0; i < shown; ++i)
-        table.add(row_text(result, result.configurations[static_cast<std::size_t>(i)]));
+    const std::vector<const Configuration*> lines = different(result.configurations);
+    const std::int64_t shown = std::min(limit, std::ssize(lines));
+    for (const Configuration* one : std::span(lines).first(static_cast<std::size_t>(shown)))
+        table.add(row_text(result, *one));
     const std::int64_t good =
         std::ranges::count(result.configurations, true, &Configuration::as_good_as_best);
     std::string text = facts_text(facts) + '\n' + table.text(0);
-    if (shown < std::ssize(result.configurations))
-        text +=
-            "... and " + with_commas(std::ssize(result.configurations) - shown) + " more (--limit, --csv)\n";
-    return text + "\n* as good as the best: McNemar's exact test does not tell them apart (p >= " +
-           fixed(significance, 2) + "); " + with_commas(good) + " of " +
-           with_commas(std::ssize(result.configurations)) + "\nbest: " + tune_line(result);
+    if (shown < std::ssize(lines))
+        text += "... and " + with_commas(std::ssize(lines) - shown) + " more (--limit, --csv)\n";
+    return text +
+           "\nConfigurations of one search that get the same images wrong share a line, that of the first.\n"
+           "p: how likely two equally good classifiers are to differ at least as much as this one and the "
+           "best\n"
+           "(McNemar's exact test)\n"
+           "* as good as the best: p >= " +
+           fixed(significance, 2) + "; " + with_commas(good) + " of " +
+           counted(std::ssize(result.configurations), "configuration") + "\nbest: " + tune_line(result);
 }
 
 /// The parts of a method with the names that report.json has for them.

@@ -84,10 +84,10 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
                         std::to_string(n_test) + " lines of " + predictions_heading);
     };
     std::string line;
-    if (!std::getline(stream, line) || line != predictions_heading) wrong(1, "is not the heading");
+    if (!next_line(stream, line, true) || line != predictions_heading) wrong(1, "is not the heading");
     Predictions read;
     for (std::int64_t i = 0; i < n_test; ++i) {
-        if (!std::getline(stream, line)) wrong(i + 2, "is missing");
+        if (!next_line(stream, line)) wrong(i + 2, "is missing");
         std::int64_t index = -1;
         Vote vote{};
         std::uint8_t truth = 0;
@@ -101,7 +101,7 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
         read.votes.push_back(vote);
         read.confidence.push_back(confidence);
     }
-    if (std::getline(stream, line)) wrong(n_test + 2, "is one too many");
+    if (next_line(stream, line)) wrong(n_test + 2, "is one too many");
     return read;
 }
 

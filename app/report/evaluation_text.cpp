@@ -153,7 +153,12 @@ std::string timing_text(const Evaluation& evaluation) {
     Table table(
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"stage", "launches", "total ms", "ms/image", "GB/s", "GFLOP/s", peaks ? "of the peak" : ""});
+    double confidence_ms = 0;  // which is no part of the search
     for (const Stage& stage : found.timeline.stages()) {
+        if (stage.name == "confidence") {
+            confidence_ms = stage.total_ms;
+            continue;
+        }
         std::vector<std::string> cells = line(stage.name, std::to_string(stage.launches), stage.total_ms);
         cells.insert(cells.end(), {rate_text(stage.gb_per_s()), rate_text(stage.gflop_per_s()),
                                    share_of_peak(stage, found.plan.device)});
@@ -163,6 +168,9 @@ std::string timing_text(const Evaluation& evaluation) {
     table.add(line("kernels", "", found.timeline.kernels_ms()));
     table.add(line("search", "", found.search_ms));
     table.add(line("load", "", evaluation.load_ms));
+    if (confidence_ms > 0) table.add(line("confidence", "", confidence_ms));
+    const double named_ms = found.search_ms + evaluation.load_ms + confidence_ms;
+    table.add(line("other", "", std::max(evaluation.wall_ms - named_ms, 0.0)));
     table.add(line("whole run", "", evaluation.wall_ms));
     const std::string imbalance = imbalance_text(found.timeline);
     return table.text() + (imbalance.empty() ? "" : "\n  imbalance: " + imbalance + '\n');

@@ -209,7 +209,8 @@ void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
     const double height = std::clamp(box.height * 0.2, 9.0, 16.0);
     // The confidence follows in smaller letters, in percent: tags of neighbors must not cover it.
     const double small = std::max(7.0, 0.6 * height);
-    const std::string sure = digit.label ? std::to_string(std::lround(100 * digit.confidence)) : "";
+    std::string sure = digit.label ? short_percent(digit.confidence) : "";
+    if (!sure.empty()) sure.pop_back();  // the sign
     const double symbol_width = Canvas::width_of(symbol(digit), height),
                  sure_width = sure.empty() ? 0 : Canvas::width_of(sure, small) + 5;
     Canvas tag(symbol_width + sure_width + 6, height + 6, 4, digit.label ? good : bad);

@@ -115,7 +115,7 @@ std::string data_section(const Inventory& inventory) {
             facts.emplace_back("incomplete", harmless(place));
     }
     facts.emplace_back("cache", inventory.cache.empty()
-                                    ? "none: neither XDG_CACHE_HOME nor HOME names a folder"
+                                    ? "none: its folder would be in $XDG_CACHE_HOME, else in $HOME"
                                     : harmless(inventory.cache) + ", " +
                                           fixed(double(inventory.cache_bytes) / 1e6, 1) + " of at most " +
                                           with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +

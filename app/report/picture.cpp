@@ -150,8 +150,8 @@ void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, doub
                 digit.label == digit.predicted ? right_ink : wrong_ink, Side::left, 0.16);
 
     const std::string number = '#' + std::to_string(digit.index);
-    canvas.text(number + "  " + fixed(100 * digit.confidence, 0) + "%", middle, y + sheet_tile + 36, 8,
-                faint_ink, Side::center, 0.14);
+    canvas.text(number + "  " + short_percent(digit.confidence), middle, y + sheet_tile + 36, 8, faint_ink,
+                Side::center, 0.14);
 }
 
 }  // namespace

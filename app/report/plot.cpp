@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/report/text.h"
 #include "data/core/format.h"
@@ -15,6 +16,8 @@ constexpr const char *white = "#ffffff", *dark = "#1d2733", *gray = "#5d6b7a", *
 // Hues that color-blind readers can distinguish (Okabe and Ito), dark enough for thin lines.
 constexpr const char* hues[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                 "#8c6d00", "#56b4e9", "#5b3fa0", "#555555"};
+// As many as have no common divisor with the hues: 40 lines differ.
+constexpr const char* dashes[] = {"none", "7 4", "2 3", "11 3 2 3", "4 6"};
 constexpr double panel_width = 620, line_panel_height = 430, panel_gap = 26, plot_margin = 28, plot_head = 60,
                  line_step = 19;
 constexpr double letter_width = 0.92;  // average width of a letter, in heights of capitals
@@ -92,6 +95,13 @@ class Painter {
         svg += "<line" + attribute("x1", x1) + attribute("y1", y1) + attribute("x2", x2) +
                attribute("y2", y2) + attribute("stroke-width", width) + " stroke=\"" + color +
                "\" stroke-linecap=\"round\"/>\n";
+    }
+    void curve(const std::vector<std::pair<double, double>>& points, const char* color, const char* pattern) {
+        svg += "<polyline points=\"";
+        for (const auto& [x, y] : points)
+            svg += fixed(x, 2) + ',' + fixed(y, 2) + ' ';
+        svg += "\"" + attribute("stroke-width", 2.2) + " stroke=\"" + color + "\" stroke-dasharray=\"" +
+               pattern + "\" stroke-linejoin=\"round\" fill=\"none\"/>\n";
     }
     void box(double x, double y, double width, double height, const char* color) {
         svg += "<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) +
@@ -189,19 +199,22 @@ class Painter {
         text(panel.y_label, area.x + 9, (top + bottom) / 2, 9, gray, Anchor::center, true);
         double legend_y = top + 8;
         for (std::size_t i = 0; i < panel.lines.size(); ++i, legend_y += 19) {
-            const char* color = hues[i % std::size(hues)];
-            curve(panel.lines[i], x, y, color);
-            line(right + 12, legend_y - 4, right + 30, legend_y - 4, 2.2, color);
+            const auto first = std::ranges::find(panel.lines, panel.lines[i].points, &PlotLine::points);
+            const auto style = static_cast<std::size_t>(first - panel.lines.begin());
+            const char *color = hues[style % std::size(hues)], *pattern = dashes[style % std::size(dashes)];
+            if (style == i) plot(panel.lines[i], x, y, color, pattern);
+            curve({{right + 12, legend_y - 4}, {right + 30, legend_y - 4}}, color, pattern);
             disc(right + 21, legend_y - 4, 3.2, color);
             text(panel.lines[i].name, right + 36, legend_y, 9, dark, Anchor::left);
         }
     }
 
-    void curve(const PlotLine& one, const Scale& x, const Scale& y, const char* color) {
-        for (std::size_t i = 0; i < one.points.size(); ++i) {
-            const PlotPoint& point = one.points[i];
-            if (i > 0)
-                line(x(one.points[i - 1].x), y(one.points[i - 1].y), x(point.x), y(point.y), 2.2, color);
+    void plot(const PlotLine& one, const Scale& x, const Scale& y, const char* color, const char* pattern) {
+        std::vector<std::pair<double, double>> places;
+        for (const PlotPoint& point : one.points)
+            places.emplace_back(x(point.x), y(point.y));
+        curve(places, color, pattern);
+        for (const PlotPoint& point : one.points) {
             if (point.high > point.low) line(x(point.x), y(point.low), x(point.x), y(point.high), 1.2, color);
             disc(x(point.x), y(point.y), 3.2, color);
             if (point.hollow) disc(x(point.x), y(point.y), 1.9, white);

@@ -9,6 +9,8 @@ namespace knn {
 struct PlotPoint {
     double x = 0, y = 0, low = 0, high = 0;  ///< low to high: range of y; equal: no whisker
     bool hollow = false;                     ///< marks a special kind, explained in a note
+
+    friend bool operator==(const PlotPoint&, const PlotPoint&) = default;
 };
 struct PlotLine {
     std::string name;
@@ -20,7 +22,8 @@ struct PlotBar {
     std::string text;  ///< at its end
 };
 
-/// One diagram: lines over x and y, or, if there are none, horizontal bars.
+/// One diagram: lines over x and y, or, if there are none, horizontal bars. Each line has a color and dashes of its own, through
+/// which a line below it shows; lines through the same points are one, with all their names.
 struct Panel {
     std::string title, x_label, y_label;
     bool log_x = true, log_y = true;  ///< for bars: log_x is their scale

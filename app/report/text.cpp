@@ -69,8 +69,9 @@ std::string facts_text(const Facts& facts, std::size_t indent) {
 }
 
 std::string times_text(double search_ms, double load_ms, double wall_ms) {
-    return "search " + fixed(search_ms, 1) + " ms, load " + fixed(load_ms, 1) + " ms, whole run " +
-           fixed(wall_ms, 1) + " ms";
+    const double other_ms = std::max(wall_ms - search_ms - load_ms, 0.0);
+    return "search " + fixed(search_ms, 1) + " ms, load " + fixed(load_ms, 1) + " ms, other " +
+           fixed(other_ms, 1) + " ms, whole run " + fixed(wall_ms, 1) + " ms";
 }
 
 std::string escaped(const std::string& text) {

@@ -34,7 +34,7 @@ std::string styled(const std::string& text, const char* style, bool color);
 using Facts = std::vector<std::pair<std::string, std::string>>;
 std::string facts_text(const Facts& facts, std::size_t indent = 0);
 
-/// "search 1.2 ms, load 3.4 ms, whole run 5.6 ms".
+/// "search 1.2 ms, load 3.4 ms, other 1.0 ms, whole run 5.6 ms".
 std::string times_text(double search_ms, double load_ms, double wall_ms);
 
 /// Text for HTML and SVG, on one line.

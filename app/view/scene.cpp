@@ -52,7 +52,7 @@ void draw_verdict(Canvas& canvas, const PageDigit& digit) {
     canvas.arrow(from, base - 12, std::max(20.0, second - 28 - from), 34);
     canvas.text(std::to_string(digit.predicted), second, base, big, ink_of(digit.predicted, digit),
                 Side::left, 0.12);
-    canvas.text(fixed(100 * digit.confidence, 0) + "%", third, base, 34, ink, Side::left, 0.11);
+    canvas.text(short_percent(digit.confidence), third, base, 34, ink, Side::left, 0.11);
 }
 
 void draw_votes(Canvas& canvas, int k, const PageDigit& digit) {

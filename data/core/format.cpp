@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <istream>
 #include <iterator>
 #include <utility>
 
@@ -70,7 +71,15 @@ std::string short_number(double value) {
 }
 
 std::string percent(double share, int digits) {
-    return fixed(share * 100, digits) + " %";
+    const std::string text = fixed(share * 100, digits);
+    if (share >= 1 || text != fixed(100, digits)) return text + " %";
+    return digits < 1 ? percent(share, 1) : "> " + fixed(100 - std::pow(10.0, -digits), digits) + " %";
+}
+
+std::string short_percent(double share) {
+    std::string text = percent(share, 0);
+    std::erase(text, ' ');
+    return text;
 }
 
 std::string with_commas(std::int64_t number) {
@@ -103,6 +112,14 @@ std::string harmless(std::string_view text) {
         text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return result;
+}
+
+bool next_line(std::istream& stream, std::string& line, bool first) {
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (!std::getline(stream, line)) return false;
+    if (line.ends_with('\r')) line.pop_back();
+    if (first && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+    return true;
 }
 
 std::string Table::text(std::size_t indent) const {

@@ -2,6 +2,7 @@
 /// Numbers, words and tables as text, the same in every locale.
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,8 +19,11 @@ std::string shortest(double value);
 /// Three significant digits, without an exponent: "0.0123", "1.23", "12.3", "1234".
 std::string short_number(double value);
 
-/// A share of 1 as "96.88 %".
+/// A share of 1 as "96.88 %". Less than all is never rounded up to 100 %: it has one digit more, or is "> 99.9 %".
 std::string percent(double share, int digits = 2);
+
+/// A probability where there is little room: "97%", ">99.9%".
+std::string short_percent(double share);
 
 /// "1,234,567".
 std::string with_commas(std::int64_t number);
@@ -42,6 +46,10 @@ std::size_t visible_length(std::string_view text);
 /// Safe for one line on a terminal: control characters, invisible ones that change the writing direction, and
 /// bytes that are not UTF-8 become question marks. File names may contain anything.
 std::string harmless(std::string_view text);
+
+/// Reads a line, which ends with LF or CRLF, without its end; the first also without a byte order mark. Returns whether there was
+/// one.
+bool next_line(std::istream& stream, std::string& line, bool first = false);
 
 /// Alignment of a cell in its column.
 enum class Align { left, right };

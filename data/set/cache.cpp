@@ -122,6 +122,9 @@ fs::path absolute_folder(const char* variable) {
     return folder.is_absolute() ? folder : fs::path();
 }
 
+/// Whether something could not be kept.
+std::atomic<bool> has_lost_something = false;
+
 bool is_own_folder(const fs::path& folder) {
     struct stat status = {};
     return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
@@ -186,7 +189,8 @@ bool make_room(const fs::path& name, std::uint64_t bytes) {
 }  // namespace
 
 fs::path cache_folder() {
-    if (const fs::path base = absolute_folder("XDG_CACHE_HOME"); !base.empty()) return base / "mnist-knn";
+    if (const fs::path base = absolute_folder("XDG_CACHE_HOME"); !base.empty())
+        return base == "/dev/null" ? fs::path() : base / "mnist-knn";
     const fs::path home = absolute_folder("HOME");
     return home.empty() ? fs::path() : home / ".cache" / "mnist-knn";
 }
@@ -259,10 +263,18 @@ void write_cached(const std::string& name, const std::string& key, std::span<con
     if (folder.empty() || key.size() > max_key_bytes) return;
     if (!make_room(folder / name, file_bytes(key, pieces))) return;
     make_cache_folder(folder);
-    if (!is_own_folder(folder)) return;
+    if (!is_own_folder(folder)) throw DataError("no folder of this user");
     write_file_atomically((folder / name).string(), [&](std::ostream& out) { put_cached(out, key, pieces); },
                           false);
 } catch (...) {  // whatever it was: the next start reads the source again
+    has_lost_something = true;
+}
+
+std::string cache_notice() {
+    if (!has_lost_something) return "";
+    return cache_folder().string() +
+           ": the cache cannot be written, so that every run is as slow as the first; expected a folder of "
+           "yours with room (XDG_CACHE_HOME=/dev/null: no cache)";
 }
 
 void put_cached(std::ostream& out, const std::string& key, std::span<const View> pieces) {

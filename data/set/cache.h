@@ -12,7 +12,7 @@
 namespace knn {
 
 /// $XDG_CACHE_HOME/mnist-knn, by default ~/.cache/mnist-knn; empty if neither variable names an absolute
-/// folder.
+/// folder, or if $XDG_CACHE_HOME is /dev/null: then there is no cache.
 std::filesystem::path cache_folder();
 
 /// The most bytes that its files may have: 1 GB, or as many megabytes as $MNIST_KNN_CACHE_MB says. Where a new file would
@@ -47,9 +47,12 @@ std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> conte
 
 /// Stores the bytes of `pieces`, one after the other, for `read_cached`; replaces whatever has this name.
 /// Creates the folder if it is missing, readable only by the user. If that fails (no such folder, no
-/// permission, a full disk) nothing is kept and no error is reported: the program only starts more slowly.
+/// permission, a full disk) nothing is kept, which is no error: the program only starts more slowly.
 void write_cached(const std::string& name, const std::string& key,
                   std::span<const std::span<const std::uint8_t>> pieces) noexcept;
+
+/// A note that this process could not keep something in the cache; empty if it could.
+std::string cache_notice();
 
 /// The bytes of that file.
 void put_cached(std::ostream& out, const std::string& key,

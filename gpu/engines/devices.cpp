@@ -77,6 +77,17 @@ std::string nccl_text(int version) {
            std::to_string(version % 100);
 }
 
+/// Why no device was counted. Without a driver or a card CUDA, too, speaks of the driver's version.
+std::string why_no_device(cudaError_t status) {
+    int driver = 0, runtime = 0;
+    if (status == cudaSuccess || status == cudaErrorNoDevice) return "no NVIDIA GPU was found";
+    if (status != cudaErrorInsufficientDriver) return cudaGetErrorString(status);
+    if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) return "no NVIDIA driver was found";
+    check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+    return "the NVIDIA driver supports CUDA " + version_text(driver) + ", this build needs " +
+           version_text(runtime);
+}
+
 }  // namespace
 
 std::vector<Device> devices(std::string* why_none) {
@@ -84,8 +95,7 @@ std::vector<Device> devices(std::string* why_none) {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0) {
         cudaGetLastError();
-        if (why_none != nullptr)
-            *why_none = status != cudaSuccess ? cudaGetErrorString(status) : "no CUDA device";
+        if (why_none != nullptr) *why_none = why_no_device(status);
         return {};
     }
     std::vector<Device> all;

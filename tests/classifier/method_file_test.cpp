@@ -42,6 +42,10 @@ TEST_CASE("method file: every part is read") {
     CHECK(method.vote ==
           VotingRule{.k = 4, .weights = Weights::distance, .tie = Tie::nearest, .votes = Votes::class_mean});
     CHECK(parse_method_text(valid.substr(0, valid.size() - 1), "m.txt") == method);  // no last line feed
+    std::string windows = "\xef\xbb\xbf";
+    for (const char c : valid)
+        windows.append(c == '\n' ? "\r\n" : std::string(1, c));
+    CHECK(parse_method_text(windows, "m.txt") == method);
 }
 
 TEST_CASE("method file: what is written is read back") {
@@ -86,7 +90,7 @@ TEST_CASE("method file: mistakes") {
              {with("p 3.5\n", ""), "m.txt: has no line 'p'; expected one"},
              {with("metric lp", "metric l2"),
               "m.txt: has a line 'p', but the metric is not lp; expected none"},
-             {with("k 4", "k 4\r"), "line 10: k '4?' is not allowed"}}) {
+             {with("k 4", "k 4\r\r"), "line 10: k '4?' is not allowed"}}) {
         CAPTURE(row.error);
         CHECK(error_of(row.text).find(row.error) != std::string::npos);
     }

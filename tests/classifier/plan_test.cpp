@@ -92,14 +92,28 @@ TEST_CASE("plan: what the user named is not replaced") {
 
 TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was asked for") {
     PlanRequest request;
-    request.select = "bitonic";
     request.batch = 12;
-    const Resolved cpu = resolved(request, Metric::l2, without_gpu);
-    CHECK(cpu.plan.engine == "cpu");
-    CHECK(cpu.plan.select.empty());
-    CHECK(cpu.plan.batch == 12);
-    CHECK(cpu.notice ==
-          "no GPU (no driver): searching on the CPU, which has no use for §distance and §select");
+    for (const char* engine : {"", "auto"}) {
+        if (*engine != '\0') request.engine = engine;
+        const Resolved cpu = resolved(request, Metric::l2, without_gpu);
+        CHECK(cpu.plan.engine == "cpu");
+        CHECK(cpu.plan.batch == 12);
+        CHECK(cpu.notice == "no GPU (no driver): searching on the CPU");
+    }
+    for (const char* engine : {"tensor", "classic"}) {
+        request.engine = engine;
+        CHECK_THROWS_WITH_AS(
+            resolved(request, Metric::l2, without_gpu),
+            doctest::Contains(": no GPU: no driver; expected an NVIDIA GPU with its driver, or §engine cpu"),
+            DeviceError);
+    }
+    PlanRequest kernels;
+    kernels.select = "bitonic";
+    CHECK_THROWS_WITH_AS(resolved(kernels, Metric::l2, without_gpu),
+                         doctest::Contains("§select bitonic: no GPU: "), DeviceError);
+    kernels.distance = "float4";
+    CHECK_THROWS_WITH_AS(resolved(kernels, Metric::l2, without_gpu),
+                         doctest::Contains("§distance float4: no GPU: "), DeviceError);
     CHECK_THROWS_AS(resolved(device(DeviceKind::gpu), Metric::l2, without_gpu), DeviceError);
     CHECK_THROWS_WITH_AS(resolved(device(DeviceKind::gpu, 3)), doctest::Contains("gpu:7 to gpu:8"),
                          DeviceError);

@@ -114,8 +114,29 @@ TEST_CASE("audit: unusual sets") {
         CHECK(rows[i][2] == rows[i][3]);
         CHECK(rows[i][4] == "0.500000");
     }
-    const Work two({.classes = {3, 4}, .train = 8});
-    CHECK(two.run("audit -k 100 --csv -").exit_code <= 1);  // as many as there are
+    const Work few(usual);
+    few.output("audit -k 59 --csv -");
+    check_error(few.run("audit -k 60 --csv -"), 2, "-k 60: each of 60 images has fewer others");
+}
+
+TEST_CASE("audit: nothing is certain") {
+    const Work work({.classes = {0, 1}, .train = 420, .test = 0});
+    std::string pixels, labels;
+    for (int i = 0; i < 420; ++i) {
+        const bool far = i < 20;  // equal images of one class, but for one label
+        labels += static_cast<char>(far ? i == 7 : i % 2);
+        for (int pixel = 0; pixel < 15; ++pixel) {
+            const auto noise =
+                static_cast<int>((static_cast<unsigned>(15 * i + pixel + 1) * 2654435761u >> 16) % 9);
+            pixels += static_cast<char>(far ? 255 : 100 + 10 * (i % 2) + noise);
+        }
+    }
+    overwrite(work.folder / "train-images-idx3-ubyte", 16, pixels);
+    overwrite(work.folder / "train-labels-idx1-ubyte", 8, labels);
+    const auto rows = csv_rows(work.output("audit --csv -"));
+    CHECK(rows[1] == std::vector<std::string>{"train", "7", "1", "0", "0.999999"});
+    CHECK(rows.back()[4] == "0.000001");
+    check_contains(work.output("audit"), {"> 99.99 %"});
 }
 
 TEST_CASE("audit: planted labels are the same for a seed") {

@@ -116,6 +116,12 @@ TEST_CASE("the digits of a page in reading order, and a picture that explains th
     CHECK(digits.classify("-q page.pgm none.pgm --explain page.png").exit_code == 3);
     CHECK(read_file(digits.folder / "page.png").starts_with("\x89PNG"));
     CHECK(digits.folder.names() == before);
+
+    digits.write_photo("a.pgm", 0);
+    Words many = "--explain why.png";
+    for (int i = 0; i < 51; ++i)
+        many.push_back("a.pgm");
+    check_contains(digits.classify(many).err, {"note: --explain draws the first 50 of 51 pictures\n"});
 }
 
 TEST_CASE(

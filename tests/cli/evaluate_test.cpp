@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <sstream>
 
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
@@ -198,17 +199,58 @@ TEST_CASE("--report writes all of it and makes the folder") {
         CHECK(contains(result.err, "this build has no OpenCV"));
 }
 
+TEST_CASE("confidences are fitted only for an output that shows them, and the times add up") {
+    const Work work({.train = 300});
+    for (const Words words : {"evaluate", "evaluate --neighbors-csv n"})
+        CHECK(!contains(work.output(words), "confidence"));
+    for (const std::string file : {"json j", "predictions p", "report r"}) {
+        const std::string text = work.output(Words(("evaluate --" + file).c_str()));
+        std::map<std::string, double> ms;
+        for (const std::string& line : lines_of(text)) {
+            std::istringstream words(line);
+            std::string name, time;
+            words >> name >> time;
+            if (name == "whole") words >> time;
+            if (name == "whole" || name == "search" || name == "load" || name == "confidence" ||
+                name == "other")
+                ms[name] = std::stod(time);
+        }
+        REQUIRE(ms.size() == 5);
+        CHECK(std::abs(ms["search"] + ms["load"] + ms["confidence"] + ms["other"] - ms["whole"]) < 0.03);
+    }
+}
+
+TEST_CASE("a cache that cannot be written is noted once") {
+    const Work work;
+    write(work.folder / "cache/mnist-knn", "no folder");
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}}};
+    const Words words = "evaluate --transform blur";
+    const RunResult noted = work.run(words, here);
+    output_of(noted);
+    CHECK(noted.err.starts_with("mnist-knn: note: " + (work.folder / "cache/mnist-knn") +
+                                ": the cache cannot be written"));
+    CHECK(lines_of(noted.err).size() == 1);
+    for (const Words more : {"-q", "--no-cache"})
+        silent_output(work.run(words + more, here));
+    silent_output(work.run(words, {.environment = {{"XDG_CACHE_HOME", work.folder / "new"}}}));
+}
+
 TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers and one line says so") {
     const Work work;
     if (json::parse(program("info --json -").out)["devices"][0]["kind"] == "gpu")
         return skip("this machine has a GPU");
     for (const std::string device : {"gpu", "gpu:0"})
         check_error(work.plain("evaluate --data . --device " + device), 1);
-    for (const Words words : {"--engine classic", "--engine auto", "--engine auto -q"}) {
+    for (const std::string engine : {"classic", "tensor"})
+        check_error(work.plain("evaluate --data . --engine " + engine), 1,
+                    "--engine " + engine + ": no GPU: ");
+    for (const Words words : {"--tie smallest", "--engine auto"}) {
         const RunResult result = work.plain("evaluate --data ." + words);
-        CHECK(contains(output_of(result), words.back() == "-q" ? "accuracy " : "\nengine    cpu, "));
+        CHECK(contains(output_of(result), "\nengine    cpu, "));
         CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
+        CHECK(!contains(result.err, "insufficient"));
         CHECK(lines_of(result.err).size() == 1);
+        silent_output(work.plain("evaluate --data . -q" + words));
     }
     silent_output(work.plain("evaluate --data . --engine cpu"));  // nothing was replaced
 }

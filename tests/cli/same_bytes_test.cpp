@@ -93,7 +93,7 @@ TEST_CASE("the same bytes from parts of the training set, as --memory makes them
     for (const Words words :
          {"evaluate --neighbors-csv out/n", "evaluate --neighbors-csv out/n --transform pca:4"}) {
         const Files whole = work.files_of(words);
-        for (const std::string memory : {"1", "90", "100", "1K", "1G"})
+        for (const std::string memory : {"15", "90", "100", "1K", "1G"})
             CHECK(work.files_of(words + "--memory" + Words{memory}) == whole);
     }
 }

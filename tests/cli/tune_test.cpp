@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
@@ -36,8 +37,9 @@ TEST_CASE("tune: every configuration in all forms, without a test set") {
         CHECK(rows[1 + i][6] == '"' + all[i]["transform"].get<std::string>() + '"');
         CHECK(rows[1 + i][12] == std::to_string(all[i]["k"].get<int>()));
     }
-    check_contains(text, {"60 training images of 5 x 3, 3 classes", "searches  raw, l2: the nearest 59",
-                          "108 configurations, k = 1 to 9", "as good as the best", "and 88 more", "best: "});
+    check_contains(
+        text, {"60 training images of 5 x 3, 3 classes", "searches  raw, l2: the nearest 59",
+               "108 configurations, k = 1 to 9", "as good as the best", " more (--limit, --csv)", "best: "});
     check_contains(work.file("t.svg"), {"Errors over k", "pca:3, l2", "majority, tie nearest", "class-mean"});
     CHECK(work.file("best").starts_with("mnist-knn method 1\n# chosen by 'mnist-knn tune': " +
                                         std::to_string(all[0]["errors"].get<int>()) + " errors"));
@@ -101,11 +103,34 @@ TEST_CASE("tune: a re-ranker's candidates bound k, and every combination is sear
                    "--vote class-mean: left out, because their distances are not integers: raw, cosine"));
 }
 
+TEST_CASE("tune: -k takes numbers and ranges") {
+    const Work work({.train = 60, .test = 0});
+    const std::string text = work.output("tune --k 9,1,3-5,4 --vote majority --csv t.csv");
+    CHECK(contains(text, "20 configurations, k = 1, 3 to 5, 9\n"));
+    std::set<std::string> tried;
+    for (const auto& row : csv_rows(work.file("t.csv")))
+        tried.insert(row[12]);
+    CHECK(tried == std::set<std::string>{"k", "1", "3", "4", "5", "9"});
+    for (const std::string wrong : {"1,,3", "1,", ",1", "3-1", "1-2-3", "0,1", "1,1025"})
+        check_error(work.run("tune -k " + wrong), 2, "-k ");
+}
+
+TEST_CASE("tune: what is one classifier has one line, and p is explained") {
+    const Work work({.train = 60, .test = 0});
+    // The nearest neighbor alone: whatever weights and ties are.
+    const std::string text = work.output("tune -k 1 --vote majority --json t.json");
+    CHECK(work.json("t.json")["configurations"].size() == 4);
+    CHECK(count_of(text, "\n*") == 2);  // its line, and what the star means
+    check_contains(text, {"share a line", "\np: how likely ",
+                          "* as good as the best: p >= 0.05; 4 of 4 configurations\n"});
+    CHECK(!contains(text, " more (--limit"));
+}
+
 TEST_CASE("tune: -q and standard output") {
     const Work work({.train = 300, .test = 0, .levels = 2});
     CHECK(lines_of(work.output("tune -q")).size() == 1);
     CHECK(lines_of(work.output("tune --csv -")).size() == 181);
-    CHECK(lines_of(work.output("tune --limit 3 --limit-train 50")).size() == 7 + 1 + 4 + 1 + 1 + 2);
+    CHECK(lines_of(work.output("tune --limit 3 --limit-train 50")).size() == 7 + 1 + 4 + 1 + 1 + 5);
 }
 
 TEST_CASE("tune: one class, and classes with one image, are noted") {

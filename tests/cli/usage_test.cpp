@@ -48,6 +48,8 @@ const std::vector<Mistake>& mistakes() {
         {"evaluate --distance float4 --device cpu"},
         {"evaluate --select bitonic --device cpu"},
         {"evaluate --select nth_element --device gpu"},
+        {"evaluate --data . --device cpu --memory 98",
+         "error: --memory 98: no image fits; expected at least 99 bytes"},
         // Methods, transforms, re-rankers.
         {"evaluate --data . --transform pca:41",
          "error: transform pca: 41 components of 40 images of 99 bytes; expected 1 to 40\n"},
@@ -86,6 +88,8 @@ const std::vector<Mistake>& mistakes() {
         {"graph --form mutual --npy g"},
         {"graph --images train-images-idx3-ubyte --data ."},
         {"audit --data . --plant 41"},
+        {"audit --data . -k 40", "-k 40: each of 40 images has fewer others; expected at most 39"},
+        {"audit --data . -k 30 --limit-train 20", "expected at most 19"},
         {"audit --data . --csv x --html ./x"},
         {"tune --data . -k 1-40", "expected at most 39"},
         {"tune --data . --vote class-mean --metric cosine"},

@@ -28,7 +28,13 @@ function element(tag, attributes = {}, ...children) {
 }
 
 const whole = new Intl.NumberFormat("en-US");
-const percent = (share, places = 2) => `${(100 * share).toFixed(places)}\u00a0%`;
+
+/** As `percent` of data/core/format.cpp: less than all is never rounded up to 100 %. */
+function percent(share, places = 2) {
+  const text = (100 * share).toFixed(places);
+  if (share >= 1 || Number(text) < 100) return `${text}\u00a0%`;
+  return places < 1 ? percent(share, 1) : `>\u00a0${(100 - 10 ** -places).toFixed(places)}\u00a0%`;
+}
 
 /** Three significant digits, and never an exponent: 0.0123, 4.56, 78.9, 1,230. */
 function brief(number) {

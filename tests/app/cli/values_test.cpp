@@ -8,12 +8,19 @@
 
 using namespace knn;
 
-TEST_CASE("sizes in bytes, and with K, M and G") {
+TEST_CASE("sizes in bytes, and with K, M, G and T") {
     CHECK(parse_size("--memory", "1") == 1);
     CHECK(parse_size("--memory", "3K") == 3072);
     CHECK(parse_size("--memory", "500M") == 500 * (std::int64_t{1} << 20));
     CHECK(parse_size("--memory", "8589934591G") == std::int64_t{8589934591} << 30);
-    for (const char* wrong : {"", "0", "K", "-1", "1k", "1.5G", "1 G", "8589934592G", "9223372036854775808"})
+    for (const char* gibibytes : {"8G", "8GB", "8GiB", "8g", "8192M", "8589934592", "8589934592B"})
+        CHECK(parse_size("--memory", gibibytes) == std::int64_t{8} << 30);
+    CHECK(parse_size("--memory", "1T") == std::int64_t{1} << 40);
+    for (const char* more_than_any :
+         {"99999999999G", "8589934592G", "9223372036854775808", "99999999999999999999999", "9999999T"})
+        CHECK(parse_size("--memory", more_than_any) == unlimited);
+    for (const char* wrong :
+         {"", "0", "0G", "K", "-1", "-99999999999999999999", "1.5G", "1 G", "1iB", "1BB", "1GBB", "1P"})
         CHECK_THROWS_AS(parse_size("--memory", wrong), UsageError);
 }
 

@@ -19,6 +19,8 @@ async function showsEverything(browser) {
   assert.equal(await browser.value("document.querySelectorAll('#matrix tbody tr').length"), 10);
   assert.equal(await browser.value("document.querySelectorAll('#classes tbody tr').length"), 10);
   assert.equal(await browser.value("document.querySelectorAll('#timing tbody tr').length"), 2);
+  for (const [share, text] of [[0.97, "97 %"], [0.9951, "99.5 %"], [0.9996, "> 99.9 %"], [1, "100 %"]])
+    assert.equal(await browser.value(`percent(${share}, 0)`), text.replaceAll(" ", "\u00a0"));
   assert.ok(await browser.value(`${status}.startsWith(${mistakes}.length + ' digits')`));
   assert.ok(await browser.value("document.querySelector('.card canvas').getContext('2d')" +
     ".getImageData(0, 0, 7, 9).data.some((value, i) => i % 4 < 3 && value > 150)"), "the first digit is drawn");

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
+#include <set>
 
 namespace knn {
 
@@ -90,6 +92,27 @@ TEST_CASE("a long title makes the picture wider, and is not cut") {
     };
     CHECK(width(title, {}) > width("title", {}));
     CHECK(width("title", {title + title}) > width("title", {}));
+}
+
+TEST_CASE("curves that lie on each other can be told apart") {
+    Panel panel = lines_panel();
+    panel.lines.push_back({"near bitonic", {{1, 2, 2, 2}, {10, 2, 2, 2}, {100, 3, 3, 3}}});
+    panel.lines.push_back({"bitonic again", panel.lines[0].points});
+    const std::string svg = draw_panels("title", {}, {panel});
+    const std::regex curve(
+        "<polyline points=\"([^\"]*)\"[^>]* stroke=\"([^\"]*)\" stroke-dasharray=\"([^\"]*)\"");
+    std::map<std::string, std::set<std::string>> by_place;  // places of a curve or of a line of the legend
+    std::set<std::string> styles;
+    for (std::sregex_iterator at(svg.begin(), svg.end(), curve), end; at != end; ++at) {
+        const std::string style = (*at)[2].str() + ' ' + (*at)[3].str();
+        by_place[(*at)[1]].insert(style);
+        styles.insert(style);
+    }
+    CHECK(styles.size() == 3);  // of four lines, two of which are one
+    // bitonic and near bitonic, rank, and four lines of the legend.
+    CHECK(by_place.size() == 2 + 4);
+    CHECK(std::ranges::count_if(by_place, [](const auto& one) { return one.second.size() == 2; }) == 1);
+    CHECK(svg.find(">bitonic again</text>") != std::string::npos);
 }
 
 TEST_CASE("a hollow point and its note") {

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/report/csv.h"
 #include "app/report/json.h"
@@ -76,6 +77,13 @@ TEST_CASE("predictions are read back, bit for bit") {
     const Predictions read = read_predictions(file, sample.evaluation.n_test);
     CHECK(read.votes == sample.evaluation.found.votes);
     CHECK(read.confidence == sample.evaluation.confidence);
+    std::ostringstream written;
+    write_predictions_csv(written, sample.evaluation);
+    std::string windows = "\xef\xbb\xbf";
+    for (const char c : written.str())
+        windows.append(c == '\n' ? "\r\n" : std::string(1, c));
+    std::istringstream stream(windows);
+    CHECK(read_predictions(stream, "windows", sample.evaluation.n_test).confidence == read.confidence);
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test + 1), DataError);
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test - 1), DataError);
 }

@@ -242,6 +242,17 @@ TEST_CASE("numbers as text") {
     CHECK(short_number(12.34) == "12.3");
     CHECK(short_number(123456.7) == "123457");
     CHECK(percent(0.96875) == "96.88 %");
+    for (const auto& [share, digits, text] : {std::tuple(1.0, 0, "100 %"),
+                                              {0.994, 0, "99 %"},
+                                              {0.9951, 0, "99.5 %"},
+                                              {0.99949, 0, "99.9 %"},
+                                              {0.9996, 0, "> 99.9 %"},
+                                              {0.999999, 1, "> 99.9 %"},
+                                              {0.999999, 2, "> 99.99 %"},
+                                              {1.02, 0, "102 %"}})
+        CHECK(percent(share, digits) == text);
+    CHECK(short_percent(0.97) == "97%");
+    CHECK(short_percent(0.999999) == ">99.9%");
     CHECK(gibibytes(std::int64_t{3} << 29) == "1.5 GiB");
 }
 

@@ -122,8 +122,10 @@ TEST_CASE_FIXTURE(OwnCache, "no folder to keep anything in is no error") {
         keep("a", "key", "text");
         CHECK(kept("a", "key") == "nothing");
         CHECK(cache_bytes() == 0);
+        CHECK(cache_folder().empty() == (base == std::string("/dev/null")));
     }
     CHECK(!fs::exists("/nonexistent"));
+    CHECK(cache_notice().starts_with("/nonexistent/.cache/mnist-knn: the cache cannot be written"));
     surroundings.set("XDG_CACHE_HOME", std::nullopt);
     surroundings.set("HOME", folder.path().string());
     keep("a", "key", "text");
