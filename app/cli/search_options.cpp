@@ -102,8 +102,8 @@ std::vector<Option> search_options(Options& o) {
     const std::string first_images = "only the first N training images";
     const std::string candidates = "how many nearest are ordered again, 10 to 1024 (default 96)";
     return {
-        {"evaluate view graph condense audit", "--method", method, methods_text + "raw)", in_report},
-        {"classify draw", "--method", method, methods_text + "accurate)"},
+        {"evaluate view graph condense", "--method", method, methods_text + "raw)", in_report},
+        {"classify draw audit", "--method", method, methods_text + "accurate)"},
         {"tune", "--method", several("NAME|FILE", t.methods, read_method),
          "a method, or a FILE of --save, without its vote; may be repeated (default raw)"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),

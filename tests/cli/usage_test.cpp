@@ -124,7 +124,7 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage, and w
 
 TEST_CASE("one training image is an error of the data, or of the --limit-train that leaves it") {
     const Work work({.train = 1});
-    for (const Words words : {"tune", "graph -k 1", "audit -k 1", "condense -k 1 --out new"}) {
+    for (const Words words : {"tune", "graph -k 1", "audit --method raw -k 1", "condense -k 1 --out new"}) {
         check_error(work.run(words), 1);
         check_error(work.run(words + "--limit-train 1"), 2);
     }
