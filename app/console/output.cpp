@@ -24,6 +24,7 @@ namespace {
 
 /// Whether nothing is printed: another rank does.
 bool silent = false;
+bool announces = false;
 
 [[noreturn]] void refuse(const std::string& file, int error) {
     throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
@@ -108,6 +109,10 @@ void silence_output(bool silenced) {
     silent = silenced;
 }
 
+void announce_files(bool announced) {
+    announces = announced;
+}
+
 void print(std::string_view text) {
     if (!silent) write_output("-", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
@@ -151,6 +156,8 @@ void OutputFiles::commit() {
     stop_if_asked();
     for (const auto& file : files_)
         file->put_in_place();
+    for (const auto& file : files_)
+        if (announces && !is_standard_output(file->name())) print_line_to_stderr("wrote " + file->name());
 }
 
 void write_outputs_together(std::span<const OutputFile> files, const std::string& folder) {
