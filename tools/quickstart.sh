@@ -60,20 +60,22 @@ name_program() {
     fi
 }
 
-# Whether the options ask for help.
-wants_help() {  # OPTION...
+# Prints the option that asks for help, if there is one.
+help_option() {  # OPTION...
     local option
-    for option; do [[ $option != -h && $option != --help ]] || return 0; done
-    return 1
+    for option; do
+        case $option in -h | --help | --help=all) echo "$option"; return ;; esac
+    done
 }
 
 preset=${MNIST_KNN_PRESET:-default}
 program=$root/build/$preset/app/mnist-knn
-if wants_help "$@"; then
+help=$(help_option "$@")
+if [[ -n $help ]]; then
     print_head
     [[ -x $program ]] || { printf '\nIts options are those of mnist-knn evaluate: README.md lists them.\n'; exit 0; }
     printf '\nThe options of mnist-knn evaluate:\n\n'
-    exec "$program" evaluate --help
+    exec "$program" evaluate "$help"
 fi
 [[ -x $program ]] && is_new='' || is_new=yes
 if may_build "$preset"; then

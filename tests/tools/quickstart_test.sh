@@ -82,8 +82,10 @@ check "the second run is silent, downloads or not" equal "$errors" ""
 check "the second run does not configure; with --data nothing is fetched" equal "$called" "built "
 check "--data is handed on" equal "$output" "<evaluate><--data></some where> data="
 quickstart -- -h
-check "with a program, its help comes too" contains "$output" "<evaluate><--help> data="
+check "with a program, its help comes too" contains "$output" "<evaluate><-h> data="
 check "and nothing is run" equal "$called" ""
+quickstart -- --help=all
+check "in its long form too" contains "$output" "<evaluate><--help=all> data="
 touch "$checkout/app/main.cpp"
 quickstart -- --data=x
 check "a changed source is said to be built" contains "$errors" "building build/default"
