@@ -90,6 +90,20 @@ TEST_CASE("options: README's table has those of evaluate, with their placeholder
     }
 }
 
+TEST_CASE("README explains a term before it uses it: those in bold, before the first heading") {
+    const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md"),
+                      head = readme.substr(0, readme.find("\n## "));
+    const std::regex bold(R"(\*\*([^*]+)\*\*)");
+    int terms = 0;
+    for (auto it = std::sregex_iterator(head.begin(), head.end(), bold); it != std::sregex_iterator(); ++it) {
+        const std::string term = (*it)[1];
+        CAPTURE(term);
+        CHECK(head.find(term) == static_cast<std::size_t>(it->position(1)));
+        ++terms;
+    }
+    CHECK(terms >= 10);
+}
+
 TEST_CASE("options: the files that a command writes") {
     CommandLine line;
     line.parse({"graph", "--npy", "g", "--json", "-"});
