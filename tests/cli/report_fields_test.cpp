@@ -145,7 +145,8 @@ TEST_CASE("docs/report.md describes every field of every JSON and every column o
         }
         fs::remove_all(work.folder / "out");
     }
-    for (const auto& [name, table] : tables) {
+    for (const auto& table : tables) {
+        const std::string& name = table.first;
         CAPTURE(name);
         if (has_opencv || !name.starts_with("classify/"))
             CHECK((written.contains(name) || name.starts_with("Parts ")));
