@@ -1,4 +1,5 @@
-# Completion for bash. Commands, options and names come from the program itself, so no list is kept here.
+# Completion for bash. Commands, options and names come from the program itself, so no list is kept here. Looking for GPUs,
+# whose number the help tells, would take longer than a keystroke.
 
 # The names that an option takes, from the error message for the value "?".
 _mnist_knn_names() {  # PROGRAM COMMAND OPTION
@@ -9,7 +10,7 @@ _mnist_knn_names() {  # PROGRAM COMMAND OPTION
 
 # The placeholder of an option's value in the help: FILE, PREFIX, DIR, NAME, NAME|FILE, LIST, NAME,..., RANGE, N, D, P, WHEN, SHARE, SIZE; nothing for a flag.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
-    "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
+    CUDA_VISIBLE_DEVICES='' "$1" "$2" --help=all 2>/dev/null | awk -v option="$3" '
         $1 == option { print $2; exit }
         $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|PREFIX|DIR|NAME|NAME\|FILE|LIST|NAME,\.\.\.|RANGE|N|D|P|WHEN|SHARE|SIZE'
 }
@@ -59,7 +60,7 @@ _mnist_knn() {
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return
         fi
-        words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ {2,6}(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
+        words=$(CUDA_VISIBLE_DEVICES='' "$program" "$command" --help=all 2>/dev/null | grep -oE '^ {2,6}(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
         ;;
     esac

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh machine to a result:  tools/quickstart.sh [OPTION of mnist-knn evaluate]...
 # Installs what is missing (Debian), builds, gets MNIST, runs `mnist-knn evaluate` with the options given.
+# Links the program into ~/.local/bin if that is in PATH, so that `mnist-knn` is a command; else prints the line to type.
 # Standard output carries the program's output alone. What was done already is not done again.
 # MNIST_KNN_PRESET: a CMake preset other than `default`.
 set -euo pipefail
@@ -45,21 +46,38 @@ find_data() {
     export MNIST_KNN_DATA=$ours
 }
 
-# Whether the options ask for help.
-wants_help() {  # OPTION...
+# Makes the program the command mnist-knn: by a link, or after a first build by a line to type.
+name_program() {
+    local folder=${HOME:-}/.local/bin link
+    link=$folder/mnist-knn
+    if [[ $folder == /* && :$PATH: == *:$folder:* && ! -e $link ]] &&
+        mkdir -p "$folder" 2>/dev/null && ln -sf "$program" "$link" 2>/dev/null; then  # -f: replaces a link to nothing
+        say "linked $link to the program"
+    elif [[ -n $is_new && ! $(command -v mnist-knn) -ef $program ]]; then
+        say "this line makes mnist-knn a command of this shell:"
+        # shellcheck disable=SC2016  # the reader's shell expands it
+        printf '    export PATH=%q:"$PATH"\n' "${program%/*}" >&2
+    fi
+}
+
+# Prints the option that asks for help, if there is one.
+help_option() {  # OPTION...
     local option
-    for option; do [[ $option != -h && $option != --help ]] || return 0; done
-    return 1
+    for option; do
+        case $option in -h | --help | --help=all) echo "$option"; return ;; esac
+    done
 }
 
 preset=${MNIST_KNN_PRESET:-default}
 program=$root/build/$preset/app/mnist-knn
-if wants_help "$@"; then
+help=$(help_option "$@")
+if [[ -n $help ]]; then
     print_head
     [[ -x $program ]] || { printf '\nIts options are those of mnist-knn evaluate: README.md lists them.\n'; exit 0; }
     printf '\nThe options of mnist-knn evaluate:\n\n'
-    exec "$program" evaluate --help
+    exec "$program" evaluate "$help"
 fi
+[[ -x $program ]] && is_new='' || is_new=yes
 if may_build "$preset"; then
     install_missing "${build_packages[@]}"
     # A new build folder does without the tests, which need one package more.
@@ -71,5 +89,6 @@ elif [[ -x $program ]]; then
 else
     die "$root cannot be written by you, and build/$preset has no program yet; expected a checkout of your own"
 fi
+name_program
 data_is_settled "$@" || find_data
 exec "$program" evaluate "$@"

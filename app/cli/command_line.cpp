@@ -8,7 +8,11 @@
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
+#include "classifier/host.h"
+#include "classifier/plan.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/set/locate.h"
 #include "version.h"
 
 namespace po = boost::program_options;
@@ -51,7 +55,7 @@ bool is_option(const std::string& word) {
 struct Words {
     std::vector<std::string> plain;    ///< the command and what else is no option
     std::vector<std::string> options;  ///< with their values
-    bool help = false, version = false;
+    bool help = false, all_help = false, version = false;
     std::string unknown;        ///< the first option that no command has
     std::string without_value;  ///< the first option that lacks its value
 };
@@ -67,7 +71,9 @@ Words sort_words(const std::vector<std::string>& words) {
                                 words.end());
             break;
         }
-        const bool help = word == "-h" || word == "--help", version = word == "--version";
+        const bool all_help = word == "--help=all", version = word == "--version",
+                   help = word == "-h" || word == "--help" || all_help;
+        sorted.all_help = sorted.all_help || all_help;
         sorted.help = sorted.help || help;
         sorted.version = sorted.version || version;
         if (!is_option(word)) {
@@ -109,7 +115,7 @@ const Command* command_named(const std::string& name) {
         for (const auto& [other, own] : {std::pair(a, b), std::pair(b, a)})
             if (asked == other && std::ranges::count(names, own) > 0) near = own;
     throw UsageError(option + ": unknown option; " +
-                     (near.empty() ? "expected one that --help lists" : "did you mean '" + near + "'?"));
+                     (near.empty() ? "expected one that --help=all lists" : "did you mean '" + near + "'?"));
 }
 
 /// The values of each option by its key, in the order of the command line.
@@ -141,7 +147,7 @@ std::map<std::string, std::vector<std::string>> parse_words(const std::vector<st
                                                                ? ": has a value; expected none"
                                                                : ": its value is missing; expected one"));
     } catch (const po::error& error) {
-        throw UsageError(std::string(error.what()) + "; expected options that --help lists");
+        throw UsageError(std::string(error.what()) + "; expected options that --help=all lists");
     }
     return values;
 }
@@ -197,6 +203,27 @@ std::string label(const Option& option) {
     return indent + option.name + (placeholder != nullptr ? std::string(" ") + placeholder : "");
 }
 
+/// "; default here: 8", of a default that depends on the machine; empty for others.
+std::string default_here(const Option& option) {
+    const std::string name = option.key();
+    const bool is_engine = name == "engine";
+    std::string found;
+    if (option.meaning.find("default") == std::string::npos) return "";
+    if (name == "threads") {
+        found = std::to_string(threads_or_all(0));
+    } else if (name == "data") {
+        try {
+            found = harmless(locate({}).source);
+        } catch (const DataError& error) {
+            found = std::string("none, ") + harmless(error.what());
+        }
+    } else if (name == "device" || is_engine) {
+        const std::vector<Device> gpus = find_machine({}, nullptr).gpus;
+        found = gpus.empty() ? "cpu" : is_engine ? default_engine : device_id(gpus.front());
+    }
+    return found.empty() ? "" : "; default here: " + found;
+}
+
 }  // namespace
 
 void CommandLine::parse(std::vector<std::string> words) {
@@ -219,7 +246,9 @@ void CommandLine::parse(std::vector<std::string> words) {
         return;
     }
     if (sorted.help) {
-        answer = command != nullptr ? command_help(*command) : program_help();
+        answer = command != nullptr
+                     ? command_help(*command, sorted.all_help ? HelpLength::all : HelpLength::usual)
+                     : program_help();
         return;
     }
     if (command == nullptr) throw UsageError("no command given; expected " + one_of(names_of(commands())));
@@ -250,28 +279,37 @@ std::string program_help() {
     for (const Command& command : commands())
         text += entry(command.name, command.summary, command_column);
     text += "\nOptions:\n";
-    text += entry("-h, --help", "this text; after a command: its options", general_column);
+    text += entry("-h, --help", "this text; after a command: its usual options", general_column);
+    text += entry("    --help=all", "after a command: all its options", general_column);
     text += entry("    --version", "the program's version", general_column);
     return text +
-           "\n'mnist-knn COMMAND --help' lists the options of a command.\n"
-           "Exit codes: 0 done, 1 data, file or device failed, 2 wrong command line, 3 some of the\n"
+           "\nExit codes: 0 done, 1 data, file or device failed, 2 wrong command line, 3 some of the\n"
            "pictures failed, 130 interrupted.\n";
 }
 
-std::string command_help(const Command& command) {
+std::string command_help(const Command& command, HelpLength length) {
+    const bool all = length == HelpLength::all;
     std::string summary = command.summary;
     summary[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(summary[0])));
     std::string text = std::string("Usage: mnist-knn ") + command.name + " [OPTION]..." +
                        (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n' +
                        summary + '\n';
     Options ignored;
+    if (!all) text += '\n';
     for (const OptionGroup& group : option_table(ignored, command.name)) {
-        text += std::string("\n") + group.title + ":\n";
+        if (all) text += std::string("\n") + group.title + ":\n";
         for (const Option& option : group.options)
-            text += entry(label(option), option.meaning, option_column);
+            if (all || !option.is_rare())
+                text += entry(label(option),
+                              option.meaning.substr(0, all ? std::string::npos : option.meaning.find(';')) +
+                                  default_here(option),
+                              option_column);
     }
-    text += "\nHelp:\n" + entry("-h, --help", "this text", option_column);
-    return text + command.more_help;
+    if (all)
+        return text + "\nHelp:\n" + entry("-h, --help", "the usual options alone", option_column) +
+               command.more_help;
+    return text + entry("-h, --help", "this text", option_column) +
+           entry("    --help=all", "all options, and more about the command", option_column);
 }
 
 }  // namespace knn

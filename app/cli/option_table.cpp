@@ -37,13 +37,13 @@ std::vector<Option> picture_options(Options& o) {
     ClassifyOptions& c = o.classify;
     return {
         {"classify", "--many", flag(c.many),
-         "each picture is a page with several digits, read row by row from the left"},
+         "each picture is a page with several digits; they are read row by row from the left"},
         {"classify", "-r, --recursive", flag(c.recursive), "also searches the folders in folders"},
         {"classify", "--rotate", choice(c.rotate),
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
          "is the default"},
         {"classify", "--expected", flag(c.expected),
-         "the names of the pictures give their digits (3/a.png, a_3.png): prints how many answers are right, "
+         "the names of the pictures give their digits (3/a.png, a_3.png); prints how many answers are right, "
          "and the confusion matrix"},
         {"classify draw", "--reject", once("SHARE", c.reject, parse_reject),
          "a picture unlike the training images, or between two classes, gets ? and the reason; SHARE is the "
@@ -67,9 +67,9 @@ std::vector<Option> selection_options(Options& o) {
          "only test image N, counted from 0, right or wrong; may be repeated"},
         {"view", "--all", flag(v.all), "also the correct ones, not only the misclassified"},
         {"view", "--order", choice(v.order),
-         "confidence (default): most confident first; index: as in the data set; pair: by true label, then "
-         "by predicted label"},
-        {"view", "--limit", number(v.limit), "only the first N of them (default: all; with --text 10)"},
+         "confidence (default), index or pair; confidence: most confident first, index: as in the data set, "
+         "pair: by true label, then by predicted label"},
+        {"view", "--limit", number(v.limit), "only the first N of them (default: all, with --text 10)"},
     };
 }
 
@@ -78,8 +78,8 @@ std::vector<Option> bench_options(Options& o) {
     constexpr std::int64_t max_runs = 100'000;
     return {
         {"bench", "--case", name_of(bench_case_names(), b.which),
-         "an experiment; those of papers show the published figures next to the measured ones: " +
-             one_of(bench_case_names())},
+         "an experiment: " + one_of(bench_case_names()) +
+             "; those of papers show the published figures next to the measured ones"},
         {"bench", "--only", once("NAME,...", b.only, parse_only),
          "only the rows of these names: distance kernels, selectors, engines, serial"},
         {"bench", "--repeat", number(b.repeat, 1, max_runs),
@@ -87,7 +87,7 @@ std::vector<Option> bench_options(Options& o) {
         {"bench", "--seconds",
          once("N", b.seconds,
               [](Text option, Text value) { return parse_number(option, value, 0.001, 86'400, "seconds"); }),
-         "approximate time limit for the runs of one row (default 5): if it is too short, there are fewer "
+         "approximate time limit for the runs of one row (default 5); if it is too short, there are fewer "
          "runs, at least 3, then fewer queries, and the table says how many"},
         {"bench", "--n-train", number(b.n_train),
          "only the first N training images; with --dim, the number of random ones"},
@@ -141,13 +141,17 @@ std::vector<Option> output_options(Options& o) {
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
          "kept images; all are written, or none"},
         {"condense", "--rule", choice(o.condense.rule),
-         "edit: removes images that the others classify wrong, until there are none; condense: keeps a part "
-         "that gives every image the answer of the whole set; both (default): one after the other"},
+         "both (default), edit or condense; edit: removes images that the others classify wrong, until there "
+         "are none, condense: keeps a part that gives every image the answer of the whole set, both: one "
+         "after "
+         "the other"},
         {"audit", "--of", choice(o.audit.of),
-         "train (default): each training image by all others; test: the test images by the training set"},
+         "train (default) or test; train: each training image by all others, test: the test images by the "
+         "training set"},
         {"graph", "--form", choice(o.graph.form),
-         "directed (default): the k nearest of each image; mutual: only edges in both directions; symmetric: "
-         "edges in at least one direction"},
+         "directed (default), mutual or symmetric; directed: the k nearest of each image, mutual: only edges "
+         "in "
+         "both directions, symmetric: edges in at least one direction"},
         {"graph", "--npy", npy,
          "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of images x k each; directed "
          "graphs only"},
@@ -200,7 +204,7 @@ std::vector<Option> output_options(Options& o) {
         {"tune", "--limit", number(o.tune.limit), "lines of the table (default 20); files have all"},
         {"evaluate", "-q, --quiet", flag(out.quiet), "only the accuracy"},
         {"classify", "-q, --quiet", flag(out.quiet),
-         "only the digits, one line per picture or row of a page"},
+         "only the digits; one line per picture or row of a page"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
         {"graph condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},
@@ -216,6 +220,17 @@ std::vector<Option> output_options(Options& o) {
 }
 
 }  // namespace
+
+bool Option::is_rare() const {
+    static constexpr std::array rare = {
+        "--train-images", "--train-labels", "--test-images", "--test-labels", "--transform",
+        "--rerank",       "--candidates",   "--vote",        "--engine",      "--distance",
+        "--select",       "--metric",       "--p",           "--weights",     "--tie",
+        "--spread",       "--memory",       "--limit-train", "--limit-test",  "--batch",
+        "--threads",      "--pixels",       "--seed",        "--no-cache",    "--color",
+        "--progress"};
+    return std::find(rare.begin(), rare.end(), shown()) != rare.end();
+}
 
 bool Option::belongs_to(std::string_view command) const {
     const std::vector<std::string> names = words_of(commands);

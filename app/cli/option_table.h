@@ -29,9 +29,10 @@ struct Option {
     const char* commands;  ///< those that take it, separated by blanks
     const char* name;      ///< "--data", "-k", "-q, --quiet"
     OptionValue value;
-    std::string meaning;
+    std::string meaning;     ///< the usual help has it up to the first semicolon
     bool in_report = false;  ///< a report determines it, so that it conflicts with --from
 
+    bool is_rare() const;                             ///< only --help=all has it
     bool belongs_to(std::string_view command) const;  ///< empty: any
     char letter() const;                              ///< 'q'; 0 if it has none
     std::string shown() const;                        ///< in messages: the long name, or "-k"

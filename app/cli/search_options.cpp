@@ -103,16 +103,16 @@ std::vector<Option> search_options(Options& o) {
                       select = once("NAME", w.select, [](Text option, Text value) {
                           return parse_strategy(option, value, names_of(selectors()));
                       });
-    const std::string methods_text =
-        "a whole classifier: " + one_of(names_of(methods())) +
-        ", or a FILE of tune --save; options beside it, in any order, override its parts (default ";
+    const std::string methods_text = "a whole classifier: " + one_of(names_of(methods())) +
+                                     ", or a FILE of tune --save (default ",
+                      overriding = "); options beside it, in any order, override its parts";
     const std::string first_images = "only the first N training images";
     const std::string candidates = "how many nearest are ordered again, 10 to 1024 (default 96)";
     return {
-        {"evaluate view graph condense audit", "--method", method, methods_text + "raw)", in_report},
-        {"classify draw", "--method", method, methods_text + "accurate)"},
+        {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding, in_report},
+        {"classify draw audit", "--method", method, methods_text + "accurate" + overriding},
         {"tune", "--method", several("NAME|FILE", t.methods, read_method),
-         "a method, or a FILE of --save, without its vote; may be repeated (default raw)"},
+         "a method, or a FILE of --save, without its vote (default raw); may be repeated"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),
          "what is compared: " + transform_names() +
              "; several one after another, with commas (default: the method's)",
@@ -131,7 +131,7 @@ std::vector<Option> search_options(Options& o) {
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<Votes>),
          "only majority, or only class-mean (default: both)"},
         {"evaluate classify draw view bench condense audit", "-k", number(m.vote.k, 1, max_k),
-         "neighbors, 1 to 1024 (default 5; accurate: 4)", in_report},
+         "neighbors, 1 to 1024 (default 5, accurate: 4)", in_report},
         {"graph", "-k", number(m.vote.k, 1, max_k), "neighbors of each image, 1 to 1024 (default 10)"},
         {"tune", "-k", once("RANGE", t.range, read_range),
          "the numbers of neighbors to try, up to 1024: 7, 1-30 (default) or 1,3,5-15"},

@@ -24,6 +24,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t usual_in_text = 20, usual_in_json = 1000, usual_in_page = 500;
 
+constexpr const char* assumption =
+    "assumes that a label and the one suggested are equally likely beforehand; of labels that were checked, "
+    "fewer are wrong";
+
 struct AuditReport {
     const LoadedSet& set;
     const AuditOptions& options;
@@ -43,6 +47,10 @@ struct AuditReport {
             std::min(options.limit > 0 ? options.limit : usual, std::ssize(audit.images));
         return std::span(audit.images).first(static_cast<std::size_t>(count));
     }
+    /// Of how many images another class is nearer than the label's.
+    std::int64_t contradicted() const {
+        return std::ranges::count_if(audit.images, [](auto& one) { return one.suggested != one.label; });
+    }
     /// The neighbors of an image, at most `count`.
     std::span<const Neighbor> nearest(const Suspicion& one, std::int64_t count) const {
         const auto row = audit.neighbors.row(one.index);
@@ -58,12 +66,15 @@ std::string judged_text(const AuditReport& report) {
            (by_others ? "the others" : counted(std::ssize(report.train_labels), "training image"));
 }
 
-std::string wrong_text(const Audit& audit) {
+/// "220 contradicted by their neighbors, 89 with a probability above 90 %, 38 above 99 %".
+std::string contradicted_text(const AuditReport& report) {
     const auto above = [&](double probability) {
-        return std::ranges::count_if(audit.images, [&](auto& one) { return one.probability > probability; });
+        return with_commas(std::ranges::count_if(report.audit.images,
+                                                 [&](auto& one) { return one.probability > probability; }));
     };
-    return counted(above(0.5), "label") + ", " + with_commas(above(0.9)) + " above 90 %, " +
-           with_commas(above(0.99)) + " above 99 %";
+    const std::int64_t n = report.contradicted();
+    return with_commas(n) + " contradicted by " + (n == 1 ? "its" : "their") + " neighbors, " + above(0.9) +
+           " with a probability above 90 %, " + above(0.99) + " above 99 %";
 }
 
 /// How many of the planted labels are among the first images; empty if there are none.
@@ -86,12 +97,14 @@ std::string audit_text(const AuditReport& report) {
     for (const Suspicion& one : report.first(usual_in_text))
         list.add({std::to_string(one.index), std::to_string(one.label), std::to_string(one.suggested),
                   percent(one.probability)});
+    const std::int64_t more = report.contradicted() - std::ssize(report.first(usual_in_text));
     return facts_text({{"data", judged_text(report)},
                        {"settings", settings_text(report.method)},
-                       {"probably wrong", wrong_text(report.audit)},
+                       {"labels", contradicted_text(report)},
+                       {"probability", std::string("that a label is wrong; it ") + assumption},
                        {"planted", planted_text(report)},
                        {"time", times_text(report.audit.search_ms, report.set.load_ms(), report.wall_ms)}}) +
-           '\n' + list.text();
+           '\n' + list.text() + (more > 0 ? "... and " + with_commas(more) + " more (--limit, --csv)\n" : "");
 }
 
 void write_csv(std::ostream& out, const AuditReport& report) {
@@ -164,8 +177,6 @@ PageDigits page_digits(const AuditReport& report) {
 /// One self-contained page in the style of the report's, with each image, its label and its neighbors.
 std::string audit_page(const AuditReport& report) {
     const Audit& audit = report.audit;
-    const auto improbable =
-        std::ranges::count_if(audit.images, [](auto& one) { return one.suggested != one.label; });
     const LabeledImages& train = report.data().train;
     nlohmann::json page = {
         {"program", program_json()},
@@ -175,7 +186,8 @@ std::string audit_page(const AuditReport& report) {
         {"settings", settings_json(report.method, audit.plan)},
         {"audit",
          {{"judged", judged_text(report)},
-          {"improbable", improbable},
+          {"improbable", report.contradicted()},
+          {"probability", assumption},
           {"settings", settings_text(report.method)},
           {"each", audit.each}}},
         {"words",

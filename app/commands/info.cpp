@@ -37,8 +37,8 @@ int info(const Options& options, Clock::time_point) {
         for (OutputFile& file : idx_files(folder, digits.test, true))
             files.push_back(std::move(file));
         write_outputs_together(files, folder);
-        print("wrote " + std::to_string(digits.train.count) + " training and " +
-              std::to_string(digits.test.count) + " test images to " + harmless(folder) + '\n');
+        print(std::to_string(digits.train.count) + " training and " + std::to_string(digits.test.count) +
+              " test images are in " + harmless(folder) + '\n');
         return 0;
     }
     const std::vector<OutputPlace> outputs = output_places(options);

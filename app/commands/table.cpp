@@ -73,8 +73,10 @@ constexpr Command all_commands[] = {
      .run = audit,
      .under_mpirun = UnderMpirun::all_ranks,
      .more_help = "\nThe probability is that of a logistic function of the distances of the nearest k of\n"
-                  "each class, fitted by leave-one-out on the training set. With --of train the test set\n"
-                  "may be missing.\n"},
+                  "each class, fitted by leave-one-out on the training set. It assumes that a label and\n"
+                  "the one suggested are equally likely beforehand; of labels that were checked, fewer\n"
+                  "are wrong. With --of train the test set may be missing.\n",
+     .method = "accurate"},
     {.name = "tune",
      .summary = "chooses k, votes, transform and re-ranking by leave-one-out on the training set",
      .run = tune,

@@ -209,13 +209,10 @@ std::string remove_old_pages(const std::string& file, std::int64_t pages) {
            harmless(page_name(file, first, first + 2)) + " on\n";
 }
 
-/// The pages of the sheet and the page for a browser. Their names and what they have go to `told`.
+/// The pages of the sheet and the page for a browser.
 std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& evaluation,
-                                 const Gallery& gallery, std::string& told) {
+                                 const Gallery& gallery) {
     std::vector<OutputFile> files;
-    const auto tell = [&](const std::string& names) {
-        told += "wrote " + harmless(names) + ": " + counted(std::ssize(gallery.images), "digit") + "\n";
-    };
     if (!view.sheet.empty()) {
         const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
         for (std::int64_t page = 0; page < pages; ++page)
@@ -223,12 +220,9 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
                 {page_name(view.sheet, page, pages), [&evaluation, &gallery, page](std::ostream& out) {
                      put(out, sheet_png(evaluation, gallery, page));
                  }});
-        tell(files.front().file + (pages > 1 ? " to " + files.back().file : ""));
     }
-    if (!view.html.empty()) {
+    if (!view.html.empty())
         files.push_back({view.html, [&](std::ostream& out) { out << html_page(evaluation, gallery); }});
-        tell(view.html);
-    }
     return files;
 }
 
@@ -277,7 +271,7 @@ int view(const Options& options, Clock::time_point start) {
     if (html_is_printed(view) && selection.found == 0)
         note("nothing to show (" + selection.description + ")", output);
     std::string told = summary(evaluation, selection);
-    const std::vector<OutputFile> files = files_of(view, evaluation, selection.gallery, told);
+    const std::vector<OutputFile> files = files_of(view, evaluation, selection.gallery);
     if (quiet) told.clear();
     if (view.text && selection.found > 0)
         told += std::string(told.empty() ? "" : "\n") + shown_text(evaluation, in_text, output);

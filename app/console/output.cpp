@@ -25,6 +25,7 @@ namespace {
 
 /// Whether nothing is printed: another rank does.
 bool silent = false;
+bool announces = false;
 
 [[noreturn]] void refuse(const std::string& file, int error) {
     throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
@@ -135,6 +136,10 @@ void silence_output(bool silenced) {
     silent = silenced;
 }
 
+void announce_files(bool announced) {
+    announces = announced;
+}
+
 void print(std::string_view text) {
     if (!silent) write_output("-", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
@@ -178,6 +183,8 @@ void OutputFiles::commit() {
     stop_if_asked();
     for (const auto& file : files_)
         file->put_in_place();
+    for (const auto& file : files_)
+        if (announces && !is_standard_output(file->name())) print_line_to_stderr("wrote " + file->name());
 }
 
 void write_outputs_together(std::span<const OutputFile> files, const std::string& folder) {

@@ -19,6 +19,9 @@ namespace knn {
 /// Whether the three functions below print nothing from here on: of several ranks one prints.
 void silence_output(bool silenced);
 
+/// Whether `OutputFiles::commit` says "wrote NAME" of each file on standard error.
+void announce_files(bool announced);
+
 /// To standard output, at once. A reader that went away is no error (`mnist-knn evaluate | head -1`): the
 /// rest is dropped. Throws DataError if it cannot be written for another reason.
 void print(std::string_view text);

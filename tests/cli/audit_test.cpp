@@ -55,7 +55,8 @@ TEST_CASE("audit: the order, the suggestions and the probabilities are those of 
         const bool train = of == "train";
         const auto near = train ? near_train : nearest_rows(set.train_images, set.test_images, set.train);
         const auto& labels = train ? set.train_labels : set.test_labels;
-        const auto rows = csv_rows((train ? without_test_set : work).output("audit -k 4 --csv - --of " + of));
+        const auto rows =
+            csv_rows((train ? without_test_set : work).output("audit --method raw -k 4 --csv - --of " + of));
         REQUIRE(rows.size() == near.size() + 1);
         CHECK(rows[0] == std::vector<std::string>{"set", "index", "label", "suggested", "probability"});
         double previous = 1e300, slope = 0;
@@ -78,8 +79,15 @@ TEST_CASE("audit: the order, the suggestions and the probabilities are those of 
 
 TEST_CASE("audit: text, JSON, page and sheet have the first ones") {
     const Work work(usual);
-    check_contains(work.output("audit --json a.json --html a.html --csv a.csv --limit 7"),
-                   {"60 training images", "probably wrong"});
+    const std::string text =
+        work.output("audit --method raw --json a.json --html a.html --csv a.csv --limit 7");
+    check_contains(text, {"60 training images", " contradicted by their neighbors, ",
+                          "assumes that a label and the one suggested are equally likely beforehand"});
+    const auto all = csv_rows(work.output("audit --method raw --csv -"));
+    const auto contradicted = std::ranges::count_if(all, [](auto& row) { return row[2] != row[3]; }) - 1;
+    REQUIRE(contradicted > 7);
+    CHECK(text.ends_with("\n... and " + std::to_string(contradicted - 7) + " more (--limit, --csv)\n"));
+    CHECK(!contains(work.output("audit --method raw --limit 60"), "... and "));
     const auto rows = csv_rows(work.file("a.csv"));
     REQUIRE(rows.size() == 8);
     const json report = work.json("a.json");
@@ -91,23 +99,29 @@ TEST_CASE("audit: text, JSON, page and sheet have the first ones") {
     REQUIRE(digits.size() == 7);
     CHECK(std::to_string(digits[6]["index"].get<int>()) == rows[7][1]);
     CHECK(digits[0]["neighbors"].size() == 10);
-    CHECK(work.output("audit -q").empty());
+    CHECK(work.output("audit --method raw -q").empty());
     if (!has_opencv) {
-        check_error(work.run("audit --sheet a.png"), 2);
+        check_error(work.run("audit --method raw --sheet a.png"), 2);
         return skip(no_opencv);
     }
-    work.output("audit --sheet a.png");
+    work.output("audit --method raw --sheet a.png");
     CHECK(png_size(work.file("a.png")).first > 300);
+}
+
+TEST_CASE("audit: the neighbors are those of accurate unless a method is given") {
+    const Work work({.rows = 28, .cols = 28});
+    CHECK(work.report("audit")["settings"]["method"] == "accurate");
+    CHECK(work.report("audit --method raw")["settings"]["method"] == "raw");
 }
 
 TEST_CASE("audit: unusual sets") {
     const Work one({.classes = {200}, .train = 60});
-    check_error(one.run("audit"), 1, "has one class, 200");
-    check_error(one.run("audit --plant 3"), 2);
+    check_error(one.run("audit --method raw"), 1, "has one class, 200");
+    check_error(one.run("audit --method raw --plant 3"), 2);
 
     const Work equal({.classes = {0, 255}, .train = 30});  // nothing contradicts anything
     equal.make_all_images_equal();
-    const auto rows = csv_rows(equal.output("audit --csv -"));
+    const auto rows = csv_rows(equal.output("audit --method raw --csv -"));
     REQUIRE(rows.size() == 31);
     for (std::size_t i = 1; i < rows.size(); ++i) {
         CHECK(rows[i][1] == std::to_string(i - 1));
@@ -115,8 +129,8 @@ TEST_CASE("audit: unusual sets") {
         CHECK(rows[i][4] == "0.500000");
     }
     const Work few(usual);
-    few.output("audit -k 59 --csv -");
-    check_error(few.run("audit -k 60 --csv -"), 2, "-k 60: each of 60 images has fewer others");
+    few.output("audit --method raw -k 59 --csv -");
+    check_error(few.run("audit --method raw -k 60 --csv -"), 2, "-k 60: each of 60 images has fewer others");
 }
 
 TEST_CASE("audit: nothing is certain") {
@@ -133,21 +147,21 @@ TEST_CASE("audit: nothing is certain") {
     }
     overwrite(work.folder / "train-images-idx3-ubyte", 16, pixels);
     overwrite(work.folder / "train-labels-idx1-ubyte", 8, labels);
-    const auto rows = csv_rows(work.output("audit --csv -"));
+    const auto rows = csv_rows(work.output("audit --method raw --csv -"));
     CHECK(rows[1] == std::vector<std::string>{"train", "7", "1", "0", "0.999999"});
     CHECK(rows.back()[4] == "0.000001");
-    check_contains(work.output("audit"), {"> 99.99 %"});
+    check_contains(work.output("audit --method raw"), {"> 99.99 %"});
 }
 
 TEST_CASE("audit: planted labels are the same for a seed") {
     const Work work(usual);
     const auto planted = [&](const std::string& seed) {
-        return work.report("audit --plant 9 --seed " + seed)["planted"];
+        return work.report("audit --method raw --plant 9 --seed " + seed)["planted"];
     };
     CHECK(planted("1").size() == 9);
     CHECK(planted("1") == planted("1"));
     CHECK(planted("1") != planted("2"));
-    CHECK(contains(work.output("audit --plant 9"), "9 wrong labels: "));
+    CHECK(contains(work.output("audit --method raw --plant 9"), "9 wrong labels: "));
 }
 
 TEST_CASE("audit: finds planted labels of MNIST") {

@@ -189,6 +189,29 @@ TEST_CASE("files: all are written, or none") {
     }
 }
 
+TEST_CASE("files: each that was written is named on standard error, except with -q") {
+    const Place place;
+    for (const Command& one : here()) {
+        fs::create_directory(place.folder / "out");
+        const Words words = one.words + one.outputs;
+        Words aloud = words;
+        std::erase(aloud, "-q");
+        const RunResult result = place.plain(aloud);
+        CHECK(result.exit_code == 0);
+        std::size_t files = 0;
+        for (const auto& entry : fs::recursive_directory_iterator(place.folder / "out")) {
+            if (!entry.is_regular_file()) continue;
+            ++files;
+            const std::string name = fs::relative(entry.path(), place.folder.path()).string();
+            CHECK(count_of(result.err, "mnist-knn: wrote " + name + '\n') == 1);
+        }
+        CHECK(files > 0);
+        CHECK(count_of(result.err, "wrote ") == files);
+        if (words != aloud) CHECK(!contains(place.plain(words).err, "wrote "));
+        fs::remove_all(place.folder / "out");
+    }
+}
+
 TEST_CASE("files: JSON and CSV on standard output are there alone, JSON under each of its names") {
     const Place place;
     for (const Command& one : here())

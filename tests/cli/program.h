@@ -35,7 +35,7 @@ std::string program_file();
 
 /// The output of a run that must succeed.
 std::string output_of(const RunResult& result);
-/// The same of one that says nothing on standard error.
+/// The same of one that says nothing on standard error beside the names of the files that it wrote.
 std::string silent_output(const RunResult& result);
 /// CHECKs that the run ended with `exit_code`, nothing on standard output and one error line with `part`; below it is
 /// the usage if the code is 2. `late`: text may have been written before.
@@ -109,7 +109,9 @@ nlohmann::json page_data(const std::string& page);
 /// Width and height.
 std::pair<int, int> png_size(const std::string& png);
 
-/// Whether `text` is the one line "mnist-knn: error: ...", with a semicolon and what was expected.
+/// Standard error without the first lines "mnist-knn: wrote FILE".
+std::string without_written(std::string err);
+/// Whether `text`, but for these, is the one line "mnist-knn: error: ...", with a semicolon and what was expected.
 bool is_one_error_line(const std::string& text);
 
 }  // namespace knn::test

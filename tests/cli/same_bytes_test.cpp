@@ -43,9 +43,10 @@ const std::string evaluate = "evaluate --neighbors-csv out/n --predictions out/p
 
 /// Commands on images of few pixels, of which many are equally far.
 std::vector<Words> commands_on_pixels() {
-    std::vector<Words> all = {
-        "tune -k 1-6 --csv out/t --save out/m", "graph -k 9 --npy out/g --csv out/g.csv --mtx out/g.mtx",
-        "condense -k 3 --out out/c", "audit --csv out/a", "audit --of test --csv out/a"};
+    std::vector<Words> all = {"tune -k 1-6 --csv out/t --save out/m",
+                              "graph -k 9 --npy out/g --csv out/g.csv --mtx out/g.mtx",
+                              "condense -k 3 --out out/c", "audit --method raw --csv out/a",
+                              "audit --method raw --of test --csv out/a"};
     for (const std::string metric : {"l2", "l1", "lp --p 3", "lp --p 0.5", "cosine", "pearson"})
         all.emplace_back(evaluate + " --metric " + metric);
     return all;

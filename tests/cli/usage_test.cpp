@@ -18,12 +18,40 @@ TEST_CASE("the version, and help of the program and of each command") {
         check_contains(one, {"--data DIR", "-h, --help"});
         CHECK(one == program({"help", command}).out);
         CHECK(one == program({command, "-h"}).out);
-        for (const std::string& line : lines_of(one))
+        const std::string all = silent_output(program({command, "--help=all"}));
+        CHECK(lines_of(all).size() >= lines_of(one).size());
+        for (const std::string& line : lines_of(one + all))
             CHECK(line.size() <= 88);
-        CHECK(std::ranges::all_of(one, [](char c) { return c > 0; }));  // any locale
+        CHECK(std::ranges::all_of(one + all, [](char c) { return c > 0; }));  // any locale
     }
     check_contains(program("classify --help").out, {"(default accurate)"});
     check_contains(program("evaluate --help").out, {"(default raw)"});
+}
+
+TEST_CASE("defaults that depend on the machine are told as they are on this one") {
+    const Work work;
+    RunOptions options;
+    const auto help = [&](const Words& words) {
+        std::string text;
+        for (const std::string& word : Words(program(words, options).out))
+            text += word + ' ';
+        return text;
+    };
+    const auto info = nlohmann::json::parse(program("info --json -").out);
+    const bool gpu = info["devices"][0]["kind"] == "gpu";
+    const std::string here = "default here: ", threads = info["devices"].back()["threads"].dump();
+    for (const Words words : {"evaluate --help", "evaluate --help=all", "bench --help"}) {
+        CHECK(contains(help(words), "--data DIR folder with the four IDX files, each plain or .gz"));
+        CHECK(contains(help(words), here + "built-in synthetic digits "));
+        CHECK(contains(help(words), "gpu:all; " + here + (gpu ? "gpu:0 " : "cpu ")));
+    }
+    check_contains(help("evaluate --help=all"),
+                   {("(default: all); " + here + threads + " ").c_str(),
+                    ("on the device; " + here + (gpu ? "classic " : "cpu ")).c_str()});
+    options.environment["MNIST_KNN_DATA"] = work.folder.path().string();
+    CHECK(contains(help("evaluate --help"), here + work.folder.path().string()));
+    options.environment["MNIST_KNN_DATA"] = "/nonexistent";
+    CHECK(contains(help("evaluate --help"), here + "none, "));
 }
 
 namespace {
@@ -130,7 +158,7 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage, and w
 
 TEST_CASE("one training image is an error of the data, or of the --limit-train that leaves it") {
     const Work work({.train = 1});
-    for (const Words words : {"tune", "graph -k 1", "audit -k 1", "condense -k 1 --out new"}) {
+    for (const Words words : {"tune", "graph -k 1", "audit --method raw -k 1", "condense -k 1 --out new"}) {
         check_error(work.run(words), 1);
         check_error(work.run(words + "--limit-train 1"), 2);
     }

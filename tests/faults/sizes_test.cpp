@@ -85,7 +85,7 @@ TEST_CASE("sizes: images of one pixel, and as many neighbors as images") {
     const Work work({.rows = 1, .cols = 1, .train = 6, .test = 4});
     for (const Words words :
          {"evaluate -q -k 6", "evaluate -q -k 6 --method accurate --rerank none", "tune -k 1-5",
-          "graph -k 5 --csv g", "condense -k 5 --out c", "audit -k 5 --csv a"}) {
+          "graph -k 5 --csv g", "condense -k 5 --out c", "audit --method raw -k 5 --csv a"}) {
         const RunResult result = work.run(words);
         // Classes of which every image is removed, and transforms of images without sides, are errors of one line.
         CHECK((result.exit_code == 0 ||
@@ -118,7 +118,7 @@ TEST_CASE("names: no folder's name breaks out of a page's script or reaches a te
         SmallSet().write(data);
         for (const Words words :
              {"evaluate --device cpu --report " + (folder / "r"),
-              "audit --device cpu --html " + (folder / "r/audit.html"),
+              "audit --method raw --device cpu --html " + (folder / "r/audit.html"),
               "tune --device cpu -k 1-2 --plot " + (folder / "r/t.svg"), std::string("info")}) {
             const RunResult result = program(words + Words{"--data", data});
             CHECK(!has_controls(output_of(result)));

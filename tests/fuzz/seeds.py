@@ -161,7 +161,7 @@ def words_of(program):
     names = set()
     seen = set()
     for command in re.findall(r"^  ([a-z][a-z-]*) ", listed, re.M):
-        text = output(program, command, "--help").stdout
+        text = output(program, command, "--help=all").stdout
         commands[command] = re.findall(r"^ +((?:-\w|--[a-z0-9-]+))(?:, --[a-z-]+)?(?: ([A-Z|,.]+))?(?: |$)", text, re.M)
         for option, placeholder in commands[command]:
             if placeholder.startswith(("NAME", "WHEN", "LIST")) and option not in seen:

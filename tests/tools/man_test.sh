@@ -10,7 +10,7 @@ commands=$("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*
 check "the help has commands" test -n "$commands"
 for command in $commands; do
     check "command $command" grep -qx ".It Cm $command" "$page"
-    options=$("$program" "$command" --help | grep -oE '^ +(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
+    options=$("$program" "$command" --help=all | grep -oE '^ +(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
     for option in $options; do
         check "$command $option" grep -qE -- "^\.It .*Fl ${option#-}( |\$)|^\.It .*, ${option#-}( |\$)" "$page"
     done

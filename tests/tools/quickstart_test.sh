@@ -70,6 +70,9 @@ check "it configures, builds and fetches" equal "$called" "configured built fetc
 check "options are handed on as they are, and nothing else is printed" equal "$output" \
     "<evaluate><-k><3><--json><my report.json><> data=$checkout/data/mnist"
 
+# shellcheck disable=SC2016  # the reader's shell expands it
+check "and prints the line that puts the program into PATH" contains "$errors" \
+    "    export PATH=${checkout// /\\ }/build/default/app:\"\$PATH\""
 check "the first run says that building takes minutes" contains "$errors" "building build/default (the first time takes minutes"
 
 mkdir -p "$checkout/data/mnist"
@@ -79,14 +82,30 @@ check "the second run is silent, downloads or not" equal "$errors" ""
 check "the second run does not configure; with --data nothing is fetched" equal "$called" "built "
 check "--data is handed on" equal "$output" "<evaluate><--data></some where> data="
 quickstart -- -h
-check "with a program, its help comes too" contains "$output" "<evaluate><--help> data="
+check "with a program, its help comes too" contains "$output" "<evaluate><-h> data="
 check "and nothing is run" equal "$called" ""
+quickstart -- --help=all
+check "in its long form too" contains "$output" "<evaluate><--help=all> data="
 touch "$checkout/app/main.cpp"
 quickstart -- --data=x
 check "a changed source is said to be built" contains "$errors" "building build/default"
 check "--data=x is seen too" equal "$called" "built "
 quickstart MNIST_KNN_DATA=/mine --
 check "MNIST_KNN_DATA is the user's" equal "$called$output" "built <evaluate> data=/mine"
+
+mine=$work/home/.local/bin
+for target in '' "$work/gone"; do  # no link yet, or one to a checkout that is gone
+    [[ -z $target ]] || ln -sf "$target" "$mine/mnist-knn"
+    quickstart PATH="$bin:/usr/bin:/bin:$mine" -- --data=x
+    check "the program is linked where PATH has ~/.local/bin" equal "$errors$(readlink "$mine/mnist-knn")" \
+        "quickstart.sh: linked $mine/mnist-knn to the program$checkout/build/default/app/mnist-knn"
+    quickstart PATH="$bin:/usr/bin:/bin:$mine" -- --data=x
+    check "once" equal "$errors" ""
+done
+ln -sf /bin/true "$mine/mnist-knn"
+quickstart PATH="$bin:/usr/bin:/bin:$mine" -- --data=x
+check "another program of that name stays" equal "$errors$(readlink "$mine/mnist-knn")" /bin/true
+rm -r "$work/home/.local"
 
 quickstart FETCH_STATUS=1 --
 check "no MNIST is no failure" equal "$status" 0

@@ -40,10 +40,11 @@ function showReportHead() {
 /** The head of the page of `audit`: what was judged. */
 function showAuditHead() {
   const { audit } = page;
-  const facts = { "Settings": audit.settings, "Neighbors": `the nearest ${audit.each} of each class`, "Made": timeMade };
+  const facts = { "Settings": audit.settings, "Neighbors": `the nearest ${audit.each} of each class`,
+    "Probability": audit.probability, "Made": timeMade };
   if (audit.planted) facts["Planted"] = audit.planted;
   showHead(`Suspicious labels: ${page.dataset.name}`, whole.format(audit.improbable), " labels that their neighbors contradict",
-    `${audit.judged}. In ${whole.format(audit.improbable)} of them another label is more probable than the given one.`, facts);
+    `${audit.judged}. Of ${whole.format(audit.improbable)} of them the neighbors suggest another label.`, facts);
 }
 
 function showTrust() {

@@ -34,12 +34,16 @@ TEST_CASE("options: the table names commands that exist, and no option twice for
     Options ignored;
     for (const Command& command : commands()) {
         std::set<std::string> names;
-        const std::string help = command_help(command);
+        const std::string help = command_help(command, HelpLength::all),
+                          usual = command_help(command, HelpLength::usual);
+        CHECK(std::ranges::count(usual, '\n') <= 30);
+        CHECK(std::ranges::count(usual, '(') == std::ranges::count(usual, ')'));  // no meaning ends inside
         for (const Option& option : options_of(ignored, command.name)) {
             CAPTURE(command.name);
             CAPTURE(option.name);
             CHECK(names.insert(option.shown()).second);
             CHECK(help.find(option.name) != std::string::npos);
+            CHECK((usual.find(std::string(option.name) + ' ') != std::string::npos) == !option.is_rare());
             CHECK(!option.meaning.empty());
         }
     }
@@ -84,6 +88,20 @@ TEST_CASE("options: README's table has those of evaluate, with their placeholder
         CAPTURE(name);
         CHECK(in_table.contains(name));
     }
+}
+
+TEST_CASE("README explains a term before it uses it: those in bold, before the first heading") {
+    const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md"),
+                      head = readme.substr(0, readme.find("\n## "));
+    const std::regex bold(R"(\*\*([^*]+)\*\*)");
+    int terms = 0;
+    for (auto it = std::sregex_iterator(head.begin(), head.end(), bold); it != std::sregex_iterator(); ++it) {
+        const std::string term = (*it)[1];
+        CAPTURE(term);
+        CHECK(head.find(term) == static_cast<std::size_t>(it->position(1)));
+        ++terms;
+    }
+    CHECK(terms >= 10);
 }
 
 TEST_CASE("options: the files that a command writes") {
@@ -164,7 +182,11 @@ TEST_CASE("--help and --version take precedence") {
         CommandLine line;
         line.parse(words);
         CHECK(line.answer.find("--neighbors-csv FILE") != std::string::npos);
+        CHECK(line.answer.find("--batch N") == std::string::npos);
     }
+    CommandLine all;
+    all.parse({"evaluate", "--help=all"});
+    CHECK(all.answer.find("--batch N") != std::string::npos);
     CommandLine version;
     version.parse({"--version"});
     CHECK(version.answer.starts_with("mnist-knn "));
@@ -185,7 +207,7 @@ TEST_CASE("errors name the mistake") {
          "tune, compare or info"},
         {"--verison", "--verison: unknown option; did you mean '--version'?"},
         {"evaluate --engin x", "--engin: unknown option; did you mean '--engine'?"},
-        {"evaluate -z", "-z: unknown option; expected one that --help lists"},
+        {"evaluate -z", "-z: unknown option; expected one that --help=all lists"},
         {"evaluate -k 1 -k 2", "-k: given more than once; expected it once"},
         {"evaluate -q -q", "--quiet: given more than once; expected it once"},
         {"evaluate -k", "-k: its value is missing; expected -k VALUE"},

@@ -10,5 +10,5 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$1" "$folder/index.html"
 "$2" view --device cpu --limit-train 300 --limit-test 200 --all -q --html "$folder/all.html"
-"$2" audit --device cpu --limit-train 400 --plant 20 -q --html "$folder/audit.html"
+"$2" audit --method raw --device cpu --limit-train 400 --plant 20 -q --html "$folder/audit.html"
 node "$(dirname "$0")/page_test.js" "$browser" "$folder/index.html" "$folder/all.html" "$folder/audit.html"

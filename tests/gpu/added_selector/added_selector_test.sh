@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../tools/support.sh"
 program=$1 tests=$2
 small=(--dim 8 --n-train 200 --n-query 30 --seconds 0.01 --only scan)
 
-check "the table, in the help" contains "$("$program" evaluate --help | tr -s ' \n' ' ')" ", scan, "
+check "the table, in the help" contains "$("$program" evaluate --help=all | tr -s ' \n' ' ')" ", scan, "
 check "the table, in info" contains "$("$program" info)" "  scan "
 check "the command line takes it" contains "$("$program" evaluate --select sca 2>&1)" "did you mean scan?"
 check "bench knows it" contains "$("$program" bench --only sca 2>&1)" "did you mean scan?"
