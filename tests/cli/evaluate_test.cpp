@@ -294,9 +294,9 @@ void check_known(const Known& one, const Words& more) {
     };
     for (const auto& [tie, counts] :
          {std::pair(knn::Tie::smallest, one.smallest), {knn::Tie::nearest, one.nearest}})
-        for (const auto& [k, expected] : counts) {
-            CAPTURE(k);
-            CHECK(count(k, tie) == expected);
+        for (const auto& one_count : counts) {
+            CAPTURE(one_count.first);
+            CHECK(count(one_count.first, tie) == one_count.second);
         }
 }
 

@@ -181,6 +181,7 @@ TEST_CASE("cpu::search: refuses what is out of range, and what memory cannot hol
     }
     // Sizes alone, without pixels: 2 · 10¹⁴ bytes to pack. It must be refused before anything is read.
     problem.request.k = 3;
+    problem.request.train_labels = {};
     problem.request.train = {nullptr, 4'000'000'000, 60'000};
     problem.request.query = {nullptr, 1'000, 60'000};
     for (const Metric metric : all_metrics) {
