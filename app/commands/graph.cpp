@@ -319,8 +319,9 @@ int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     LoadedSet points(options, Needed::points);
     const int k = options.given.contains("-k") ? options.method.vote.k : usual_k;
-    GraphResult result{
-        {points}, {options.method.transform, options.method.measure, {}, {.k = k}}, options.graph.form};
+    GraphResult result{SelfSearch(points),
+                       {options.method.transform, options.method.measure, {}, {.k = k}},
+                       options.graph.form};
     if (options.method.reranks())
         note("a graph has the distances of the method's transform and metric, without its re-ranking",
              options.output);

@@ -68,6 +68,8 @@ class LoadedSet {
 
 /// What reports say of a search of the training set with itself.
 struct SelfSearch {
+    explicit SelfSearch(const LoadedSet& loaded) : set(loaded) {}
+
     const LoadedSet& set;
     Plan plan = {};
     Timeline timeline = {};

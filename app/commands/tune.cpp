@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct TuneResult : SelfSearch {
-    VoteRange range;
+    VoteRange range = {};
     std::vector<Method> searches = {};  ///< the k of each is the number of neighbors searched
     std::vector<Configuration> configurations = {};
 
@@ -391,7 +391,8 @@ int tune(const Options& options, Clock::time_point start) {
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 
-    TuneResult result{{set}, range};
+    TuneResult result{SelfSearch(set)};
+    result.range = range;
     search_all(result, searches, resolved, options.output);
     result.wall_ms = ms_since(start);
     const Configuration& best = result.configurations.front();

@@ -61,7 +61,7 @@ struct Sample {
     }
 };
 
-bool contains(const std::string& text, const std::string& part) {
+bool has_text(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("the JSON report has the fields of its schema, and the optional ones o
     CHECK_FALSE(json["device"].contains("driver"));
     CHECK_FALSE(json["device"].contains("memory_bytes"));
     CHECK(text.back() == '\n');
-    CHECK(contains(text, "\n      [0,1,0],\n"));  // a row of the matrix is a line
+    CHECK(has_text(text, "\n      [0,1,0],\n"));  // a row of the matrix is a line
 }
 
 TEST_CASE("JSON text is readable") {
@@ -156,8 +156,8 @@ TEST_CASE("the accuracy line and the confusion matrix") {
           "      7    .    1    .\n"
           "    200    1    .    .\n");
     const std::string colored = confusion_text(sample.evaluation.score, true);
-    CHECK(contains(colored, "\x1b[1;31m  1\x1b[0m"));  // the error
-    CHECK(contains(colored, "\x1b[32m  1\x1b[0m"));    // the hit
+    CHECK(has_text(colored, "\x1b[1;31m  1\x1b[0m"));  // the error
+    CHECK(has_text(colored, "\x1b[32m  1\x1b[0m"));    // the hit
 }
 
 TEST_CASE("the whole text names data, device, engine and settings") {
@@ -166,7 +166,7 @@ TEST_CASE("the whole text names data, device, engine and settings") {
     CHECK(
         text.starts_with("data      sample ?: 3 training and 2 test images of 1 x 2, 3 classes\n"
                          "source    a folder\n"));
-    CHECK(contains(text, "\nsettings  k = 5, metric "));
+    CHECK(has_text(text, "\nsettings  k = 5, metric "));
     CHECK(text.find('\x1b') == std::string::npos);
     CHECK(text_report(sample.evaluation, true).find("\x1b[1maccuracy 50.00 %") != std::string::npos);
 }
@@ -180,7 +180,7 @@ TEST_CASE("with many classes the most frequent confusions replace the matrix") {
         votes.push_back({static_cast<std::uint8_t>(label == 255 ? 3 : label), 1});
     }
     const std::string text = confusion_text(score(votes, truth, labels), false);
-    CHECK(contains(text, "  true  predicted  count\n   255          3      1\n"));
+    CHECK(has_text(text, "  true  predicted  count\n   255          3      1\n"));
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
     CHECK(text.find("the full matrix of 256 classes is in --json, and in confusion.png of --report\n") !=
           std::string::npos);  // not on the page, which omits so large a matrix
@@ -189,17 +189,17 @@ TEST_CASE("with many classes the most frequent confusions replace the matrix") {
 TEST_CASE("stages show rates and the share of their closest limit") {
     const Sample sample;
     const std::string text = timing_text(sample.evaluation);
-    CHECK(contains(text, "50 % of link\n"));        // 2 of 4 GB/s
-    CHECK(contains(text, "50 % of arithmetic\n"));  // 4 of 8 GFLOP/s, 2 of 20 GB/s
-    CHECK(contains(text, "\n  sort              3      1.00"));
-    CHECK(contains(text, "\n  kernels                  3.00"));
+    CHECK(has_text(text, "50 % of link\n"));        // 2 of 4 GB/s
+    CHECK(has_text(text, "50 % of arithmetic\n"));  // 4 of 8 GFLOP/s, 2 of 20 GB/s
+    CHECK(has_text(text, "\n  sort              3      1.00"));
+    CHECK(has_text(text, "\n  kernels                  3.00"));
 
     Evaluation on_tensor_cores = sample.evaluation;
     on_tensor_cores.found.plan.device.peak_gflop_per_s =
         2;  // of float32, which is not what the stage computes with
     const std::string other = timing_text(on_tensor_cores);
     CHECK(other.find("of arithmetic") == std::string::npos);
-    CHECK(contains(other, "10 % of memory\n"));
+    CHECK(has_text(other, "10 % of memory\n"));
 }
 
 TEST_CASE("a file's name of any bytes comes back from its name in a report") {
@@ -313,18 +313,18 @@ TEST_CASE("Minkowski distances have the fewest digits that identify the score") 
 
 TEST_CASE("info: links between GPUs, one row if all are alike") {
     Inventory inventory;
-    CHECK(!contains(inventory_text(inventory), "links between GPUs"));
+    CHECK(!has_text(inventory_text(inventory), "links between GPUs"));
     CHECK(!nlohmann::json::parse(inventory_json(inventory)).contains("links"));
 
     inventory.links = {{0, 1, true, true, 0}, {0, 2, true, true, 0}, {1, 2, true, true, 0}};
-    CHECK(contains(inventory_text(inventory), "all 3 pairs  peer access by NVLink, performance rank 0"));
+    CHECK(has_text(inventory_text(inventory), "all 3 pairs  peer access by NVLink, performance rank 0"));
 
     inventory.links[1] = {0, 2, true, false, 1};
     inventory.links[2] = {1, 2, false, false, 0};
     const std::string text = inventory_text(inventory);
-    CHECK(contains(text, "gpu:0,1  peer access by NVLink, performance rank 0"));
-    CHECK(contains(text, "gpu:0,2  peer access by PCI Express, performance rank 1"));
-    CHECK(contains(text, "gpu:1,2  no peer access: copies go through host memory"));
+    CHECK(has_text(text, "gpu:0,1  peer access by NVLink, performance rank 0"));
+    CHECK(has_text(text, "gpu:0,2  peer access by PCI Express, performance rank 1"));
+    CHECK(has_text(text, "gpu:1,2  no peer access: copies go through host memory"));
     const auto links = nlohmann::json::parse(inventory_json(inventory))["links"];
     REQUIRE(links.size() == 3);
     CHECK(links[1] == nlohmann::json::parse(R"({"from": 0, "to": 2, "direct": true, "native_atomics": false,
@@ -336,8 +336,8 @@ TEST_CASE("info: versions of MPI and NCCL, or why there is none") {
     inventory.why_no_mpi = "this build has no MPI";
     inventory.nccl = "2.28.3";
     const std::string text = inventory_text(inventory);
-    CHECK(contains(text, "none: this build has no MPI"));
-    CHECK(contains(text, "2.28.3; not used"));
+    CHECK(has_text(text, "none: this build has no MPI"));
+    CHECK(has_text(text, "2.28.3; not used"));
     const auto libraries = nlohmann::json::parse(inventory_json(inventory))["libraries"];
     CHECK(libraries[0]["missing"] == "this build has no MPI");
     CHECK(libraries[1]["version"] == "2.28.3");
