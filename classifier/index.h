@@ -3,7 +3,7 @@
 ///
 ///   queries ─transform─► features ─top-k─► lists ─merge─► neighbors ─re-rank─► neighbors ─vote─► results
 ///
-/// `Stages` says which of these a device does; classifier/sharded.h merges.
+/// `Stages` says which of these a device does, inside DeviceIndex::top_k (gpu/engines/batches.cpp); classifier/sharded.h merges.
 
 #include <memory>
 

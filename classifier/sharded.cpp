@@ -254,8 +254,8 @@ std::int64_t Sharded::Search::run() {
     const Shard& only = of.shards_.front();
     const bool alone =
         of.shards_.size() == 1 && only.resident && only.parts.front().images.count == of.n_train_;
-    if (alone) return only.resident->top_k(wanted, result, timeline, token);
-    wanted.meanwhile = {};
+    if (alone) return only.resident->top_k(wanted, result, timeline, token);  // the usual case
+    wanted.meanwhile = {};  // of one device alone: several would call it at the same time
     token.step(0, n());
     if (n() == 0) return 0;
     const std::int64_t batch = of.by_queries() ? share_queries() : share_images();

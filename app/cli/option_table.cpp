@@ -228,7 +228,7 @@ bool Option::is_rare() const {
         "--select",       "--metric",       "--p",           "--weights",     "--tie",
         "--spread",       "--memory",       "--limit-train", "--limit-test",  "--batch",
         "--threads",      "--pixels",       "--seed",        "--no-cache",    "--color",
-        "--progress"};
+        "--progress",     "--json-version"};
     return std::find(rare.begin(), rare.end(), shown()) != rare.end();
 }
 

@@ -41,10 +41,9 @@ int info(const Options& options, Clock::time_point) {
               " test images are in " + harmless(folder) + '\n');
         return 0;
     }
-    const std::vector<OutputPlace> outputs = output_places(options);
-    check_outputs(outputs, {});
     const Inventory inventory = take_inventory(options.data);
-    if (inventory.found) check_outputs(outputs, inventory.found->files);
+    check_outputs(output_places(options),
+                  inventory.found ? inventory.found->files : std::vector<std::filesystem::path>());
     write_results({{options.output.json, [&](std::ostream& out) { out << inventory_json(inventory); }}},
                   inventory_text(inventory));
     // What the user named and what cannot be used is an error, but not before all else has been told.

@@ -169,6 +169,7 @@ void print_line_to_stderr(std::string_view text) {
 
 std::ostream& OutputFiles::open(const std::string& file) {
     stop_if_asked();
+    if (!is_standard_output(file)) names_.push_back(file);
     return files_.emplace_back(std::make_unique<AtomicFile>(file))->stream();
 }
 
@@ -183,8 +184,9 @@ void OutputFiles::commit() {
     stop_if_asked();
     for (const auto& file : files_)
         file->put_in_place();
-    for (const auto& file : files_)
-        if (announces && !is_standard_output(file->name())) print_line_to_stderr("wrote " + file->name());
+    if (!announces) return;
+    for (const std::string& name : names_)
+        print_line_to_stderr("wrote " + name);
 }
 
 void write_outputs_together(std::span<const OutputFile> files, const std::string& folder) {

@@ -46,6 +46,7 @@ class OutputFiles {
 
   private:
     std::vector<std::unique_ptr<AtomicFile>> files_;
+    std::vector<std::string> names_;  ///< without standard output
 };
 
 /// One of several files.

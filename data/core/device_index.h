@@ -51,7 +51,7 @@ struct TopK {
     Queries queries;  ///< images, or features where the engine does not transform
     int k = 0;        ///< 1 to max_k, at most the training images, less one if a query among them is left out
     Known known = {};                  ///< only where the engine's capabilities say so
-    const VotingRule* vote = nullptr;  ///< the same; null: none
+    const VotingRule* vote = nullptr;  ///< only where the capabilities include votes; null: none
     BatchCallback on_batch = {};       ///< may be empty
     /// What the host can do while a device works on all queries at once; may be empty, and need not be called.
     std::function<void()> meanwhile = {};

@@ -31,8 +31,6 @@ class AtomicFile {
     AtomicFile& operator=(const AtomicFile&) = delete;
     ~AtomicFile();
 
-    /// As the user wrote it.
-    const std::string& name() const { return file_; }
     std::ostream& stream() { return *stream_; }
     /// Throws if something could not be written. A reader of standard output that went away is no error.
     void check() const;

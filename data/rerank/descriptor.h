@@ -83,7 +83,6 @@ struct Descriptors {
 /// A re-ranker and what it knows of the training set.
 struct Reranking {
     Rerank rerank;
-    Descriptors train = {};  ///< of the training images; empty: made where they are needed
     std::span<const std::uint32_t> density =
         {};                                     ///< density_factors of the training images, if it has density
     std::span<const std::int64_t> spread = {};  ///< spread_terms of the training images, if it is `spread`

@@ -54,7 +54,7 @@ class BatchEngine {
     /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of queries, at
     /// most `limit` unless it is 0. shape.has_known: only if the engine's capabilities say so.
     virtual std::int64_t reserve(const SearchShape& shape, std::int64_t limit) = 0;
-    /// Queues the stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
+    /// Queues the engine's own stages, from features to neighbors, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) = 0;
 };

@@ -25,8 +25,8 @@ std::vector<DeviceLink> links();
 /// The version of the NCCL library that this process would load; empty: `why_none`.
 std::string nccl_version(std::string& why_none);
 
-/// The engine `classic`: a matrix of distances, then a selection (upload → expand → distance → sort → vote →
-/// download). `configure` says why it does not support the problem on plan.device with the strategies that the
+/// The engine `classic`: a matrix of distances, then a selection (upload → [transform] → expand → distance → sort → [describe →
+/// rerank] → [vote] → download; in brackets what the method has). `configure` says why it does not support the problem on plan.device with the strategies that the
 /// plan names (empty: any); if it does, it sets plan.distance, plan.select and plan.threads. `open` takes a
 /// configured plan, uploads the training set and keeps it on the device. Both throw DeviceError (no such device;
 /// `open`: out of memory, a CUDA error).
@@ -35,7 +35,7 @@ std::unique_ptr<DeviceIndex> open_classic(const Training& training, const Measur
                                           Timeline& timeline);
 
 /// The engine `tensor`: exact 8-bit products on tensor cores, with the selection in the same kernel (upload →
-/// arrange → prepare → sample → search → fold → fallback → vote → download). plan.distance may name one of
+/// [transform] → arrange → prepare → sample → search → fold → fallback → [describe → rerank] → [vote] → download). plan.distance may name one of
 /// tensor_kernels(); plan.select becomes "fused".
 UnsupportedReason configure_tensor(const Problem& problem, Plan& plan);
 std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure& measure, const Plan& plan,

@@ -130,8 +130,9 @@ TEST_CASE("files: no output has a name by which a data set is read") {
     for (const std::string name :
          {"data/train-labels-idx1-ubyte", "data/train-labels.idx1-ubyte", "data/train-labels.idx1-ubyte.gz",
           "data/../data/t10k-images.idx3-ubyte", "link", "train-images-idx3-ubyte"})
-        for (const std::string words : {"evaluate --predictions ", "graph --csv ", "info --json "})
-            check_error(place.in_data(words + name), 1, "is a name by which a data set is read");
+        for (const std::string words :
+             {"evaluate --device cpu --predictions ", "graph --device cpu --csv ", "info --json "})
+            place.check_refused(words + name + " --data data", "is a name by which a data set is read");
     CHECK(place.folder.names().size() == place.before.size() + 1);
 
     // What is written as a data set hides no other, and is hidden by none. Written again it is replaced.

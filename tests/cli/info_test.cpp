@@ -9,10 +9,9 @@ using namespace knn::test;
 using nlohmann::json;
 
 TEST_CASE("info tells of the build, the devices, the engines and the data set") {
-    check_contains(
-        silent_output(program("info")),
-        {"compiler", "CUDA", "OpenCV", "  cpu", "  classic", "built-in synthetic digits",
-         "tools/fetch_mnist.sh", "data/mnist", "mnist-knn/mnist", ", made by earlier runs; may be deleted"});
+    check_contains(silent_output(program("info")),
+                   {"compiler", "CUDA", "OpenCV", "  cpu", "  classic", "built-in synthetic digits",
+                    "tools/fetch_mnist.sh", "data/mnist", "mnist-knn/mnist", "  cache      none"});
     const json report = json::parse(output_of(program("info --json -")));
     CHECK(report["schema"] == "mnist-knn/info/1");
     CHECK(report["dataset"]["synthetic"] == true);

@@ -86,7 +86,7 @@ TEST_CASE("pictures of different names have different names in JSON") {
     answers.pictures[0].file = "caf\xe9.png";
     answers.pictures[1].file = "caf%E9.png";
     answers.pictures[2].file = "gnp.\u202e\xc2\x9b";
-    const auto json = nlohmann::json::parse(answers_json(answers));
+    const auto json = nlohmann::json::parse(answers_json(answers))["pictures"];
     CHECK(json[0]["file"] == "caf%E9.png");
     CHECK(json[1]["file"] == "caf%25E9.png");
     CHECK(json[2]["file"] == "gnp.%E2%80%AE%C2%9B");
