@@ -137,8 +137,8 @@ TEST_CASE("files: no output has a name by which a data set is read") {
 
     // What is written as a data set hides no other, and is hidden by none. Written again it is replaced.
     write(place.folder / "new/train-labels.idx1-ubyte", "mine");
-    check_error(place.in_data("condense --out new"), 1, "train-labels.idx1-ubyte is there");
-    check_error(place.in_data("condense --out data"), 1, "is read by this command");
+    check_error(place.in_data("condense --out new"), 1, "would be hidden");
+    check_error(place.in_data("condense --out data"), 1, "would be hidden");
     fs::remove(place.folder / "new/train-labels.idx1-ubyte");
     for (int i = 0; i < 2; ++i)
         output_of(place.in_data("condense -q --out new"));
