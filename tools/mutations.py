@@ -157,7 +157,7 @@ MUTATIONS = [
     ("classifier/evaluation.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
     ("classifier/evaluation.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
     ("classifier/leave_one_out.cpp", sample, "max_sampled_images = 4999", "max_sampled_images = 5000"),
-    ("classifier/leave_one_out.cpp", sample, "method.vote.k >= n)", "method.vote.k > train.count"),
+    ("classifier/leave_one_out.cpp", sample, "method.vote.k >= n)", "method.vote.k > n)"),
     ("classifier/leave_one_out.cpp", rejection, "value) + 0.5)", "value) + 9.5)"),
     ("classifier/leave_one_out.cpp", rejection, ">= loss) return", "> loss) return"),
     ("classifier/leave_one_out.cpp", rejection, "if (unlike <= near)", "if (unlike > near)"),

@@ -105,6 +105,7 @@ TEST_CASE("queries: some images of a set, consecutive or not, are rows of it or 
     CHECK(some.rows.pixels == train.row(3));
     for (std::size_t i = 0; i < 3; ++i)
         CHECK(any.rows.row(static_cast<std::int64_t>(i))[0] == 2 * any.images[i]);
+    CHECK(Queries::some_of(train, {2, 4, 7}).rows.row(1)[0] == 8);
     const Queries same = any.as_rows_of(other), part = any.slice(1, 2);
     CHECK(same.rows.row(0)[0] == 107);
     CHECK(same.images.data() == any.images.data());
