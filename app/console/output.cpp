@@ -103,19 +103,12 @@ void check_not_read(const std::string& file, const std::string& option, const st
                             "); expected another file for " + option);
 }
 
-/// Throws DataError where a data set would be read from the output: a result is none, and one that is must not stand
-/// beside the same part of another under another name.
+/// Throws DataError where a data set would be read from a single file that is written. Commands that write a data set into
+/// a folder check what the folder has.
 void check_no_data_set(const OutputPlace& output) {
-    std::error_code none;
-    for (const fs::path& other : other_spellings(place_of(output.file)))
-        if (!output.in_folder)
-            throw DataError(output.file +
-                            ": is a name by which a data set is read; expected another name for " +
-                            output.option);
-        else if (fs::exists(fs::symlink_status(other, none)))
-            throw DataError(output.file + ": " + other.filename().string() +
-                            " is there, and only one of the two would be read; expected another folder for " +
-                            output.option);
+    if (!output.in_folder && !other_spellings(place_of(output.file)).empty())
+        throw DataError(output.file + ": is a name by which a data set is read; expected another name for " +
+                        output.option);
 }
 
 void check_output_folder(const std::string& folder) {
