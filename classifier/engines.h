@@ -19,7 +19,7 @@ struct Capabilities {
     bool transforms = false;
     bool reranks = false;  ///< by descriptors
     bool votes = false;    ///< where device_can_vote
-    bool known = false;    ///< TopK::known
+    bool known = false;    ///< TopKRequest::known
 };
 
 /// One way to search.

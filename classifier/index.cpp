@@ -26,7 +26,7 @@ Descriptors some_of(const Descriptors& all, std::span<const std::uint32_t> image
 
 /// Re-ranks without the descriptors of all training images: the candidates become a training set of their own, in the
 /// same order, so that ties stay as they are.
-Neighbors reranked_alone(Neighbors found, const Descriptors& queries, const Reranking& reranking,
+Neighbors reranked_alone(Neighbors found, const Descriptors& queries, const FittedReranking& reranking,
                          const Rows& train, int k, int threads, const ProgressToken& token) {
     std::vector<std::uint32_t> images;
     for (const Neighbor& one : found.rows)
@@ -160,7 +160,7 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Pro
 /// On the host.
 Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all,
                           int threads, Timeline& timeline, const ProgressToken& token) const {
-    const Rerank& rerank = method_.rerank;
+    const RerankSpec& rerank = method_.rerank;
     const StageKind kind = host_kind(plan_);
     auto start = Clock::now();
     const auto timed = [&](const char* name) {
@@ -212,11 +212,12 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     Voting voting{training_, method, voters, plan_, threads_, on_batch, results};
     const BatchCallback take =
         options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : on_batch;
-    const TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, token),
-                      .k = found_k,
-                      .vote = device_vote ? &rule : nullptr,
-                      .on_batch = host_rerank ? BatchCallback() : take,
-                      .meanwhile = [&] { touch(found, results); }};
+    const TopKRequest wanted{
+        .queries = features_of(queries.slice(searched.begin, searched.count), timeline, token),
+        .k = found_k,
+        .vote = device_vote ? &rule : nullptr,
+        .on_batch = host_rerank ? BatchCallback() : take,
+        .meanwhile = [&] { touch(found, results); }};
     const TopKResult memory{found.rows, device_vote ? std::span(results.votes) : std::span<Vote>()};
     if (options.keep_features && plan_.stages.transform != StagePlace::device && ranks_ == nullptr)
         results.features = wanted.queries;

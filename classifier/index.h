@@ -62,7 +62,7 @@ class Index {
     const TrainingSet& set() const { return set_; }
     /// The set with what is fitted to it.
     const Training& training() const { return training_; }
-    const Reranking& reranking() const { return reranking_; }
+    const FittedReranking& reranking() const { return reranking_; }
     const Method& method() const { return method_; }
     const Plan& plan() const { return plan_; }
 
@@ -80,7 +80,7 @@ class Index {
                 Results& results) const;
 
     TrainingSet set_;
-    Reranking reranking_;
+    FittedReranking reranking_;
     Training training_;
     Method method_;
     Plan plan_;

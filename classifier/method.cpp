@@ -17,7 +17,7 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
     const Rows& rows = training.rows;
     if (const UnsupportedReason why = refuse_transform(transform, training.shape, rows.count))
         throw UsageError(*why);
-    if (rerank.kind == Reranker::spread && !is_integral(measure.metric))
+    if (rerank.kind == RerankKind::spread && !is_integral(measure.metric))
         throw UsageError(std::string("§rerank spread: scales integers, which distances by ") +
                          name(measure.metric) + " are not; expected §metric l2 or l1");
     const std::int64_t dim = transform.is_raw() ? rows.dim : output_dim(transform, training.shape);
@@ -28,7 +28,7 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
 }
 
 int Method::voters(std::int64_t n) const {
-    if (vote.votes == Votes::majority) return vote.k;
+    if (vote.votes == VoteKind::majority) return vote.k;
     return std::max(vote.k, static_cast<int>(std::min<std::int64_t>(rerank.candidates, n)));
 }
 
@@ -41,8 +41,8 @@ std::span<const NamedMethod> methods() {
         NamedMethod{"accurate",
                     "the nearest by gradients, ordered again by distances that let pixels move",
                     {.transform = {{{TransformKind::gradients, 0}}},
-                     .rerank = {.kind = Reranker::both},
-                     .vote = {.k = class_mean_neighbors, .votes = Votes::class_mean}}},
+                     .rerank = {.kind = RerankKind::both},
+                     .vote = {.k = class_mean_neighbors, .votes = VoteKind::class_mean}}},
     };
     return table;
 }

@@ -18,13 +18,13 @@ namespace knn {
 struct Method {
     TransformSpec transform = {};
     Measure measure = {};  ///< of the search
-    Rerank rerank = {};
+    RerankSpec rerank = {};
     VotingRule vote = {};
 
     /// The search among `training` for this many queries. Throws UsageError if the transform does not suit the
     /// images.
     Problem problem(const Training& training, std::int64_t n_query) const;
-    bool reranks() const { return rerank.kind != Reranker::none; }
+    bool reranks() const { return rerank.kind != RerankKind::none; }
     /// The measure of the neighbors' distances: distances of descriptors are integers like squared distances; scaled
     /// distances keep the search's measure.
     Measure neighbor_measure() const { return rerank.has_descriptors() ? Measure{} : measure; }

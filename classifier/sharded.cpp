@@ -123,7 +123,7 @@ struct Sharded::Shard {
 /// once.
 struct Sharded::Search {
     const Sharded& of;
-    TopK wanted;
+    TopKRequest wanted;
     TopKResult result;
     Timeline& timeline;
     const ProgressToken& token;
@@ -219,7 +219,7 @@ std::int64_t Sharded::run_shards(
     return used != batches.end() ? *used : plan_.batch;
 }
 
-Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query,
+Sharded::Searched Sharded::top_k(const TopKRequest& wanted, const TopKResult& result, std::int64_t n_query,
                                  Timeline& timeline, const ProgressToken& token) {
     std::unique_lock lock(one_search_, std::defer_lock);
     const auto is_resident = [](const Shard& shard) { return shard.resident != nullptr; };
@@ -269,7 +269,7 @@ std::int64_t Sharded::Search::share_queries() const {
         n(), timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) -> std::int64_t {
             const Range share = range_of(n(), std::ssize(of.shards_), static_cast<std::int64_t>(i));
             if (share.count == 0) return 0;
-            TopK some = wanted;
+            TopKRequest some = wanted;
             some.queries = wanted.queries.slice(share.begin, share.count);
             if (wanted.on_batch)
                 some.on_batch = [&, share](ResultBatch batch) {
@@ -292,7 +292,7 @@ std::int64_t Sharded::Search::share_images() const {
     MergeBehind merge(lists, wanted.k, token, wanted.on_batch);
     const std::int64_t batch =
         of.run_shards(n(), timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) {
-            TopK one = wanted;
+            TopKRequest one = wanted;
             one.on_batch = [&, i](const ResultBatch& found) { merge.add(i, found); };
             return Search{of, one, {{lists[i], result.neighbors.size()}}, own, part}.in_shard(of.shards_[i]);
         });
@@ -325,7 +325,7 @@ std::int64_t Sharded::Search::in_shard(const Shard& shard) const {
         if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
         timeline.add(now.timeline);
         const ProgressToken own = token.part(p * n(), parts * n());
-        TopK one = wanted;
+        TopKRequest one = wanted;
         if (p > 0) one.known.neighbors = result.neighbors;
         if (p + 1 < parts) one.on_batch = {};
         batch = Search{of, one, result, timeline, own}.in_part(*now.index, shard.parts[at(p)]);
@@ -339,7 +339,7 @@ std::int64_t Sharded::Search::in_shard(const Shard& shard) const {
 std::int64_t Sharded::Search::in_part(DeviceIndex& index, const Part& part) const {
     if (part.images.count == of.n_train_) return index.top_k(wanted, result, timeline, token);
     const PartQueries here(wanted.queries, part.images);
-    TopK own = wanted;
+    TopKRequest own = wanted;
     own.queries = here.queries;
     own.known.first = static_cast<std::uint32_t>(part.images.begin);
     const bool has_known = !wanted.known.neighbors.empty();

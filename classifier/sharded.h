@@ -59,8 +59,8 @@ class Sharded {
         double ms = 0;           ///< of this process, before ranks wait for each other
     };
     /// As DeviceIndex::top_k. wanted.queries: the slice `searched(n_query)`; result has memory for `answered(n_query)`.
-    Searched top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query, Timeline& timeline,
-                   const ProgressToken& token);
+    Searched top_k(const TopKRequest& wanted, const TopKResult& result, std::int64_t n_query,
+                   Timeline& timeline, const ProgressToken& token);
 
   private:
     struct Part;

@@ -66,7 +66,7 @@ std::string settings_of(Fitted what, Method method) {
     if (what == Fitted::descriptors) return std::string(" rerank ") + name(method.rerank.kind) + " step 2";
     if (what == Fitted::density || what == Fitted::spread) {
         method.vote = {};
-        method.rerank.candidates = Rerank().candidates;
+        method.rerank.candidates = RerankSpec().candidates;
     }
     return method_text(method) + "density " + std::to_string(int{method.rerank.density});
 }
@@ -163,7 +163,7 @@ const Features& TrainingSet::features(const TransformSpec& spec, int threads, co
     return features;
 }
 
-Descriptors TrainingSet::descriptors(const Rerank& rerank, int threads, const std::atomic<bool>* stop,
+Descriptors TrainingSet::descriptors(const RerankSpec& rerank, int threads, const std::atomic<bool>* stop,
                                      bool keep) const {
     const std::lock_guard lock(shared_->mutex);
     Descriptors all{DescriptorLayout(shape(), rerank), {}};

@@ -51,7 +51,7 @@ class TrainingSet {
     const Features& features(const TransformSpec& spec, int threads, const std::atomic<bool>* stop,
                              Timeline& timeline) const;
     /// The descriptors of all images, in memory of this set. `keep`: in the cache too. Throws as cpu::describe.
-    Descriptors descriptors(const Rerank& rerank, int threads, const std::atomic<bool>* stop,
+    Descriptors descriptors(const RerankSpec& rerank, int threads, const std::atomic<bool>* stop,
                             bool keep) const;
 
     /// `count` values that were kept for a method with the same settings; else none.

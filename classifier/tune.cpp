@@ -88,10 +88,10 @@ std::vector<int> all_k(int low, int high) {
 std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method) {
     std::vector<VotingRule> kinds;
     const bool integers = is_integral(method.neighbor_measure().metric);
-    for (const Votes votes : {Votes::majority, Votes::class_mean})
+    for (const VoteKind votes : {VoteKind::majority, VoteKind::class_mean})
         for (const Weights weights : {Weights::uniform, Weights::distance})
             for (const Tie tie : {Tie::smallest, Tie::nearest}) {
-                const bool weighs = votes == Votes::majority;
+                const bool weighs = votes == VoteKind::majority;
                 const bool suits = weighs ? range.weights.value_or(weights) == weights
                                           : integers && weights == Weights::uniform;
                 if (suits && range.votes.value_or(votes) == votes && range.tie.value_or(tie) == tie)
@@ -139,7 +139,7 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
                         if (one != none && label != labels[at(image)])
                             of_kind[one].wrong[at(image / word_bits)] |= bit;
                     };
-                    if (kind.votes == Votes::majority)
+                    if (kind.votes == VoteKind::majority)
                         for_majorities(part.row(q), labels, kind, searched_.neighbor_measure(), high, report);
                     else
                         for_means(part.row(q), labels, kind.tie, searched_.rerank.candidates, low, high,

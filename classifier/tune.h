@@ -19,7 +19,7 @@ std::vector<int> all_k(int low, int high);
 /// The voting rules that are tried; without a value, both.
 struct VoteRange {
     std::vector<int> k = all_k(1, 30);  ///< ascending
-    std::optional<Votes> votes;
+    std::optional<VoteKind> votes;
     std::optional<Weights> weights;  ///< `class-mean` has none
     std::optional<Tie> tie;
 };

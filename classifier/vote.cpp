@@ -133,7 +133,7 @@ Vote ClassMeans::vote(int j, Tie tie) const {
 
 void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
                const VotingRule& rule, const Measure& measure, int threads, std::span<Vote> votes) {
-    const bool by_mean = rule.votes == Votes::class_mean;
+    const bool by_mean = rule.votes == VoteKind::class_mean;
     const ClassSizes sizes = by_mean ? class_sizes(labels) : ClassSizes{};
     cpu::for_lists(std::ssize(votes), k, threads, [&](std::int64_t first, std::int64_t last) {
         ClassMeans means(sizes);
@@ -158,7 +158,7 @@ std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t
 ConfidenceFeatures confidence_features(std::span<const Neighbor> neighbors,
                                        std::span<const std::uint8_t> labels, const Vote& vote,
                                        const VotingRule& rule, const Measure& measure) {
-    const int j = rule.votes == Votes::class_mean ? rule.k : 1;
+    const int j = rule.votes == VoteKind::class_mean ? rule.k : 1;
     std::array<ClassSum, 256> classes;  // few are used, so that a search beats a table of labels
     std::size_t n_classes = 0;
     double sum = 0, last = 0;  // of the nearest k; of the last neighbor

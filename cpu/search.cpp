@@ -173,7 +173,7 @@ class CpuIndex final : public DeviceIndex {
     CpuIndex(const Rows& train, const Measure& measure, const Plan& plan)
         : resident_{train, measure, chosen_kernel(arithmetic_of(measure)), plan} {}
 
-    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+    std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override {
         const Rows& train = resident_.train;
         require_top_k(wanted, result, train.count);

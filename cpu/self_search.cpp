@@ -68,8 +68,8 @@ bool SelfSearch::suits(Resident& resident, const Queries& queries, int k) {
     return available < 0 || needed <= available;
 }
 
-SelfSearch::SelfSearch(Resident& resident, const TopK& wanted, std::span<Neighbor> found, Timeline& timeline,
-                       const ProgressToken& token)
+SelfSearch::SelfSearch(Resident& resident, const TopKRequest& wanted, std::span<Neighbor> found,
+                       Timeline& timeline, const ProgressToken& token)
     : resident_(resident),
       k_(wanted.k),
       leaves_out_(wanted.queries.leaves_out()),

@@ -55,7 +55,7 @@ class SelfSearch {
     /// images at once.
     static bool suits(Resident& resident, const Queries& queries, int k);
 
-    SelfSearch(Resident& resident, const TopK& wanted, std::span<Neighbor> found, Timeline& timeline,
+    SelfSearch(Resident& resident, const TopKRequest& wanted, std::span<Neighbor> found, Timeline& timeline,
                const ProgressToken& token);
 
     /// Returns how many images make a block.

@@ -193,7 +193,7 @@ void run_transforms(BenchRun& run) {
 void run_rerank(BenchRun& run) {
     const Workload work = load_workload(run, 1);
     const ImageShape shape = work.dataset.train.shape();
-    const Rerank usual;
+    const RerankSpec usual;
     const auto count = static_cast<int>(std::min<std::int64_t>(usual.candidates, work.train.count));
     run.report.data = work.text + ", the nearest " + std::to_string(count) + " by gradients as candidates";
     run.report.checked =
@@ -201,9 +201,9 @@ void run_rerank(BenchRun& run) {
         " queries of each row against the definition in plain loops, and these loops against the kernels";
     const Neighbors candidates = nearest_by_gradients(run, work, shape, count);
     std::vector<RerankWork> all;
-    for (const char* known : Names<Reranker>::list) {
-        Rerank rerank = usual;
-        rerank.kind = *named<Reranker>(known);
+    for (const char* known : Names<RerankKind>::list) {
+        RerankSpec rerank = usual;
+        rerank.kind = *named<RerankKind>(known);
         if (rerank.has_descriptors()) all.push_back({rerank, shape, work.train, work.query, candidates});
     }
     const std::vector<Place> everywhere = places(run, "descriptors and candidates");

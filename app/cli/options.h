@@ -117,8 +117,8 @@ struct TuneOptions {
     std::vector<Method> methods;  ///< empty: raw
     std::vector<TransformSpec> transforms;
     std::vector<Metric> metrics;
-    std::vector<Rerank> rerankers;  ///< kinds, and parameters of `spread`
-    int candidates = 0;             ///< 0: the method's
+    std::vector<RerankSpec> rerankers;  ///< kinds, and parameters of `spread`
+    int candidates = 0;                 ///< 0: the method's
     VoteRange range;
     std::int64_t limit = 20;  ///< lines of the table
     std::string csv, plot, save;

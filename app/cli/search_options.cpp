@@ -128,7 +128,7 @@ std::vector<Option> search_options(Options& o) {
         {"tune", "--candidates", number(t.candidates, min_candidates, max_k), candidates},
         {voting, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average", in_report},
-        {"tune", "--vote", once("NAME", t.range.votes, parse_choice<Votes>),
+        {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
          "only majority, or only class-mean (default: both)"},
         {"evaluate classify draw view bench condense audit", "-k", number(m.vote.k, 1, max_k),
          "neighbors, 1 to 1024 (default 5, accurate: 4)", in_report},
@@ -192,7 +192,7 @@ void check_options(const Options& options) {
         throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
     if (is_given("seed") && options.audit.plant == 0)
         throw UsageError("--seed: chooses the labels that --plant makes wrong; expected --plant N with it");
-    const bool class_mean = tune.range.votes.value_or(method.vote.votes) == Votes::class_mean;
+    const bool class_mean = tune.range.votes.value_or(method.vote.votes) == VoteKind::class_mean;
     if (class_mean && is_given("weights"))
         throw UsageError("--weights: --vote class-mean weighs no votes; expected --vote majority with it");
     if (tune.candidates == 0 && is_given("candidates")) {  // tune checks those of its methods itself
@@ -204,7 +204,7 @@ void check_options(const Options& options) {
             throw UsageError("--candidates " + std::to_string(method.rerank.candidates) + ": fewer than -k " +
                              std::to_string(method.vote.k) + "; expected at least as many");
     }
-    if (method.vote.votes == Votes::class_mean && !is_integral(method.neighbor_measure().metric))
+    if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure().metric))
         throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
                          name(method.neighbor_measure().metric) +
                          " are not; expected --metric l2 or l1, or a re-ranker");

@@ -72,8 +72,8 @@ void add_candidates(PictureAnswers& answers, const LoadedTraining& training, con
     if (digits.empty()) return;
     const TrainingSet& set = training.set;
     Method search = options.method;
-    search.rerank.kind = Reranker::none;
-    search.vote = {.k = Reranking{options.method.rerank}.candidates(search.vote.k, set.size(), false)};
+    search.rerank.kind = RerankKind::none;
+    search.vote = {.k = FittedReranking{options.method.rerank}.candidates(search.vote.k, set.size(), false)};
     const Problem problem = search.problem(set.view(), std::ssize(digits));
     const Index index(set, search, resolve_on_cpu(problem, options.request.threads));
     const Neighbors found = index

@@ -33,8 +33,8 @@ struct TuneResult : SelfSearch {
     }
 };
 
-std::string rerank_text(const Rerank& rerank) {
-    if (rerank.kind == Reranker::none) return "none";
+std::string rerank_text(const RerankSpec& rerank) {
+    if (rerank.kind == RerankKind::none) return "none";
     return reranker_text(rerank) + " of " + std::to_string(rerank.candidates);
 }
 
@@ -83,7 +83,7 @@ std::vector<Method> methods_to_search(const Options& options) {
     for (const Method& base : or_own(tune.methods, Method{}))
         for (const TransformSpec& transform : or_own(tune.transforms, base.transform))
             for (const Metric metric : or_own(tune.metrics, base.measure.metric))
-                for (const Rerank& reranker : or_own(tune.rerankers, base.rerank)) {
+                for (const RerankSpec& reranker : or_own(tune.rerankers, base.rerank)) {
                     Method method = base;
                     method.vote = {};
                     method.transform = transform;
@@ -113,7 +113,7 @@ void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) 
              options.output);
     const auto counts_candidates = [&](const Method& method) {
         const std::vector<VotingRule> kinds = vote_kinds(range, method);
-        return method.reranks() || std::ranges::count(kinds, Votes::class_mean, &VotingRule::votes) > 0;
+        return method.reranks() || std::ranges::count(kinds, VoteKind::class_mean, &VotingRule::votes) > 0;
     };
     if (options.tune.candidates > 0 && std::ranges::none_of(methods, counts_candidates))
         throw UsageError(
@@ -183,7 +183,7 @@ double error_of(const TuneResult& result, const Configuration& one) {
 
 std::vector<std::string> row_text(const TuneResult& result, const Configuration& one) {
     const VotingRule& vote = one.method.vote;
-    const bool weighs = vote.votes == Votes::majority;
+    const bool weighs = vote.votes == VoteKind::majority;
     return {one.as_good_as_best ? "*" : "",
             with_commas(one.errors),
             share_text(one.errors, result.images()),
@@ -329,14 +329,14 @@ std::string tune_csv(const TuneResult& result) {
 
 std::string kind_text(const VotingRule& vote) {
     std::string text = name(vote.votes);
-    if (vote.votes == Votes::majority && vote.weights == Weights::distance) text += ", 1/d^2";
+    if (vote.votes == VoteKind::majority && vote.weights == Weights::distance) text += ", 1/d^2";
     return text + (vote.tie == Tie::nearest ? ", tie nearest" : "");
 }
 
 Panel panel_of(const TuneResult& result, std::size_t search) {
     Panel panel = {search_text(result.searches[search]), "neighbors, k", "errors, leave-one-out", false,
                    false};
-    std::map<std::tuple<Votes, Weights, Tie>, std::map<int, const Configuration*>> kinds;
+    std::map<std::tuple<VoteKind, Weights, Tie>, std::map<int, const Configuration*>> kinds;
     for (const Configuration& one : result.configurations)
         if (one.search == search) {
             const VotingRule& vote = one.method.vote;

@@ -198,7 +198,7 @@ std::string neighbors_heading(std::size_t neighbors, const Method& method) {
 
 std::string candidates_heading(std::size_t candidates, const Method& method) {
     Method search = method;
-    search.rerank.kind = Reranker::none;
+    search.rerank.kind = RerankKind::none;
     return "before re-ranking, of " + std::to_string(candidates) + ": label, number, " +
            distance_name(search);
 }

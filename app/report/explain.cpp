@@ -125,8 +125,8 @@ std::span<const Neighbor> nearest_of(std::span<const Neighbor> neighbors, std::s
 
 /// The neighbor as it is compared, with its slant out; on it a dot at each point of the digit that has a gradient, and a
 /// line from there to the place in the neighbor that looks like it, if that is another one.
-void draw_moves(Canvas& canvas, const Rerank& rerank, const std::uint8_t* digit, const std::uint8_t* neighbor,
-                double x, double y) {
+void draw_moves(Canvas& canvas, const RerankSpec& rerank, const std::uint8_t* digit,
+                const std::uint8_t* neighbor, double x, double y) {
     constexpr ImageShape shape{DigitImage::side, DigitImage::side};
     const DescriptorLayout layout(shape, rerank);
     const Skew skew = skew_of(moments_of(neighbor, shape), shape,

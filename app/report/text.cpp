@@ -90,7 +90,8 @@ std::string settings_text(const Method& method) {
     if (method.reranks())
         text += reranker_text(method.rerank) + " of " + std::to_string(method.rerank.candidates) +
                 " candidates, ";
-    if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
+    if (method.vote.votes != VoteKind::majority)
+        text += std::string("vote ") + name(method.vote.votes) + ", ";
     return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
            ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
 }

@@ -216,7 +216,7 @@ class Worker {
 
 }  // namespace
 
-Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape, int threads,
+Descriptors describe(const RerankSpec& rerank, const Rows& images, ImageShape shape, int threads,
                      const std::atomic<bool>* stop) {
     Descriptors all{DescriptorLayout(shape, rerank), {}};
     if (images.count == 0) return all;
@@ -247,7 +247,7 @@ Neighbors rerank(const Neighbors& candidates, const Descriptors& queries, const 
                          });
 }
 
-Neighbors scaled(const Rerank& rerank, const Neighbors& candidates, std::span<const std::int64_t> terms,
+Neighbors scaled(const RerankSpec& rerank, const Neighbors& candidates, std::span<const std::int64_t> terms,
                  int k, int threads) {
     return ordered_again(candidates, k, threads, {}, [&](int, std::int64_t, std::span<Neighbor> row) {
         for (Neighbor& one : row)

@@ -14,7 +14,7 @@ namespace knn::cpu {
 
 /// The descriptor of each image, deskewed first. threads: 0: all. Throws DataError (not enough memory), Interrupted,
 /// UsageError (bad MNIST_KNN_ISA).
-Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape, int threads = 0,
+Descriptors describe(const RerankSpec& rerank, const Rows& images, ImageShape shape, int threads = 0,
                      const std::atomic<bool>* stop = nullptr);
 
 /// The k nearest of each query's candidates by (distance, index), 1 <= k <= candidates.k. Descriptors: of the queries
@@ -25,7 +25,7 @@ Neighbors rerank(const Neighbors& candidates, const Descriptors& queries, const 
                  const ProgressToken& token = {});
 
 /// The same by the re-ranker `spread` (data/rerank/spread.h). `terms`: spread_terms of the training images.
-Neighbors scaled(const Rerank& rerank, const Neighbors& candidates, std::span<const std::int64_t> terms,
+Neighbors scaled(const RerankSpec& rerank, const Neighbors& candidates, std::span<const std::int64_t> terms,
                  int k, int threads = 0);
 
 }  // namespace knn::cpu

@@ -158,7 +158,7 @@ class SerialIndex final : public DeviceIndex {
   public:
     explicit SerialIndex(const Rows& train) : train_(train) {}
 
-    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+    std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override {
         require_top_k(wanted, result, train_.count);
         const Queries& queries = wanted.queries;

@@ -6,7 +6,7 @@
 
 namespace knn {
 
-void require_top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_train,
+void require_top_k(const TopKRequest& wanted, const TopKResult& result, std::int64_t n_train,
                    std::int64_t n_result) {
     const std::span<const std::uint32_t> images = wanted.queries.images;
     const bool leaves_out =

@@ -17,7 +17,7 @@
 namespace knn {
 
 struct FittedTransform;  // data/transform/fitted.h
-struct Reranking;        // data/rerank/descriptor.h
+struct FittedReranking;  // data/rerank/descriptor.h
 
 /// The training set that an engine opens. Does not own what it refers to.
 struct Training {
@@ -26,7 +26,7 @@ struct Training {
     ImageShape shape = {};                       ///< of the images; transforms and re-rankers need it
     const FittedTransform* transform = nullptr;  ///< of all images before they are compared; null: none
     Rows features = {};                          ///< of `rows`, if they are already there
-    const Reranking* reranking = nullptr;        ///< what orders neighbors again on the device; null: nothing
+    const FittedReranking* reranking = nullptr;  ///< what orders neighbors again on the device; null: nothing
 };
 
 /// Neighbors found in other images: n_query × k. A row may end with entries of the largest distance and index, which are
@@ -47,7 +47,7 @@ struct ResultBatch {
 using BatchCallback = std::function<void(const ResultBatch& batch)>;
 
 /// What a device is asked for.
-struct TopK {
+struct TopKRequest {
     Queries queries;  ///< images, or features where the engine does not transform
     int k = 0;        ///< 1 to max_k, at most the training images, less one if a query among them is left out
     Known known = {};                  ///< only where the engine's capabilities say so
@@ -72,13 +72,13 @@ class DeviceIndex {
     /// one; a query's own image (Queries::images) is left out, and an index behind the training images leaves out none.
     /// Adds its stages to `timeline`. Returns how many queries were searched at once. Thread-safe. Throws DeviceError,
     /// DataError (not enough memory), Interrupted, std::invalid_argument (k).
-    virtual std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+    virtual std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                                const ProgressToken& token) = 0;
 };
 
 /// Every search calls this first. Throws std::invalid_argument if there are fewer than k images to find, or the memory
 /// is not that of `n_result` queries, by default all.
-void require_top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_train,
+void require_top_k(const TopKRequest& wanted, const TopKResult& result, std::int64_t n_train,
                    std::int64_t n_result = -1);
 
 }  // namespace knn

@@ -26,9 +26,9 @@ struct Names<Tie> {
 
 /// The winner: the most frequent label among the k nearest, or the class whose k nearest neighbors are nearest on
 /// average.
-enum class Votes { majority, class_mean };
+enum class VoteKind { majority, class_mean };
 template <>
-struct Names<Votes> {
+struct Names<VoteKind> {
     static constexpr std::array list{"majority", "class-mean"};
 };
 
@@ -36,7 +36,7 @@ struct VotingRule {
     int k = 5;  ///< of `majority` neighbors; of `class_mean` neighbors of each class
     Weights weights = Weights::uniform;
     Tie tie = Tie::smallest;
-    Votes votes = Votes::majority;
+    VoteKind votes = VoteKind::majority;
 
     friend bool operator==(const VotingRule&, const VotingRule&) = default;
 };
@@ -44,7 +44,7 @@ struct VotingRule {
 /// Whether a GPU votes by the rule, bit by bit as the CPU: class-mean has no kernel, and powers of lp are rounded
 /// differently.
 constexpr bool device_can_vote(Metric metric, const VotingRule& rule) {
-    return rule.votes == Votes::majority && (metric != Metric::lp || rule.weights == Weights::uniform);
+    return rule.votes == VoteKind::majority && (metric != Metric::lp || rule.weights == Weights::uniform);
 }
 
 /// The result of the vote for one query.

@@ -44,7 +44,7 @@ struct DescriptorLayout {
     bool has_gradients = false, has_cells = false;
 
     DescriptorLayout() = default;
-    DescriptorLayout(ImageShape image_, const Rerank& rerank)
+    DescriptorLayout(ImageShape image_, const RerankSpec& rerank)
         : image(image_), has_gradients(rerank.has_gradients()), has_cells(rerank.has_cells()) {}
 
     /// Of the planes with first row or column `phase`.
@@ -81,8 +81,8 @@ struct Descriptors {
 };
 
 /// A re-ranker and what it knows of the training set.
-struct Reranking {
-    Rerank rerank;
+struct FittedReranking {
+    RerankSpec rerank;
     std::span<const std::uint32_t> density =
         {};                                     ///< density_factors of the training images, if it has density
     std::span<const std::int64_t> spread = {};  ///< spread_terms of the training images, if it is `spread`
@@ -97,7 +97,7 @@ struct Reranking {
 
 /// Candidates of each query, to order again; what they refer to must outlive this.
 struct RerankWork {
-    Rerank rerank;
+    RerankSpec rerank;
     ImageShape shape;
     Rows train, queries;  ///< pixels
     const Neighbors& candidates;

@@ -15,31 +15,31 @@
 
 namespace knn {
 
-enum class Reranker { none, distortion, cells, both, spread };
+enum class RerankKind { none, distortion, cells, both, spread };
 template <>
-struct Names<Reranker> {
+struct Names<RerankKind> {
     static constexpr std::array list{"none", "distortion", "cells", "both", "spread"};
 };
 
 /// Defaults were chosen by leave-one-out on MNIST's training set (docs/rerank.md).
-struct Rerank {
-    Reranker kind = Reranker::none;
+struct RerankSpec {
+    RerankKind kind = RerankKind::none;
     int candidates = 96;  ///< how many the search finds, min_candidates..max_k
     bool density = true;  ///< distances are divided by the fourth root of the candidate's own (density.h)
     LocalScaling spread = {};  ///< of `spread`
 
-    bool has_gradients() const { return kind == Reranker::distortion || kind == Reranker::both; }
-    bool has_cells() const { return kind == Reranker::cells || kind == Reranker::both; }
+    bool has_gradients() const { return kind == RerankKind::distortion || kind == RerankKind::both; }
+    bool has_cells() const { return kind == RerankKind::cells || kind == RerankKind::both; }
     bool has_descriptors() const { return has_gradients() || has_cells(); }
-    friend bool operator==(const Rerank&, const Rerank&) = default;
+    friend bool operator==(const RerankSpec&, const RerankSpec&) = default;
 };
 
 inline constexpr int min_candidates = 10;
 
 /// "both", "spread:10:mean:times:-0.5": what users write, and reports repeat.
-std::string reranker_text(const Rerank& rerank);
+std::string reranker_text(const RerankSpec& rerank);
 /// Reads it into `rerank`, whose other parameters stay. Throws UsageError, which begins with `option` and `text`.
-void read_reranker(std::string_view option, std::string_view text, Rerank& rerank);
+void read_reranker(std::string_view option, std::string_view text, RerankSpec& rerank);
 /// "none, distortion, ..., spread[:N:mean|deviation:times|plus:W]".
 std::string reranker_names();
 

@@ -78,7 +78,7 @@ struct BatchedIndex::Slot {
 };
 
 struct BatchedIndex::Run {
-    const TopK& wanted;
+    const TopKRequest& wanted;
     const TopKResult& result;
     int candidates;
     bool is_one_batch;
@@ -132,7 +132,7 @@ std::int64_t BatchedIndex::query_dim() const {
     return training_.transform.is_raw() ? training_.dim : training_.transform.dim_in();
 }
 
-std::int64_t BatchedIndex::top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+std::int64_t BatchedIndex::top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                                  const ProgressToken& token) {
     const std::lock_guard lock(searching_);
     check(cudaSetDevice(device_), "choosing the device");
@@ -233,7 +233,7 @@ void BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& que
 }
 
 void BatchedIndex::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
-    const TopK& wanted = run.wanted;
+    const TopKRequest& wanted = run.wanted;
     const Queries queries = wanted.queries.slice(begin, std::min(batch_, wanted.queries.count() - begin));
     const VotingRule* rule = wanted.vote;
     const ResultLayout layout(queries.count(), wanted.k, rule != nullptr);
@@ -267,7 +267,7 @@ void BatchedIndex::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
 void BatchedIndex::collect(const Run& run, Slot& slot, Timeline& timeline) {
     if (slot.n == 0) return;
     slot.timer.synchronize();
-    const TopK& wanted = run.wanted;
+    const TopKRequest& wanted = run.wanted;
     const ResultLayout layout(slot.n, wanted.k, wanted.vote != nullptr);
     const auto neighbors = run.rows_of(run.result.neighbors, slot, wanted.k);
     const auto votes = run.rows_of(run.result.votes, slot, 1);

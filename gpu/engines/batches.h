@@ -67,7 +67,7 @@ class BatchedIndex final : public DeviceIndex {
     ~BatchedIndex() override;
 
     /// One search at a time: other threads wait.
-    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+    std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override;
 
   private:

@@ -44,7 +44,7 @@ struct DescriptorForm {
     GradientForm gradients;
     CellForm cells;
 
-    DescriptorForm(const Rerank& rerank, ImageShape image);
+    DescriptorForm(const RerankSpec& rerank, ImageShape image);
 };
 
 /// Some images' descriptors on the device.

@@ -4,7 +4,7 @@
 
 namespace knn::gpu {
 
-DescriptorForm::DescriptorForm(const Rerank& rerank, ImageShape image) {
+DescriptorForm::DescriptorForm(const RerankSpec& rerank, ImageShape image) {
     const DescriptorLayout layout(image, rerank);
     const int rows = layout.plane_rows(0), pitch = layout.plane_cols(0) + 2;
     if (layout.has_gradients)
@@ -14,13 +14,13 @@ DescriptorForm::DescriptorForm(const Rerank& rerank, ImageShape image) {
         cells = {cell_rows, cell_cols, cell_pitch, std::int64_t{cell_bins} * cell_rows * cell_pitch};
 }
 
-DeviceReranker::DeviceReranker(const Rerank& rerank, ImageShape shape, std::span<const std::uint32_t> density,
-                               bool plain)
+DeviceReranker::DeviceReranker(const RerankSpec& rerank, ImageShape shape,
+                               std::span<const std::uint32_t> density, bool plain)
     : candidates_(rerank.candidates),
       shape_(shape),
       form_(rerank, shape),
       density_(copied_to_device(density, "uploading densities")) {
-    require(rerank.kind != Reranker::none, "a re-ranker");
+    require(rerank.kind != RerankKind::none, "a re-ranker");
     const bool special = !plain && shape.rows == 28 && shape.cols == 28;
     if (rerank.has_gradients()) distortion_ = special ? distortion28() : plain_distortion(form_.gradients);
     if (rerank.has_cells()) cells_ = special ? cells28() : plain_cells(form_.cells);

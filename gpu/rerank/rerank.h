@@ -18,7 +18,7 @@ class DeviceReranker {
   public:
     /// rerank.kind is not none. `density`: a factor for each training image (data/rerank/density.h); none: distances are
     /// not divided. `plain`: without the kernels for 28 × 28 pixels, for tests and measurements.
-    DeviceReranker(const Rerank& rerank, ImageShape shape, std::span<const std::uint32_t> density = {},
+    DeviceReranker(const RerankSpec& rerank, ImageShape shape, std::span<const std::uint32_t> density = {},
                    bool plain = false);
 
     /// How many neighbors of each query are ordered again.

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
     __shared__ int count;
     const std::int64_t q = blockIdx.x;
     const std::uint32_t* row = in.row(q);
-    const TopK<threads> top{shared, shared + K, &count, out.k, K};
+    const TopKRequest<threads> top{shared, shared + K, &count, out.k, K};
     top.clear();
     for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
         NeighborKey key[steps_ahead];
@@ -49,8 +49,9 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
 
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
             cudaStream_t stream) {
-    const int K = TopK<threads>::size_for(problem.k);
-    bitonic_topk_kernel<<<grid_size(out.n_query), threads, TopK<threads>::bytes(K), stream>>>(in, out, K);
+    const int K = TopKRequest<threads>::size_for(problem.k);
+    bitonic_topk_kernel<<<grid_size(out.n_query), threads, TopKRequest<threads>::bytes(K), stream>>>(in, out,
+                                                                                                     K);
     check_launch("launching bitonic_topk");
 }
 

@@ -142,9 +142,9 @@ std::int64_t answered_otherwise(const Training& training, const Method& method, 
 std::vector<Method> methods_of_pictures() {
     Method accurate = methods()[2].method, fewer = accurate, plain = accurate;
     accurate.rerank.candidates = 20;
-    fewer.rerank = {.kind = Reranker::cells, .candidates = 12, .density = false};
+    fewer.rerank = {.kind = RerankKind::cells, .candidates = 12, .density = false};
     fewer.vote = {.k = 3};
-    plain.rerank.kind = Reranker::none;
+    plain.rerank.kind = RerankKind::none;
     plain.rerank.candidates = 30;
     return {accurate, fewer, plain, {.transform = {{{TransformKind::pca, 6}}}, .vote = {.k = 3}}};
 }

@@ -90,7 +90,7 @@ class Climbed {
 TEST_CASE(
     "evidence of one query: the winner's nearest, and the nearest of another class or beyond the last "
     "neighbor") {
-    const VotingRule means{.k = 2, .votes = Votes::class_mean};
+    const VotingRule means{.k = 2, .votes = VoteKind::class_mean};
     struct Row {
         std::vector<Neighbor> neighbors;
         VotingRule rule;

@@ -24,7 +24,7 @@ struct Digits {
 
 const Method& reranked() {
     static const Method method{.transform = parse_transform("--transform", "gradients"),
-                               .rerank = {.kind = Reranker::both, .candidates = 30},
+                               .rerank = {.kind = RerankKind::both, .candidates = 30},
                                .vote = {.k = 3}};
     return method;
 }

@@ -36,11 +36,12 @@ std::string with(const std::string& from, const std::string& to) {
 TEST_CASE("method file: every part is read") {
     const Method method = parse_method_text(valid, "m.txt");
     CHECK(method.transform.text() == "deskew,pca:50");
-    CHECK(method.rerank.kind == Reranker::both);
+    CHECK(method.rerank.kind == RerankKind::both);
     CHECK(method.rerank.candidates == 50);
     CHECK(method.measure == Measure{Metric::lp, 3.5});
-    CHECK(method.vote ==
-          VotingRule{.k = 4, .weights = Weights::distance, .tie = Tie::nearest, .votes = Votes::class_mean});
+    CHECK(
+        method.vote ==
+        VotingRule{.k = 4, .weights = Weights::distance, .tie = Tie::nearest, .votes = VoteKind::class_mean});
     CHECK(parse_method_text(valid.substr(0, valid.size() - 1), "m.txt") == method);  // no last line feed
     std::string windows = "\xef\xbb\xbf";
     for (const char c : valid)
@@ -57,8 +58,8 @@ TEST_CASE("method file: what is written is read back") {
             Method method;
             method.measure = metric == Metric::lp ? Measure{metric, p} : Measure{metric};
             method.transform = parse_transform("", "deskew:0.7,blur:0.3");
-            method.rerank = {.kind = Reranker::cells, .candidates = 1024};
-            method.vote = {1024, Weights::distance, Tie::nearest, Votes::class_mean};
+            method.rerank = {.kind = RerankKind::cells, .candidates = 1024};
+            method.vote = {1024, Weights::distance, Tie::nearest, VoteKind::class_mean};
             all.push_back(method);
         }
     for (const Method& method : all) {

@@ -47,7 +47,7 @@ class PlainIndex final : public DeviceIndex {
           labels_(training.labels),
           measure_(measure) {}
 
-    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline&,
+    std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline&,
                        const ProgressToken&) override {
         require_top_k(wanted, result, points_.count);
         if (!wanted.known.neighbors.empty()) ++searches_of_known;
@@ -76,7 +76,7 @@ class PlainIndex final : public DeviceIndex {
 
   private:
     /// The nearest here and those that are known.
-    static void merge(const TopK& wanted, std::size_t q, std::span<const Neighbor> nearest,
+    static void merge(const TopKRequest& wanted, std::size_t q, std::span<const Neighbor> nearest,
                       std::span<Neighbor> out) {
         const auto known = wanted.known.neighbors;
         std::vector<Neighbor> both;
@@ -274,9 +274,9 @@ TEST_CASE("spread: features, votes, evidence and re-ranking are those of one dev
     const test::Rows points = test::random_rows(70, 81, 5, 4), queries = test::random_rows(45, 81, 6, 4);
     const std::vector<std::uint8_t> labels = test::labels_for(70);
     const Training training{test::view(points), labels, {9, 9}};
-    const Method majority{.vote = {.k = 4}}, means{.vote = {.k = 4, .votes = Votes::class_mean}},
+    const Method majority{.vote = {.k = 4}}, means{.vote = {.k = 4, .votes = VoteKind::class_mean}},
         features{.transform = parse_transform("--transform", "pca:8"), .vote = {5}},
-        reranked{.rerank = {.kind = Reranker::both, .candidates = 12}, .vote = means.vote};
+        reranked{.rerank = {.kind = RerankKind::both, .candidates = 12}, .vote = means.vote};
     for (const Method& method : {majority, means, features, reranked}) {
         const auto classified = [&](const Engine& engine, const Plan& plan, Ranks* ranks = nullptr) {
             Resolved resolved{&engine, plan, "", ranks};

@@ -144,7 +144,7 @@ TEST_CASE("class spread: terms and neighbors are those of plain loops") {
                         check_against_oracle(set,
                                              {.transform = parse_transform("--transform", transform),
                                               .measure = {metric},
-                                              .rerank = {.kind = Reranker::spread,
+                                              .rerank = {.kind = RerankKind::spread,
                                                          .candidates = 20,
                                                          .spread = {neighbors, of, by, weight}},
                                               .vote = {.k = 6}},
@@ -152,7 +152,7 @@ TEST_CASE("class spread: terms and neighbors are those of plain loops") {
 }
 
 TEST_CASE("class spread: more neighbors than candidates, one class, two images, one image") {
-    const Rerank rerank{.kind = Reranker::spread, .candidates = 10};
+    const RerankSpec rerank{.kind = RerankKind::spread, .candidates = 10};
     check_against_oracle(Set(40), {.rerank = rerank, .vote = {.k = 30}}, true);
     check_against_oracle(Set(2), {.rerank = rerank, .vote = {.k = 1}}, true);
     check_against_oracle(Set(1), {.rerank = rerank, .vote = {.k = 1}}, false);
@@ -166,7 +166,7 @@ TEST_CASE("class spread: more neighbors than candidates, one class, two images, 
 
 TEST_CASE("class spread: metrics that are no integers, and images without labels, are refused") {
     const Set set(30);
-    Method method{.measure = {Metric::cosine}, .rerank = {.kind = Reranker::spread}, .vote = {.k = 3}};
+    Method method{.measure = {Metric::cosine}, .rerank = {.kind = RerankKind::spread}, .vote = {.k = 3}};
     CHECK_THROWS_WITH_AS(method.problem(set.training(), 1),
                          "§rerank spread: scales integers, which distances by cosine are not; expected "
                          "§metric l2 or l1",
@@ -182,7 +182,7 @@ TEST_CASE("class spread: ranks, and a part of a training set, answer as one clas
     const Training training = set.training();
     for (const char* transform : {"gradients", "raw"}) {
         const Method method{.transform = parse_transform("--transform", transform),
-                            .rerank = {.kind = Reranker::spread, .candidates = 15},
+                            .rerank = {.kind = RerankKind::spread, .candidates = 15},
                             .vote = {.k = 5}};
         const Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
         const Results alone = Index(training, method, resolved).search(training.rows);

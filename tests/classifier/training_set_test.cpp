@@ -32,8 +32,8 @@ struct Kept : OwnCache {
     static constexpr ImageShape shape{9, 8};
     std::vector<std::uint8_t> images = rerank_images(int{n}, shape, 3), labels;
     TrainingIdentity identity{"some files\n", "name"};
-    Method method{.rerank = {.kind = Reranker::both, .candidates = 20},
-                  .vote = {.k = 2, .votes = Votes::class_mean}};
+    Method method{.rerank = {.kind = RerankKind::both, .candidates = 20},
+                  .vote = {.k = 2, .votes = VoteKind::class_mean}};
 
     Kept() {
         for (std::int64_t i = 0; i < n; ++i)
@@ -190,7 +190,7 @@ TEST_CASE_FIXTURE(Kept, "training set: a transform that does not suit the images
 }
 
 TEST_CASE_FIXTURE(Kept, "training set: what needs a search comes back as it was kept") {
-    for (const Reranker kind : {Reranker::both, Reranker::spread}) {
+    for (const RerankKind kind : {RerankKind::both, RerankKind::spread}) {
         method.rerank = {.kind = kind, .candidates = 20, .spread = {.neighbors = 7}};
         CHECK(there(fresh(), method) == std::vector<bool>{false, false, false});
         const LeaveOneOut sample = fill();
@@ -249,9 +249,9 @@ TEST_CASE_FIXTURE(Kept, "training set: what is fitted belongs to its files, sett
     for (const auto& [change, left] :
          {Change{[](Method& m) { m.vote.k = 3; }, density},
           {[](Method& m) { m.vote.tie = Tie::nearest; }, density},
-          {[](Method& m) { m.vote.votes = Votes::majority; }, density},
+          {[](Method& m) { m.vote.votes = VoteKind::majority; }, density},
           {[](Method& m) { m.rerank.candidates = 21; }, density},
-          {[](Method& m) { m.rerank.kind = Reranker::cells; }, nothing},
+          {[](Method& m) { m.rerank.kind = RerankKind::cells; }, nothing},
           {[](Method& m) { m.measure.metric = Metric::l1; }, nothing},
           {[](Method& m) {
                m.transform = {{{TransformKind::gradients, 0}}};
@@ -263,7 +263,7 @@ TEST_CASE_FIXTURE(Kept, "training set: what is fitted belongs to its files, sett
         change(changed);
         CHECK(there(fresh(), changed) == left);
     }
-    method.rerank = {.kind = Reranker::spread, .candidates = 20, .spread = {.neighbors = 7}};
+    method.rerank = {.kind = RerankKind::spread, .candidates = 20, .spread = {.neighbors = 7}};
     fill();
     for (const LocalScaling& spread : {LocalScaling{.neighbors = 7},
                                        {.neighbors = 8},

@@ -41,7 +41,7 @@ bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
     for (const Neighbor& one : sorted.row(i))
         if (one.index != i) others.push_back(one);
     const int truth = points.labels[static_cast<std::size_t>(i)], k = method.vote.k;
-    if (method.vote.votes == Votes::majority) {
+    if (method.vote.votes == VoteKind::majority) {
         others.resize(static_cast<std::size_t>(k), {});
         return test::vote(others, points.labels, method.vote.weights, method.vote.tie, method.measure)
                    .label != truth;
@@ -102,7 +102,7 @@ TEST_CASE("tune: a range that asks for less has the same outcomes") {
     const TunedSearch all = tuned(points, {}, up_to(1, 12));
     const TunedSearch part =
         tuned(points, {},
-              {.k = {3, 5}, .votes = Votes::majority, .weights = Weights::distance, .tie = Tie::nearest});
+              {.k = {3, 5}, .votes = VoteKind::majority, .weights = Weights::distance, .tie = Tie::nearest});
     REQUIRE(part.configurations().size() == 2);
     int found = 0;
     for (std::size_t a = 0; a < all.configurations().size(); ++a)
@@ -117,10 +117,10 @@ TEST_CASE("tune: a range that asks for less has the same outcomes") {
 TEST_CASE("tune: a set that is searched in parts has the errors of leave-one-out") {
     const Points points(4200, 5, {3, 9, 4});  // a re-ranker's parts have 4,096 images
     Method method;
-    method.rerank = {.kind = Reranker::cells, .candidates = 10, .density = false};
+    method.rerank = {.kind = RerankKind::cells, .candidates = 10, .density = false};
     const TunedSearch search =
         tuned(points, method,
-              {.k = {3}, .votes = Votes::majority, .weights = Weights::uniform, .tie = Tie::smallest});
+              {.k = {3}, .votes = VoteKind::majority, .weights = Weights::uniform, .tie = Tie::smallest});
     REQUIRE(search.configurations().size() == 1);
     const Training training = points.training();
     const Method tried = search.configurations()[0].method;

@@ -187,7 +187,7 @@ TEST_CASE("class-mean: all queries on any number of threads") {
         labels[i] = static_cast<std::uint8_t>(i * i % 7);
         neighbors.rows[i] = {static_cast<std::uint32_t>(i % 4), static_cast<std::uint32_t>(i)};
     }
-    const VotingRule rule{.k = 2, .tie = Tie::smallest, .votes = Votes::class_mean};
+    const VotingRule rule{.k = 2, .tie = Tie::smallest, .votes = VoteKind::class_mean};
     const std::vector<Vote> one = votes(neighbors, labels, rule, {}, 1);
     CHECK(votes(neighbors, labels, rule, {}, 3) == one);
     for (std::int64_t q = 0; q < 3000; ++q)

@@ -42,7 +42,7 @@ std::vector<std::uint32_t> factors_of(const std::vector<std::int64_t>& sums) {
 
 /// The candidates in the order of the re-ranker.
 Neighbors reranked_by_oracle(const RandomProblem& problem, const Rows& train, const Neighbors& candidates) {
-    const Rerank& rerank = problem.method.rerank;
+    const RerankSpec& rerank = problem.method.rerank;
     const std::vector<RerankMaps> images = maps_of(problem.train, problem.shape),
                                   queries = maps_of(problem.query, problem.shape);
     std::vector<std::uint32_t> factors;
@@ -70,7 +70,7 @@ Neighbors reranked_by_oracle(const RandomProblem& problem, const Rows& train, co
 
 /// Of the loops over pixels in the re-ranker's oracle.
 double rerank_work(const RandomProblem& problem, int candidates) {
-    const Rerank& rerank = problem.method.rerank;
+    const RerankSpec& rerank = problem.method.rerank;
     const auto n_train = static_cast<double>(problem.labels.size());
     const double pairs =
         static_cast<double>(problem.query_rows().count) * candidates + (rerank.density ? n_train * 16 : 0);
@@ -88,13 +88,13 @@ Rows compared_rows(const knn::Rows& images, const FittedTransform* fitted) {
 std::optional<Found> expected(const RandomProblem& problem, const Rows& train, const Rows& query) {
     const Method& method = problem.method;
     const VotingRule& rule = method.vote;
-    const bool reranks = method.rerank.kind != Reranker::none;
+    const bool reranks = method.rerank.kind != RerankKind::none;
     const std::int64_t others = train.n - (problem.exclude.any() ? 1 : 0);
-    const bool all_vote = rule.votes == Votes::class_mean;
+    const bool all_vote = rule.votes == VoteKind::class_mean;
     const auto wanted = reranks || all_vote ? std::max(rule.k, method.rerank.candidates) : rule.k;
     const auto candidates = static_cast<int>(std::min<std::int64_t>(wanted, others));
     // Its plain loops are in tests/classifier/spread_fit_test.cpp: here the kernels are compared with one another.
-    if (method.rerank.kind == Reranker::spread) return std::nullopt;
+    if (method.rerank.kind == RerankKind::spread) return std::nullopt;
     constexpr double most_work = 5e6;
     if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
 

@@ -126,10 +126,10 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
     method.measure.p = static_cast<double>(dice.from(1, 12)) / 2;
     method.transform = transform(dice, problem.shape, n_train);
     if (dice.one_in(3) && dim <= 1100)
-        method.rerank = {.kind = dice.any<Reranker>(),
+        method.rerank = {.kind = dice.any<RerankKind>(),
                          .candidates = static_cast<int>(dice.from(min_candidates, 120)),
                          .density = dice.one_in(2)};
-    if (method.rerank.kind == Reranker::spread) {
+    if (method.rerank.kind == RerankKind::spread) {
         method.rerank.spread = {
             static_cast<int>(dice.from(1, 60)), dice.any<SpreadOf>(), dice.any<Scaling>(),
             static_cast<int>(dice.from(0, 2 * spread_weight_parts)) - spread_weight_parts};
@@ -139,7 +139,7 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
     method.vote = {.k = static_cast<int>(dice.size(limit)),
                    .weights = dice.any<Weights>(),
                    .tie = dice.any<Tie>(),
-                   .votes = dice.one_in(3) ? Votes::class_mean : Votes::majority};
+                   .votes = dice.one_in(3) ? VoteKind::class_mean : VoteKind::majority};
     if (dice.one_in(2)) problem.batch = dice.size(n_query);
     if (itself) {
         method.measure.metric = Metric::l2;

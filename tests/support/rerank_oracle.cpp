@@ -105,17 +105,17 @@ RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape) {
     return maps;
 }
 
-std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, Reranker kind) {
+std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, RerankKind kind) {
     std::vector<std::uint8_t> bytes;
     const auto put = [&](std::int64_t value) { bytes.push_back(static_cast<std::uint8_t>(value)); };
-    if (kind != Reranker::cells)
+    if (kind != RerankKind::cells)
         for (int phase = 0; phase < 4; ++phase)
             for (int y = phase / 2; y < maps.shape.rows; y += 2)
                 for (int x = phase % 2; x < maps.shape.cols; x += 2) {
                     put(maps.x.at(y, x));
                     put(maps.y.at(y, x));
                 }
-    if (kind != Reranker::distortion)
+    if (kind != RerankKind::distortion)
         for (const std::int64_t bin : maps.bins)
             put(bin);
     return bytes;
@@ -139,9 +139,9 @@ Displacement displacement(const RerankMaps& query, const RerankMaps& candidate, 
     return least;
 }
 
-std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, Reranker kind) {
-    if (kind == Reranker::cells) return cells(query, candidate);
-    return distortion(query, candidate) + (kind == Reranker::both ? cells(query, candidate) : 0);
+std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, RerankKind kind) {
+    if (kind == RerankKind::cells) return cells(query, candidate);
+    return distortion(query, candidate) + (kind == RerankKind::both ? cells(query, candidate) : 0);
 }
 
 }  // namespace knn::test

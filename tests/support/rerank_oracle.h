@@ -17,7 +17,7 @@ struct RerankMaps {
 RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape);
 
 /// The bytes of the descriptor of these maps.
-std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, Reranker kind);
+std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, RerankKind kind);
 
 /// How far the points around (x, y) of the query lie from where they are nearest in the candidate: the shortest of the
 /// displacements with the least sum.
@@ -27,6 +27,6 @@ struct Displacement {
 };
 Displacement displacement(const RerankMaps& query, const RerankMaps& candidate, int x, int y);
 
-std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, Reranker kind);
+std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, RerankKind kind);
 
 }  // namespace knn::test

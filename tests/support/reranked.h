@@ -35,7 +35,7 @@ inline std::vector<RerankMaps> maps_of(const std::vector<std::uint8_t>& images, 
 }
 
 /// The descriptors of all, one after another.
-inline std::vector<std::uint8_t> descriptor_bytes(const std::vector<RerankMaps>& maps, Reranker kind) {
+inline std::vector<std::uint8_t> descriptor_bytes(const std::vector<RerankMaps>& maps, RerankKind kind) {
     std::vector<std::uint8_t> all;
     for (const RerankMaps& one : maps) {
         const auto bytes = descriptor_bytes(one, kind);
@@ -71,7 +71,7 @@ Reranked reranked(const Neighbors& candidates, const std::vector<std::uint32_t>&
 
 /// Queries and candidates at random, and what re-ranking has to make of them.
 struct RerankProblem {
-    Rerank rerank;
+    RerankSpec rerank;
     ImageShape shape;
     std::vector<std::uint8_t> train, queries;
     int k;
@@ -81,7 +81,7 @@ struct RerankProblem {
     Reranked expected;
 
     /// `count`: candidates of each query.
-    RerankProblem(Reranker kind, ImageShape shape_, std::vector<std::uint8_t> train_,
+    RerankProblem(RerankKind kind, ImageShape shape_, std::vector<std::uint8_t> train_,
                   std::vector<std::uint8_t> queries_, int count, int k_, bool has_density,
                   std::mt19937& random)
         : rerank{.kind = kind},

@@ -40,7 +40,7 @@ inline void check_found(const Engine& engine, const Searched& searched, const Ne
     Sharded sharded(engine, {view(searched.points), {}}, searched.measure, plan, nullptr, timeline);
     Neighbors heard(searched.queries.n, k), found(searched.queries.n, k);
     std::vector<int> times(static_cast<std::size_t>(searched.queries.n));
-    const TopK wanted{
+    const TopKRequest wanted{
         .queries = searched.as_queries(), .k = k, .on_batch = [&](const ResultBatch& batch) {
             CHECK(batch.neighbors.data() == found.row(batch.first).data());
             std::copy(batch.neighbors.begin(), batch.neighbors.end(), heard.row(batch.first).begin());

@@ -141,7 +141,8 @@ TEST_CASE("the explanation says how many neighbors it does not show") {
 }
 
 TEST_CASE("the explanation says where neighbors were before re-ranking") {
-    const Method accurate{.transform = {{{TransformKind::gradients, 0}}}, .rerank = {.kind = Reranker::both}};
+    const Method accurate{.transform = {{{TransformKind::gradients, 0}}},
+                          .rerank = {.kind = RerankKind::both}};
     CHECK(candidates_heading(96, accurate) ==
           "before re-ranking, of 96: label, number, squared distance of features");
     Answer answer;

@@ -25,7 +25,7 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
     std::mt19937 random(3);
     std::vector<test::RerankProblem> problems;
     for (const ImageShape shape : test::rerank_shapes())
-        for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both}) {
+        for (const RerankKind kind : {RerankKind::distortion, RerankKind::cells, RerankKind::both}) {
             const int count = std::vector{1, 7, 32, 33, 40}[random() % 5];
             const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
             problems.emplace_back(kind, shape, test::rerank_images(40, shape, 11),
@@ -39,7 +39,7 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
         for (int y = 0; y < striped.rows; ++y)
             for (int x = 0; x < striped.cols; ++x)
                 stripes.push_back((i < 2 ? x / 6 : y / 6) % 2 == i % 2 ? 255 : 0);
-    problems.emplace_back(Reranker::both, striped, stripes, stripes, 4, 4, false, random);
+    problems.emplace_back(RerankKind::both, striped, stripes, stripes, 4, 4, false, random);
     for (const test::RerankProblem& problem : problems)
         for (const std::string& name : cpu::instruction_sets())
             for (const int threads : {1, 3}) {
@@ -63,7 +63,7 @@ TEST_CASE("cpu::rerank: an image is at distance 0 from itself, and equal distanc
     std::vector<std::uint8_t> images = test::rerank_images(8, shape, 5);
     const std::vector<std::uint8_t> copy = images;
     images.insert(images.end(), copy.begin(), copy.end());
-    const Rerank rerank{.kind = Reranker::both};
+    const RerankSpec rerank{.kind = RerankKind::both};
     const Descriptors train = cpu::describe(rerank, rows_of(images, shape), shape);
     const Descriptors queries = cpu::describe(rerank, rows_of(copy, shape), shape);
     Neighbors candidates(8, 16);
@@ -82,7 +82,7 @@ TEST_CASE("cpu::rerank: an image is at distance 0 from itself, and equal distanc
 TEST_CASE("cpu::rerank: no queries, k out of range, a stop") {
     constexpr ImageShape shape{5, 5};
     const std::vector<std::uint8_t> images = test::rerank_images(12, shape, 5);
-    const Rerank rerank{.kind = Reranker::both};
+    const RerankSpec rerank{.kind = RerankKind::both};
     const Descriptors train = cpu::describe(rerank, rows_of(images, shape), shape);
     CHECK(cpu::describe(rerank, {images.data(), 0, 25}, shape).bytes.empty());
     CHECK(cpu::rerank(Neighbors(0, 10), {train.layout, {}}, train, {}, 3).rows.empty());

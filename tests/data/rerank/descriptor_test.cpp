@@ -44,7 +44,7 @@ std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test:
 TEST_CASE("rerank: where pixels move, by the definition") {
     for (const ImageShape shape : test::rerank_shapes()) {
         const std::vector<std::uint8_t> images = test::rerank_images(16, shape, 11);
-        for (const Reranker kind : {Reranker::both, Reranker::distortion}) {
+        for (const RerankKind kind : {RerankKind::both, RerankKind::distortion}) {
             const DescriptorLayout layout(shape, {.kind = kind});
             for (int i = 0; i < 16; ++i) {
                 std::vector<std::uint8_t> descriptors[2];
@@ -64,7 +64,7 @@ TEST_CASE("rerank: where pixels move, by the definition") {
 
 TEST_CASE("rerank: cells move by whole cells, and not to themselves") {
     const ImageShape shape{12, 12};
-    const DescriptorLayout layout(shape, {.kind = Reranker::cells});
+    const DescriptorLayout layout(shape, {.kind = RerankKind::cells});
     std::vector<std::uint8_t> query(static_cast<std::size_t>(layout.bytes())), moved = query;
     const auto cell = [&](int row, int col) { return static_cast<std::size_t>((row * 6 + col) * 8); };
     query[cell(2, 3) + 1] = 40;

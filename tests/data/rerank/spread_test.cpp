@@ -62,18 +62,18 @@ TEST_CASE("class spread: its parameters are read as they are written") {
     for (const char* text :
          {"none", "both", "spread", "spread:3:mean:times:-0.5", "spread:10:deviation:plus:0.125",
           "spread:1023:mean:plus:-1", "spread:1:deviation:times:0"}) {
-        Rerank rerank{.candidates = 33};
+        RerankSpec rerank{.candidates = 33};
         read_reranker("--rerank", text, rerank);
         CHECK(reranker_text(rerank) == text);
         CHECK(rerank.candidates == 33);
     }
-    Rerank rerank;
+    RerankSpec rerank;
     read_reranker("--rerank", "spread:7", rerank);
     CHECK(rerank.spread == LocalScaling{.neighbors = 7});
     read_reranker("--rerank", "spread:7:deviation", rerank);
     CHECK(rerank.spread == LocalScaling{.neighbors = 7, .of = SpreadOf::deviation});
     read_reranker("--rerank", "none", rerank);
-    CHECK(rerank == Rerank{});
+    CHECK(rerank == RerankSpec{});
     for (const auto& one : std::vector<std::pair<std::string, std::string>>{
              {"spred", "did you mean spread?"},
              {"both:3", "both takes no parameter; expected none, distortion"},

@@ -200,9 +200,9 @@ GPU_TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
         for (int i = 0; i < 24; ++i)
             candidates.row(q)[static_cast<std::size_t>(i)] = {0,
                                                               static_cast<std::uint32_t>((q + 8 * i) % 200)};
-    for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
+    for (const RerankKind kind : {RerankKind::distortion, RerankKind::cells, RerankKind::both})
         for (const bool plain : {false, true}) {
-            Rerank rerank;
+            RerankSpec rerank;
             rerank.kind = kind;
             const RerankWork work{rerank, {28, 28}, view(train), view(queries), candidates};
             Neighbors found;

@@ -58,7 +58,7 @@ GPU_TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host 
     for (const char* transform : {"raw", "gradients"})
         for (const char* reranker : {"distortion", "cells", "both", "spread", "spread:30:deviation:plus:0.5"})
             for (const bool density : {false, true})
-                for (const Votes votes : {Votes::majority, Votes::class_mean}) {
+                for (const VoteKind votes : {VoteKind::majority, VoteKind::class_mean}) {
                     CAPTURE(transform);
                     CAPTURE(reranker);
                     CAPTURE(density);
@@ -66,7 +66,8 @@ GPU_TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host 
                                   .rerank = {.candidates = 40, .density = density},
                                   .vote = {.k = 4, .votes = votes}};
                     read_reranker("--rerank", reranker, method.rerank);
-                    if (!method.rerank.has_descriptors() && (!density || votes != Votes::majority)) continue;
+                    if (!method.rerank.has_descriptors() && (!density || votes != VoteKind::majority))
+                        continue;
                     check_engines(train, method, test.rows());
                     check_engines(train, method, train.rows().slice(0, 130), Exclude{.first = 0}, 64);
                 }
@@ -75,7 +76,7 @@ GPU_TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host 
 GPU_TEST_CASE(
     "gpu: engines re-rank in batches, more neighbors than candidates, and without the image itself") {
     const Images train({28, 28}, 300, 5);
-    Method method{.rerank = {.kind = Reranker::both, .candidates = 20}, .vote = {.k = 5}};
+    Method method{.rerank = {.kind = RerankKind::both, .candidates = 20}, .vote = {.k = 5}};
     for (const std::int64_t batch : {std::int64_t{1}, std::int64_t{64}, std::int64_t{0}})
         check_engines(train, method, train.rows().slice(0, 130), Exclude{.first = 0}, batch);
     method.vote.k = 50;
@@ -89,7 +90,7 @@ GPU_TEST_CASE("gpu: engines re-rank images of other shapes") {
         CAPTURE(shape.rows);
         CAPTURE(shape.cols);
         const Images train(shape, 60, 6), test(shape, 17, 7);
-        check_engines(train, {.rerank = {.kind = Reranker::both, .candidates = 12}, .vote = {.k = 3}},
+        check_engines(train, {.rerank = {.kind = RerankKind::both, .candidates = 12}, .vote = {.k = 3}},
                       test.rows());
     }
 }

@@ -80,7 +80,7 @@ struct OnDevice {
 void check_reranker(const test::RerankProblem& problem, bool plain = false) {
     INFO(problem.text(), plain ? ", plain" : "");
     const ImageShape shape = problem.shape;
-    const Reranker kind = problem.rerank.kind;
+    const RerankKind kind = problem.rerank.kind;
     OnDevice device;
     gpu::DeviceReranker reranker(problem.rerank, shape, problem.density, plain);
     reranker.describe_training(device.upload(device.train, problem.train, shape), device.stream);
@@ -97,7 +97,7 @@ void check_reranker(const test::RerankProblem& problem, bool plain = false) {
     REQUIRE(found.nearest.rows == problem.expected.nearest.rows);
 }
 
-constexpr Reranker kinds[] = {Reranker::distortion, Reranker::cells, Reranker::both};
+constexpr RerankKind kinds[] = {RerankKind::distortion, RerankKind::cells, RerankKind::both};
 constexpr ImageShape digits{28, 28};
 
 }  // namespace
@@ -121,7 +121,7 @@ GPU_TEST_CASE(
     for (const Size& size : sizes) {
         const Images train = test::rerank_images(size.n_train, size.shape, 11),
                      queries = test::rerank_images(size.n_query, size.shape, 12);
-        for (const Reranker kind : kinds) {
+        for (const RerankKind kind : kinds) {
             const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(size.candidates));
             check_reranker({kind, size.shape, train, queries, size.candidates, k, random() % 2 == 0, random},
                            size.plain);
@@ -140,7 +140,7 @@ GPU_TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bit
                     const int along = i < 2 ? x : i < 4 ? y : (x + y) / 2;
                     images.push_back(along / width % 2 == i % 2 ? 255 : 0);
                 }
-    check_reranker({Reranker::both, digits, images, images, 84, 84, false, random});
+    check_reranker({RerankKind::both, digits, images, images, 84, 84, false, random});
 }
 
 GPU_TEST_CASE("gpu: many candidates and queries, of which many are equal") {
@@ -150,7 +150,7 @@ GPU_TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     for (int i = 0; i < 26; ++i)
         train.insert(train.end(), few.begin(), few.end());
     const std::vector<test::RerankMaps> maps = test::maps_of(few, digits);
-    const Rerank rerank{.kind = Reranker::both};
+    const RerankSpec rerank{.kind = RerankKind::both};
     std::vector<std::int64_t> distances;
     for (int i = 0; i < 40 * 40; ++i)
         distances.push_back(test::rerank_distance(maps[i / 40], maps[i % 40], rerank.kind));
@@ -178,7 +178,7 @@ GPU_TEST_CASE("gpu: many candidates and queries, of which many are equal") {
 GPU_TEST_CASE("gpu: re-ranking refuses what it has no room for") {
     const Images images = test::rerank_images(3, digits, 21);
     OnDevice device;
-    gpu::DeviceReranker reranker({.kind = Reranker::both}, digits);
+    gpu::DeviceReranker reranker({.kind = RerankKind::both}, digits);
     const gpu::ByteRows rows = device.upload(device.train, images, digits);
     reranker.describe_training(rows, device.stream);
     reranker.reserve(2, 10);
@@ -193,9 +193,9 @@ GPU_TEST_CASE("gpu: re-ranking refuses what it has no room for") {
     CHECK_THROWS_AS(enqueue(3, 5, 5), DeviceError);
     CHECK_THROWS_AS(enqueue(2, 11, 5), DeviceError);
     const std::vector<std::uint32_t> density(2);
-    gpu::DeviceReranker divided({.kind = Reranker::both}, digits, density);
+    gpu::DeviceReranker divided({.kind = RerankKind::both}, digits, density);
     CHECK_THROWS_AS(divided.describe_training(rows, device.stream), DeviceError);
-    CHECK_THROWS_AS(gpu::DeviceReranker({.kind = Reranker::none}, digits), DeviceError);
+    CHECK_THROWS_AS(gpu::DeviceReranker({.kind = RerankKind::none}, digits), DeviceError);
 }
 
 }  // namespace knn
