@@ -147,7 +147,7 @@ void compare_spread(BenchRun& run, const Workload& work, int k) {
         if (!run.wants_engine(way) || !shares) continue;
         const std::string engine = way.name;
         for (const Placement spread : {Placement::replicate, Placement::shard}) {
-            way.spread = spread;
+            way.placement = spread;
             way.name = engine + " by " + name(spread);
             add_search(section, run, work, way, k);
         }

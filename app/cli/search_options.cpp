@@ -164,7 +164,7 @@ std::vector<Option> search_options(Options& o) {
         {all, "--device", once("NAME", w.device, parse_device),
          "auto (default: a GPU if there is one, else the CPU), cpu, gpu, gpu:N, several as gpu:N,M, or "
          "gpu:all"},
-        {searching, "--spread", choice(w.spread),
+        {searching, "--spread", choice(w.placement),
          "several devices or ranks: each has the whole training set and some of the queries, or a part of "
          "the training set and all queries: auto (default), queries or training"},
         {searching, "--memory", once("SIZE", w.memory, parse_size),

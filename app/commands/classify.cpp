@@ -6,13 +6,13 @@
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
 #include "app/commands/digits.h"
-#include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/answers.h"
 #include "app/report/picture.h"
+#include "app/report/report_folder.h"
 #include "app/report/text.h"
 #include "classifier/evaluation.h"
 #include "classifier/host.h"
@@ -211,7 +211,7 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     evaluation.found.search_ms = found.search_ms;
     evaluation.load_ms = load_ms;
     evaluation.wall_ms = wall_ms;
-    write_report(evaluation, options.output);
+    write_outputs_together(report_folder(evaluation, options.output), options.output.report);
 }
 
 /// Throws UsageError where options contradict each other.
