@@ -9,7 +9,6 @@
 #include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
-#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -297,9 +296,7 @@ std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images
 void require_others(int k, std::int64_t n) {
     if (n < 2)
         throw DataError("training set: has 1 image, which has no neighbor; expected at least 2 images");
-    if (k > n - 1)
-        throw UsageError("§k " + std::to_string(k) + ": each of " + with_commas(n) +
-                         " images has fewer others; expected at most " + std::to_string(n - 1));
+    if (const UnsupportedReason why = refuse_k(k, n - 1)) throw UsageError(*why);
 }
 
 Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline& timeline,
