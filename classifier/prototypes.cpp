@@ -269,7 +269,7 @@ constexpr std::int64_t spare = 32;
 Condensed condense(const SubsetSearch& set, const ProgressToken& token) {
     const int k = set.method().vote.k;
     if (k > set.size())
-        throw UsageError("§k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
+        throw UsageError("§k " + std::to_string(k) + ": the set has " + with_commas(set.size()) +
                          " images; expected at most that many");
     Condenser condenser(set, token);
     Condensed condensed;

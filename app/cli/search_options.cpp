@@ -107,7 +107,7 @@ std::vector<Option> search_options(Options& o) {
                                      ", or a FILE of tune --save (default ",
                       overriding = "); options beside it, in any order, override its parts";
     const std::string first_images = "only the first N training images";
-    const std::string candidates = "how many nearest are ordered again, 10 to 1024 (default 96)";
+    const std::string candidates = "number of nearest neighbors to re-rank, 10 to 1024 (default 96)";
     return {
         {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding, in_report},
         {"classify draw audit", "--method", method, methods_text + "accurate" + overriding},
@@ -168,8 +168,8 @@ std::vector<Option> search_options(Options& o) {
          "several devices or ranks: each has the whole training set and some of the queries, or a part of "
          "the training set and all queries: auto (default), queries or training"},
         {searching, "--memory", once("SIZE", w.memory, parse_size),
-         "the most memory of a device for training images, such as 500M or 8GB; more are searched part by "
-         "part"},
+         "limit of device memory for training images, such as 500M or 8GB; a larger training set is searched "
+         "in parts"},
         {"evaluate classify draw view", "--limit-train", number(o.first.train), first_images, in_report},
         {"graph condense audit tune", "--limit-train", number(o.first.train, 2),
          first_images + ", at least 2"},

@@ -94,7 +94,7 @@ std::string parse_picture_file(std::string_view option, std::string_view text, s
     std::string form(ending.substr(1));
     std::transform(form.begin(), form.end(), form.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-    throw UsageError(as_given(option, text) + ": what is written is " + form + "; expected a name in " +
+    throw UsageError(as_given(option, text) + ": the output is " + form + "; expected a name that ends in " +
                      std::string(ending));
 }
 

@@ -162,14 +162,14 @@ std::string wrong_text(const Judgment& judgment) {
 /// How many are right; unless `quiet`, also the confusion matrix of those that were answered, and which are wrong.
 std::string expected_text(const PictureAnswers& answers, const Judgment& judgment, bool quiet, bool color) {
     const Score& found = judgment.evaluation.score;
-    std::string all = std::to_string(found.correct) + " of " + std::to_string(judgment.named) + ' ' +
-                      noun(static_cast<std::int64_t>(judgment.named), "picture") + " right, " +
-                      std::to_string(found.total - found.correct) + " wrong, " +
-                      std::to_string(judgment.rejected) + " rejected, " + std::to_string(judgment.failed) +
-                      " failed";
+    const auto number = [](auto count) { return with_commas(static_cast<std::int64_t>(count)); };
+    std::string all = number(found.correct) + " of " +
+                      counted(static_cast<std::int64_t>(judgment.named), "picture") + " right, " +
+                      number(found.total - found.correct) + " wrong, " + number(judgment.rejected) +
+                      " rejected, " + number(judgment.failed) + " failed";
     const std::size_t unnamed = answers.pictures.size() - judgment.named;
-    if (unnamed == 1) all += "; the name of 1 more tells no digit";
-    if (unnamed > 1) all += "; the names of " + std::to_string(unnamed) + " more tell no digit";
+    if (unnamed == 1) all += "; 1 more has no digit in its name";
+    if (unnamed > 1) all += "; " + number(unnamed) + " more have no digit in their names";
     if (found.total == 0) return all + '\n';
     const std::string text = all + "\nof those answered: " + accuracy_line(found);
     return quiet ? text : text + '\n' + confusion_text(found, color) + wrong_text(judgment);

@@ -37,7 +37,7 @@ int info(const Options& options, Clock::time_point) {
         for (OutputFile& file : idx_files(folder, digits.test, true))
             files.push_back(std::move(file));
         write_outputs_together(files, folder);
-        print(std::to_string(digits.train.count) + " training and " + std::to_string(digits.test.count) +
+        print(with_commas(digits.train.count) + " training and " + with_commas(digits.test.count) +
               " test images are in " + harmless(folder) + '\n');
         return 0;
     }

@@ -67,7 +67,7 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSourc
 void add_folder(const std::string& folder, bool recursive, PictureSources& sources) {
     std::vector<PictureSource> found;
     const int left_out = list_folder(folder, recursive, found);
-    const std::string folders = std::to_string(left_out) + ' ' + noun(left_out, "folder");
+    const std::string folders = with_commas(left_out) + ' ' + noun(left_out, "folder");
     const auto fail = [&](const std::string& why) { sources.pictures.push_back({folder, why}); };
     if (found.empty() && left_out > 0 && !recursive)
         return fail("holds no pictures but " + folders + "; expected -r to go into folders");

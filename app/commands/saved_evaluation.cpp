@@ -92,20 +92,18 @@ Results SavedEvaluation::search(const Rows& images) {
 void SavedEvaluation::check_data(const SavedReport& report) const {
     const Dataset& data = set_->data();
     const auto differ = [&](const std::string& what) {
-        throw DataError(report.file + ": is about " + what + ", " + data.source +
-                        " is not; expected the data set that it was made from (--data DIR)");
+        throw DataError(report.file + ": needs " + what + ", which " + data.source +
+                        " does not have; expected the data set that it was made from (--data DIR)");
     };
     const auto images = [](std::int64_t train, std::int64_t test) {
-        return std::to_string(train) + " training and " + std::to_string(test) + " test " +
-               noun(test, "image");
+        return with_commas(train) + " training and " + counted(test, "test image");
     };
     const Evaluation& saved = report.evaluation;
     if (saved.n_train > data.train.count || saved.n_test > data.test.count)
         differ(images(saved.n_train, saved.n_test));
     if (report.rows != data.test.rows || report.cols != data.test.cols)
         differ("images of " + std::to_string(report.rows) + "x" + std::to_string(report.cols));
-    if (saved.score.labels != data.labels)
-        differ(std::to_string(saved.score.labels.size()) + " other classes");
+    if (saved.score.labels != data.labels) differ("other classes");
 }
 
 bool SavedEvaluation::take_predictions(const SavedReport& report) {

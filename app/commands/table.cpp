@@ -16,9 +16,8 @@ void take_pictures(std::vector<std::string> operands, Options& options) {
 
 void take_two_reports(std::vector<std::string> operands, Options& options) {
     if (operands.size() != 2)
-        throw UsageError(with_commas(std::ssize(operands)) +
-                         " reports given; expected two, each a folder of 'evaluate --report' or the "
-                         "report.json in it");
+        throw UsageError(with_commas(std::ssize(operands)) + ' ' + noun(std::ssize(operands), "report") +
+                         " given; expected 2, each a folder of 'evaluate --report' or the report.json in it");
     options.compare.a = operands[0];
     options.compare.b = operands[1];
 }

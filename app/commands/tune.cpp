@@ -394,9 +394,8 @@ int tune(const Options& options, Clock::time_point start) {
     search_all(result, searches, resolved, options.output);
     result.wall_ms = ms_since(start);
     const Configuration& best = result.configurations.front();
-    const std::string comment = "chosen by 'mnist-knn tune': " + std::to_string(best.errors) + ' ' +
-                                noun(best.errors, "error") + " of " + std::to_string(result.images()) +
-                                " by leave-one-out, " + result.source();
+    const std::string comment = "chosen by 'mnist-knn tune': " + counted(best.errors, "error") + " of " +
+                                with_commas(result.images()) + " by leave-one-out, " + result.source();
     write_results({{tune.save, [&](std::ostream& out) { out << method_text(best.method, comment); }},
                    {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
                    {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},

@@ -81,7 +81,7 @@ Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
 Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test) {
     const auto wrong = [&](std::int64_t line, const std::string& what) {
         throw DataError(name + ": line " + std::to_string(line) + " " + what + "; expected " +
-                        std::to_string(n_test) + " lines of " + predictions_heading);
+                        with_commas(n_test) + " lines of " + predictions_heading);
     };
     std::string line;
     if (!next_line(stream, line, true) || line != predictions_heading) wrong(1, "is not the heading");

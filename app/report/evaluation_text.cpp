@@ -113,8 +113,8 @@ std::string rate_text(double value) {
 }  // namespace
 
 std::string accuracy_line(const Score& score) {
-    return "accuracy " + percent(score.accuracy) + ": " + std::to_string(score.correct) + " of " +
-           std::to_string(score.total) + " right (95 % interval " + percent(score.accuracy_low) + " to " +
+    return "accuracy " + percent(score.accuracy) + ": " + with_commas(score.correct) + " of " +
+           with_commas(score.total) + " right (95 % interval " + percent(score.accuracy_low) + " to " +
            percent(score.accuracy_high) + ")\n";
 }
 
@@ -122,11 +122,10 @@ std::string text_report(const Evaluation& evaluation, bool color) {
     const Dataset& data = *evaluation.data;
     const Plan& plan = evaluation.found.plan;
     const std::int64_t n_classes = std::ssize(data.labels);
-    const std::string images = harmless(data.name) + ": " + std::to_string(evaluation.n_train) +
-                               " training and " + std::to_string(evaluation.n_test) + " test " +
-                               noun(evaluation.n_test, "image") + " of " + std::to_string(data.train.rows) +
-                               " x " + std::to_string(data.train.cols) + ", " + std::to_string(n_classes) +
-                               ' ' + noun(n_classes, "class");
+    const std::string images = harmless(data.name) + ": " + with_commas(evaluation.n_train) +
+                               " training and " + counted(evaluation.n_test, "test image") + " of " +
+                               std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) +
+                               ", " + counted(n_classes, "class");
     std::string accuracy = accuracy_line(evaluation.score);
     accuracy.pop_back();
     return facts_text({{"data", images},

@@ -55,8 +55,9 @@ const char* expectation(int error) {
             return "expected a file, not a folder";
         case ENOSPC:
         case EDQUOT:
-        case EFBIG:
             return "expected enough free space";
+        case EFBIG:
+            return "expected a size within the limits of the file system and of ulimit -f";
         case EACCES:
         case EPERM:
         case EROFS:

@@ -75,7 +75,7 @@ void check(const PictureHeader& header, const std::string& name) {
     const std::int64_t max_scans =
         std::min<std::int64_t>(100, 20 * max_picture_pixels / (header.rows * header.cols));
     if (header.scans > max_scans)
-        fail(name, "has " + std::to_string(header.scans) + " scans",
+        fail(name, "has " + with_commas(header.scans) + " scans",
              "expected a JPEG of this size with at most " + std::to_string(max_scans));
     if (header.unclear_colors)
         fail(name, "is a CMYK JPEG without Adobe's marker, so that its colors are not known",

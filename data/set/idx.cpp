@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/core/format.h"
 #include "data/file/byte_source.h"
 
 namespace knn {
@@ -115,8 +116,12 @@ IdxHeader read_header(ByteSource& source, const Kind& kind) {
     return header;
 }
 
+std::string grouped(std::uint64_t count) {
+    return with_commas(static_cast<std::int64_t>(count));
+}
+
 std::string describe(const IdxHeader& header, const Kind& kind) {
-    std::string text = std::to_string(header.sizes[0]) + " " + kind.name;
+    std::string text = grouped(header.sizes[0]) + " " + kind.name;
     if (kind.rank == images_kind.rank)
         text += " of " + std::to_string(header.sizes[1]) + "x" + std::to_string(header.sizes[2]);
     return text;
@@ -134,14 +139,13 @@ void check_sizes(const ByteSource& source, IdxHeader& header, const Kind& kind) 
     if (!source.max_bytes()) return;
     const std::uint64_t available = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
     const std::string declared =
-        "declares " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
+        "declares " + describe(header, kind) + " = " + grouped(header.data_bytes) + " bytes, but ";
     if (header.data_bytes > available)
         source.fail("is cut short: it " + declared +
-                    (source.is_gzip()
-                         ? std::to_string(*source.file_bytes()) + " bytes of gzip cannot hold them"
-                         : "has " + std::to_string(available)));
+                    (source.is_gzip() ? grouped(*source.file_bytes()) + " bytes of gzip cannot hold them"
+                                      : "has " + grouped(available)));
     if (!source.is_gzip() && header.data_bytes < available)
-        source.fail("has trailing bytes: it " + declared + "has " + std::to_string(available));
+        source.fail("has trailing bytes: it " + declared + "has " + grouped(available));
 }
 
 /// Reads `size` bytes into memory from `memory`; fewer if the content ends early (`got`).
@@ -221,13 +225,13 @@ IdxData read_idx_data(ByteSource& source, IdxKind which, const IdxHeader& header
             read < kept_bytes ? read : kept_bytes + skip(source, header.data_bytes - kept_bytes);
         if (got < header.data_bytes)
             source.fail("is cut short: it declares " + describe(header, kind) + " = " +
-                        std::to_string(header.data_bytes) + " bytes, but has " + std::to_string(got));
+                        grouped(header.data_bytes) + " bytes, but has " + grouped(got));
         std::uint8_t beyond = 0;
         if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
         return {static_cast<std::int64_t>(count), static_cast<int>(rows), static_cast<int>(cols),
                 std::move(bytes), source.crc32()};
     } catch (const std::bad_alloc&) {
-        throw DataError(source.file().string() + ": needs " + std::to_string(kept_bytes) +
+        throw DataError(source.file().string() + ": needs " + grouped(kept_bytes) +
                         " bytes of memory, which are not free; expected that much free memory");
     }
 }

@@ -85,16 +85,15 @@ void check_headers(PendingSet& pending) {
     if (swapped) throw SwappedFiles(*swapped);
     const auto n_images = static_cast<std::int64_t>(pending.images.sizes[0]);
     if (const auto n_labels = static_cast<std::int64_t>(pending.labels.sizes[0]); n_labels != n_images)
-        throw DataError(pending.labels_file.name + ": has " + std::to_string(n_labels) + ' ' +
-                        noun(n_labels, "label") + " for the " + std::to_string(n_images) + ' ' +
+        throw DataError(pending.labels_file.name + ": has " + with_commas(n_labels) + ' ' +
+                        noun(n_labels, "label") + " for the " + with_commas(n_images) + ' ' +
                         noun(n_images, "image") + " of " + pending.images_file.name +
                         "; expected one label for each image");
     const ImageShape shape = pending.shape();
     if (const std::int64_t dim = std::int64_t{shape.rows} * shape.cols; dim > max_dim)
         throw DataError(pending.images_file.name + ": has images of " + std::to_string(shape.rows) + "x" +
-                        std::to_string(shape.cols) + " = " + std::to_string(dim) +
-                        " pixels; expected at most " + std::to_string(max_dim) +
-                        " pixels, which keep squared distances within 32 bits");
+                        std::to_string(shape.cols) + " = " + with_commas(dim) + " pixels; expected at most " +
+                        with_commas(max_dim) + " pixels, which keep squared distances within 32 bits");
 }
 
 /// One set; `crc32` receives the checksums of images and labels.

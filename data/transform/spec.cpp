@@ -100,7 +100,7 @@ TransformSpec parse_transform(std::string_view option, std::string_view text) {
     };
     const auto steps = static_cast<std::size_t>(std::ranges::count(text, ',')) + 1;
     if (steps > max_transform_steps)  // the text is too long to be repeated
-        throw UsageError(std::string(option) + ": has " + std::to_string(steps) +
+        throw UsageError(std::string(option) + ": has " + with_commas(static_cast<std::int64_t>(steps)) +
                          " transforms; expected at most " + std::to_string(max_transform_steps));
     TransformSpec spec;
     for (std::size_t begin = 0; begin <= text.size();) {
@@ -131,16 +131,16 @@ UnsupportedReason refuse_transform(const TransformSpec& spec, ImageShape image, 
         dim = dim_after(step, image, dim);
         const std::string start = "transform " + std::string(name(step.kind)) + ": ";
         if (dim > max_dim)
-            return start + std::to_string(dim) + " features of " + std::to_string(image.rows) + "x" +
+            return start + with_commas(dim) + " features of " + std::to_string(image.rows) + "x" +
                    std::to_string(image.cols) + " pixels are too many; expected at most " +
-                   std::to_string(max_dim);
+                   with_commas(max_dim);
         if (step.kind != pca) continue;
         if (before > max_pca_dim)
-            return start + "rows of " + std::to_string(before) + " bytes are too long; expected at most " +
-                   std::to_string(max_pca_dim);
+            return start + "rows of " + with_commas(before) + " bytes are too long; expected at most " +
+                   with_commas(max_pca_dim);
         const std::int64_t limit = std::min(before, n_train);
         if (dim > limit)
-            return start + std::to_string(dim) + " components of " + std::to_string(n_train) + " images of " +
+            return start + std::to_string(dim) + " components of " + with_commas(n_train) + " images of " +
                    std::to_string(before) + " bytes; expected 1 to " + std::to_string(limit);
     }
     return std::nullopt;

@@ -246,8 +246,8 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     const RunResult result = digits.classify("-r --expected --reject off in");
     CHECK(result.exit_code == 3);
     CHECK(result.out.starts_with(
-        "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; the name of 1 more tells "
-        "no digit\nof those answered: accuracy 75"));
+        "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; 1 more has no digit in its name\n"
+        "of those answered: accuracy 75"));
     CHECK(contains(result.out, "true \\ predicted"));
     CHECK(result.out.ends_with("\nwrong:\n    in/wrong-7.pgm: 2, expected 7\n"));
     const json listed = digits.answers("--expected --reject off in/a_4.pgm in/img12.pgm");

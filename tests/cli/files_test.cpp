@@ -307,7 +307,8 @@ TEST_CASE(
         std::string before, words, part;
         bool needs_opencv = false;  ///< without it a note is written too
     };
-    const std::string too_large = "cannot be written: File too large", in_work = " --data . --device cpu ";
+    const std::string too_large = "cannot be written: File too large; expected a size within the limits",
+                      in_work = " --data . --device cpu ";
     for (const Row& row :
          {Row{"ulimit -f 1", "evaluate" + in_work + "--neighbors-csv n", ""},
           {"ulimit -f 1", "evaluate" + in_work + "--report new/r", "", true},

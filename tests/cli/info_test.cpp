@@ -60,7 +60,7 @@ TEST_CASE("the synthetic digits as files give what they give from memory") {
     const Folder folder;
     const std::string digits = folder / "a/digits";
     check_contains(output_of(program("info --write-synthetic " + digits)),
-                   {"6000 training and 1000 test images"});
+                   {"6,000 training and 1,000 test images"});
     const Words words = "evaluate -q --device cpu --predictions -";
     CHECK(output_of(program(words)) == output_of(program(words + "--data" + Words{digits})));
 }

@@ -335,6 +335,9 @@ TEST_CASE("view refuses a report that is not about the data set, and finds one t
     };
     const std::string before = evaluated.text(), expected = "expected the data set that it was made from";
     check_error(from(elsewhere.folder), 1, expected);
+    const Work fewer({.test = 17}), wider({.cols = 4, .test = 60});
+    check_error(from(fewer.folder), 1, "r/report.json: needs 40 training and 60 test images, which ");
+    check_error(from(wider.folder), 1, "r/report.json: needs images of 5x3, which ");
     const Folder moved;
     for (const std::string& name : evaluated.folder.names())
         if (name != "r") fs::rename(evaluated.folder / name, moved / name);

@@ -54,7 +54,7 @@ TEST_CASE("sizes: a sparse file of 100 GB is refused at once") {
                      "ulimit -v 16000000; exec \"$0\" evaluate --device cpu --data . " + option + " large",
                      program_file()},
                     here),
-            1, "labels for the 2147483647 images of large; expected one label for each image");
+            1, "labels for the 2,147,483,647 images of large; expected one label for each image");
     struct rusage usage = {};
     REQUIRE(::getrusage(RUSAGE_CHILDREN, &usage) == 0);
     CHECK(usage.ru_maxrss < 1 << 20);  // KiB

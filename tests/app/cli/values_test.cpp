@@ -64,7 +64,7 @@ TEST_CASE("a picture has the ending of its form") {
     for (const char* name : {"x.jpg", "x", "png", "x.png.txt", "x.png/y", ""})
         CHECK_THROWS_AS(parse_picture_file("--explain", name, ".png"), UsageError);
     CHECK_THROWS_WITH(parse_picture_file("--explain", "x.jpg", ".png"),
-                      "--explain x.jpg: what is written is PNG; expected a name in .png");
+                      "--explain x.jpg: the output is PNG; expected a name that ends in .png");
 }
 
 TEST_CASE("names are listed, with a suggestion") {

@@ -149,6 +149,10 @@ TEST_CASE("the accuracy line and the confusion matrix") {
     const Sample sample;
     CHECK(accuracy_line(sample.evaluation.score) ==
           "accuracy 50.00 %: 1 of 2 right (95 % interval 9.45 % to 90.55 %)\n");
+    Score many = sample.evaluation.score;
+    many.correct = 9688;
+    many.total = 10'000;
+    CHECK(has_text(accuracy_line(many), ": 9,688 of 10,000 right ("));
     CHECK(confusion_text(sample.evaluation.score, false) ==
           "  true \\ predicted\n"
           "           1    7  200\n"

@@ -134,7 +134,7 @@ TEST_CASE("picture file: a JPEG of so many scans that decoding would last") {
         jpeg.push_back(0xd9);
         return error_of(jpeg);
     };
-    CHECK(of_scans(2000, 0).find("has 2000 scans; expected a JPEG of this size with at most 100") !=
+    CHECK(of_scans(2000, 0).find("has 2,000 scans; expected a JPEG of this size with at most 100") !=
           std::string::npos);
     CHECK(of_scans(101, 0).find("has 101 scans") != std::string::npos);
     CHECK(of_scans(100, 0).find("scans") == std::string::npos);

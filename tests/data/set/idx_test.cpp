@@ -153,7 +153,7 @@ TEST_CASE_FIXTURE(InFolder, "idx: the first images take memory, the others are c
         });
     };
     CHECK(first_error(gzip(content.substr(0, 5000))) ==
-          "is cut short: it declares 900 images of 40x40 = 1440000 bytes, but has 4984" + want_images);
+          "is cut short: it declares 900 images of 40x40 = 1,440,000 bytes, but has 4,984" + want_images);
     CHECK(first_error(gzip(content + 'x')) == "has trailing bytes after 900 images of 40x40" + want_images);
     CHECK(first_error(zipped.substr(0, zipped.size() - 1)) ==
           "is cut short: the gzip data does not end" + want_images);
@@ -255,7 +255,7 @@ TEST_CASE_FIXTURE(InFolder,
     const std::string tall = idx_header(8, {1, 0x80000000, 1}), wide = idx_header(8, {1, 1, 0x80000000});
     const std::string beyond = "more than fits in 64-bit sizes";
     const std::string mnist = idx_header(8, {60'000, 28, 28}) + pattern(100), zipped = gzip(mnist);
-    const std::string cut = "is cut short: it declares 60000 images of 28x28 = 47040000 bytes, but ";
+    const std::string cut = "is cut short: it declares 60,000 images of 28x28 = 47,040,000 bytes, but ";
     for (const auto& [bytes, error] : std::vector<std::pair<std::string, std::string>>{
              {huge, beyond},
              {product, beyond},
@@ -294,7 +294,7 @@ TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared siz
     CHECK(through_pipe(gzip(content)) == content.substr(16));
     CHECK(through_pipe(content + 'x').find("has trailing bytes after 50 images") != std::string::npos);
     const std::string liar = idx_header(8, {0x7fffffff, 1000, 1000}) + pattern(100);
-    CHECK(through_pipe(liar).find("is cut short: it declares 2147483647 images of 1000x1000") !=
+    CHECK(through_pipe(liar).find("is cut short: it declares 2,147,483,647 images of 1000x1000") !=
           std::string::npos);
 
     const TempFolder folder;

@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(InFolder,
     CHECK(error().find("expected training and test images of the same size") != std::string::npos);
     write_small_dataset(folder);
     folder.write("train-images-idx3-ubyte", idx_images(12, 300, 300));
-    CHECK(error().find("has images of 300x300 = 90000 pixels") != std::string::npos);
+    CHECK(error().find("has images of 300x300 = 90,000 pixels") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(InFolder, "load: the first images of each set, and the labels of all") {
@@ -111,12 +111,12 @@ TEST_CASE_FIXTURE(InFolder, "load: images whose distances would not fit 32 bits"
     make(300, 300);
     CHECK(load_error(location) ==
           location.files[0].string() +
-              ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
+              ": has images of 300x300 = 90,000 pixels; expected at most 66,051 pixels, "
               "which keep squared distances within 32 bits");
     make(22017, 3);
     CHECK(knn::load(location).train.dim() == 66051);
     make(337, 196);  // one pixel more
-    CHECK(load_error(location).find("has images of 337x196 = 66052 pixels") != std::string::npos);
+    CHECK(load_error(location).find("has images of 337x196 = 66,052 pixels") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(InFolder, "load: swapped images and labels are called so") {

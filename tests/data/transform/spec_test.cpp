@@ -147,19 +147,19 @@ TEST_CASE("transform: what cannot be fitted is refused in one line") {
     CHECK_FALSE(refused("pca:1", {1, 1}, 1));
     CHECK_FALSE(refused("pca:50,pca:50", digit, 50));
     CHECK(*refused("pca:785", digit, 60'000) ==
-          "transform pca: 785 components of 60000 images of 784 bytes; expected 1 to 784");
+          "transform pca: 785 components of 60,000 images of 784 bytes; expected 1 to 784");
     CHECK(*refused("pca:50", digit, 49) ==
           "transform pca: 50 components of 49 images of 784 bytes; expected 1 to 49");
     CHECK(*refused("pca:50,pca:51", digit, 60'000) ==
-          "transform pca: 51 components of 60000 images of 50 bytes; expected 1 to 50");
+          "transform pca: 51 components of 60,000 images of 50 bytes; expected 1 to 50");
     CHECK(*refused("pca:1", {65, 64}, 60'000) ==
-          "transform pca: rows of 4160 bytes are too long; expected at most 4096");
+          "transform pca: rows of 4,160 bytes are too long; expected at most 4,096");
     CHECK_FALSE(refused("pca:1", {64, 64}, 60'000));
     CHECK(*refused("gradients", {256, 258}, 5) ==
-          "transform gradients: 66560 features of 256x258 pixels are too many; expected at most 66051");
+          "transform gradients: 66,560 features of 256x258 pixels are too many; expected at most 66,051");
     CHECK_FALSE(refused("gradients", {256, 256}, 5));
     CHECK(*refused("hog", {257, 257}, 5) ==
-          "transform hog: 142884 features of 257x257 pixels are too many; expected at most 66051");
+          "transform hog: 142,884 features of 257x257 pixels are too many; expected at most 66,051");
 }
 
 }  // namespace knn

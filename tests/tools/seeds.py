@@ -1,0 +1,108 @@
+"""docs/seeds.md against the tree and the program:  seeds.py REPOSITORY PROGRAM
+
+Every row says where a claim is: a command that the program accepts, a file that exists, a name of its tables, or why it is
+absent. The place of every published figure in app/bench/figures.csv has a row.
+"""
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SPAN = re.compile(r"`([^`]+)`")
+LINK = re.compile(r"\]\(([^)#]*)#?([^)]*)\)")
+NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*\Z")
+# Rows of tables of kernels, their names, and the names of serial selectors and programs.
+KERNEL = re.compile(r'^ *ROW\((\w+)|\.name = "([\w-]+)"|^ *\{"(\w+)", "|extern const DistanceKernel ([\w, \n]+);', re.MULTILINE)
+NO_CUDA = ("unknown to this build", "this build has no")
+
+
+def run(program, *words):
+    done = subprocess.run([program, *words], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def names_of(root, program):
+    """What may stand as a single word in the last column: kernels, selectors, and every word of the help."""
+    names = set()
+    for file in [*root.glob("gpu/**/*.c*"), *root.glob("gpu/**/*.h"), root / "cpu/serial/serial.cpp", root / "data/core/bench.h"]:
+        for found in KERNEL.findall(file.read_text(encoding="utf-8")):
+            names.update(re.findall(r"[\w-]+", " ".join(found)))
+    commands = re.findall(r"^  ([a-z]+) ", run(program, "--help")[1].split("Options:")[0], re.MULTILINE)
+    for command in commands:
+        names.update(re.findall(r"[a-z][a-z0-9_]*", run(program, command, "--help=all")[1]))
+    return names
+
+
+def refusal(program, command, names):
+    """Why the program does not accept this command, or "". Its outputs or data are in no folder, so it ends before it works."""
+    words = command.split()[1:]
+    code, _, errors = run(program, *words, *(["--data", "/none"] if words[0] == "condense" else ["--json", "/none/x.json"]))
+    if code == 1 and "/none" in errors:
+        return ""
+    if code == 2 and any(text in errors for text in NO_CUDA):  # its names are checked here instead
+        wanted = [words[i + 1] for i, word in enumerate(words) if word in ("--only", "--select", "--distance")]
+        unknown = [name for name in ",".join(wanted).split(",") if name not in names]
+        return f"{', '.join(unknown)}: no kernel of this name" if unknown else ""
+    return errors.splitlines()[0] if errors else f"exit code {code}"
+
+
+def anchors_of(file):
+    headings = re.findall(r"^#+ (.*)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def rows_of(page):
+    """(heading of the section, cells) of every row below a table's head."""
+    section, head = "", True
+    for line in page.splitlines():
+        if line.startswith("## "):
+            section = line[3:].split(":")[0]
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        head = head and line.startswith("|") or not line.startswith("|")
+        if line.startswith("|---"):
+            head = False
+        elif line.startswith("|") and not head:
+            yield section, cells
+
+
+def main(root, program):
+    root = Path(root)
+    page = (root / "docs/seeds.md").read_text(encoding="utf-8")
+    names, wrong, commands, places = names_of(root, program), [], set(), {}
+    for section, cells in rows_of(page):
+        if len(cells) != 3:
+            wrong.append(f"{section}: {len(cells)} cells; expected 3: {' | '.join(cells)}")
+            continue
+        place, _, here = cells
+        places.setdefault(section.lower(), []).append(" ".join(cells[:2]))
+        if not (SPAN.search(here) or LINK.search(here) or re.search(r"absent|the same|as §", here)):
+            wrong.append(f"{section}, {place}: no command, no file, and no reason why it is absent")
+        for span in SPAN.findall(here):
+            if span.startswith("mnist-knn "):
+                commands.add(span)
+            elif NAME.match(span) and span not in names:
+                wrong.append(f"{section}, {place}: {span}: no name of a kernel, and no word of the help")
+    for span in SPAN.findall(page):
+        if "/" in span and " " not in span and not (root / span).exists():
+            wrong.append(f"{span}: no such file")
+    for file, anchor in LINK.findall(page):
+        target = (root / "docs" / file).resolve()
+        if not target.exists() or anchor and anchor not in anchors_of(target):
+            wrong.append(f"{file}#{anchor}: no such page or heading")
+    wrong += [f"{command}: {why}" for command in sorted(commands) if (why := refusal(program, command, names))]
+    with (root / "app/bench/figures.csv").open(encoding="utf-8", newline="") as figures:
+        for figure in csv.DictReader(figures, delimiter=";"):
+            seed, place = figure["source"].split(", ", 1)
+            if not any(place in row or figure["text"] in row for row in places.get(seed, [])):
+                wrong.append(f"figures.csv: {figure['source']}, {figure['row']}: no row of docs/seeds.md has this place")
+    for file in [root / "README.md", *root.glob("docs/*.md")]:
+        for left in re.findall(r"@\w+@", file.read_text(encoding="utf-8")):
+            wrong.append(f"{file.relative_to(root)}: {left}: to be measured")
+    print("\n".join(dict.fromkeys(wrong)))
+    return 1 if wrong or len(commands) < 20 or len(places) != 5 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
