@@ -27,8 +27,9 @@ std::span<const SerialSelector> serial_selectors();
 /// The one of this name; null if there is none.
 const SerialSelector* find_serial_selector(std::string_view name);
 
-/// Squared distances of one query to every training image: `row` has n_train values.
-void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row);
+/// Squared distances of one query to the training images from `first` on: `row` has n_train values.
+void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row,
+                      std::int64_t first = 0);
 
 /// The steps of seed 003's wrong bitonic sorts (§2), by the names of the GPU's: `bitonic_unpadded` and `bitonic_blocks`.
 /// Null if there is none of this name.

@@ -5,7 +5,7 @@
 // query   n_query × dim floats, the same
 // out     n_query × n_train unsigned 32-bit integers, pitched rows
 // launch  as in the seed: one launch per test image, one thread per training image, 256 per block
-// rungs   ladder_scalar    §3.2 "original": floats one by one from global memory
+// rungs   ladder_scalar    §3.2 "original": floats one by one from global memory (gpu/distance/pairs.cu)
 //         ladder_float4    §3.2 "optimized": four at a time
 //         ladder_shared    §3.4: all threads of a block read the test image from shared memory
 //         ladder_unroll4   §3.5: the loop over the pixels is unrolled by 4, four pixels a step
@@ -24,35 +24,16 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256;
-constexpr int steps_per_carry = 256;
-constexpr int unrolled_dim = 784;
+constexpr int threads = 256, unrolled_dim = 784;
 constexpr std::int64_t max_shared_dim = 48 * 1024 / sizeof(float);
 
+/// unroll: float4 steps per iteration. fixed_dim: the number of pixels if it is known at compile time, else 0.
+template <bool shared, int unroll, int fixed_dim>
 __global__ void __launch_bounds__(threads)
-    scalar_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
-    const std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (t >= train.n) return;
-    const float* image = train.row(t);
-    const int dim = static_cast<int>(train.cols);
-    L2::Sum sum;
-    for (int begin = 0; begin < dim; begin += steps_per_carry) {
-        const int end = min(begin + steps_per_carry, dim);
-#pragma unroll 1
-        for (int i = begin; i < end; ++i)
-            sum.add(image[i], d_query[i], {});
-        sum.carry();
-    }
-    d_out[t] = sum.score();
-}
-
-/// all_steps: number of float4 steps if known at compile time, which unrolls the loop; else 0. unroll: steps per
-/// iteration if it is 0.
-template <bool shared, int all_steps, int unroll = 1>
-__global__ void __launch_bounds__(threads)
-    vector_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
+    ladder_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
+    static_assert(fixed_dim / 4 <= pixels_per_carry, "one sum");
     extern __shared__ float4 shared_query[];
-    const int steps = all_steps > 0 ? all_steps : static_cast<int>((train.cols + 3) / 4);
+    const int steps = fixed_dim > 0 ? fixed_dim / 4 : static_cast<int>((train.cols + 3) / 4);
     const auto* query = reinterpret_cast<const float4*>(d_query);
     if constexpr (shared) {
         for (int i = static_cast<int>(threadIdx.x); i < steps; i += threads)
@@ -63,66 +44,57 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x;
     if (t >= train.n) return;
     const auto* image = reinterpret_cast<const float4*>(train.row(t));
-    float4 sum = make_float4(0, 0, 0, 0);
     unsigned total = 0;
-    if constexpr (all_steps > 0) {
-        static_assert(all_steps <= steps_per_carry);
-#pragma unroll
-        for (int i = 0; i < all_steps; ++i)
-            add_terms<Metric::l2>(sum, image[i], query[i]);
-    } else {
-        for (int begin = 0; begin < steps; begin += steps_per_carry) {
-            const int end = min(begin + steps_per_carry, steps);
+    for (int begin = 0; begin < steps; begin += pixels_per_carry) {
+        const int end = fixed_dim > 0 ? fixed_dim / 4 : min(begin + pixels_per_carry, steps);
+        float4 sum = make_float4(0, 0, 0, 0);
 #pragma unroll unroll
-            for (int i = begin; i < end; ++i)
-                add_terms<Metric::l2>(sum, image[i], query[i]);
-            total += integer_sum(sum);
-            sum = make_float4(0, 0, 0, 0);
-        }
+        for (int i = begin; i < end; ++i)
+            add_terms<Metric::l2>(sum, image[i], query[i]);
+        total += integer_sum(sum);
     }
-    d_out[t] = total + integer_sum(sum);
+    d_out[t] = total;
 }
 
-template <bool shared, int dim>
+template <bool shared, int fixed_dim>
 UnsupportedReason refuse(const Problem& problem) {
-    if (dim > 0 && problem.dim != dim)
-        return "the unrolled rung is compiled for images of " + std::to_string(dim) + " pixels";
+    if (fixed_dim > 0 && problem.dim != fixed_dim)
+        return "the unrolled rung is compiled for images of " + std::to_string(fixed_dim) + " pixels";
     if (shared && problem.dim > max_shared_dim)
         return "the rung keeps the test image in 48 KiB of shared memory: expected at most 12,288 pixels";
     return std::nullopt;
 }
 
-template <auto kernel, bool shared>
+template <bool shared, int unroll, int fixed_dim>
 void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
             cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(divide_up(problem.n_train, threads));
     const std::size_t shared_bytes =
         shared ? static_cast<std::size_t>((problem.dim + 3) / 4) * sizeof(float4) : 0;
     for (std::int64_t q = 0; q < problem.n_query; ++q)
-        kernel<<<blocks, threads, shared_bytes, stream>>>(in.train.floats, in.query.floats.row(q),
-                                                          out.row(q));
+        ladder_kernel<shared, unroll, fixed_dim>
+            <<<blocks, threads, shared_bytes, stream>>>(in.train.floats, in.query.floats.row(q), out.row(q));
     check_launch("launching a rung of the ladder");
 }
 
-template <auto kernel, bool shared, int dim = 0>
+template <bool shared, int unroll, int fixed_dim = 0>
 constexpr DistanceKernel rung(const char* name, const char* summary) {
-    return {
-        .name = name, .summary = summary, .refuse = refuse<shared, dim>, .launch = launch<kernel, shared>};
+    return {.name = name,
+            .summary = summary,
+            .refuse = refuse<shared, fixed_dim>,
+            .launch = launch<shared, unroll, fixed_dim>};
 }
 
 }  // namespace
 
-extern const DistanceKernel ladder_scalar =
-    rung<scalar_kernel, false>("ladder_scalar", "seed 003, original: scalar loads");
-extern const DistanceKernel ladder_float4 =
-    rung<vector_kernel<false, 0>, false>("ladder_float4", "seed 003, §3.2: float4 loads");
+extern const DistanceKernel ladder_float4 = rung<false, 1>("ladder_float4", "seed 003, §3.2: float4 loads");
 extern const DistanceKernel ladder_shared =
-    rung<vector_kernel<true, 0>, true>("ladder_shared", "seed 003, §3.4: the test image in shared memory");
+    rung<true, 1>("ladder_shared", "seed 003, §3.4: the test image in shared memory");
 extern const DistanceKernel ladder_unroll4 =
-    rung<vector_kernel<true, 0, 4>, true>("ladder_unroll4", "seed 003, §3.5: the loop unrolled by 4");
+    rung<true, 4>("ladder_unroll4", "seed 003, §3.5: the loop unrolled by 4");
 extern const DistanceKernel ladder_unroll8 =
-    rung<vector_kernel<true, 0, 8>, true>("ladder_unroll8", "seed 003, §3.2: the loop unrolled by 8");
-extern const DistanceKernel ladder_unrolled = rung<vector_kernel<true, unrolled_dim / 4>, true, unrolled_dim>(
-    "ladder_unrolled", "seed 003, §3.5: the loop fully unrolled");
+    rung<true, 8>("ladder_unroll8", "seed 003, §3.2: the loop unrolled by 8");
+extern const DistanceKernel ladder_unrolled =
+    rung<true, unrolled_dim / 4, unrolled_dim>("ladder_unrolled", "seed 003, §3.5: the loop fully unrolled");
 
 }  // namespace knn::gpu

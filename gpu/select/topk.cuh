@@ -75,8 +75,14 @@ struct TopKRequest {
     __device__ void merge() const {
         for (int i = *count + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
             gathered[i] = no_key;
-        for (int length = 2; length <= 2 * K; length *= 2)
-            merge_stage<threads>(gathered, 2 * K, length);
+        merge_sorted(2 * K);
+    }
+
+    /// Sorts the first `size` gathered keys, K or 2 · K, and keeps the K smallest of these and of the best. Called by the whole
+    /// block.
+    __device__ void merge_sorted(int size) const {
+        for (int length = 2; length <= size; length *= 2)
+            merge_stage<threads>(gathered, size, length);
         __syncthreads();
         // The minima of best[i] and gathered[K − 1 − i] form a bitonic sequence of the K smallest.
         for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
