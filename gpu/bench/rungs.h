@@ -9,7 +9,7 @@ namespace knn::gpu {
 
 extern const DistanceKernel ladder_scalar, ladder_float4, ladder_shared, ladder_unroll4, ladder_unroll8,
     ladder_unrolled, pair_plain, pair_tile4, pair_tile8, pair_tile16, pair_tile32, pair_tile16_z,
-    pair_contest, half_plain, half_tile16;
+    pair_contest, half_plain, half_tile4, half_tile8, half_tile16, half_tile32, half_tile16_z, half_contest;
 /// The rungs of seed 003, §3, and the tiles of seed 004, §5. They must give the same answers as the other kernels.
 inline constexpr const DistanceKernel* rungs[] = {
     &ladder_scalar,   &ladder_float4, &ladder_shared, &ladder_unroll4, &ladder_unroll8,
@@ -18,7 +18,8 @@ inline constexpr const DistanceKernel* rungs[] = {
 
 /// The same for queries that are the first training points: one of each two equal distances is computed, and that of a
 /// point to itself is `excluded_distance` (seed 004).
-inline constexpr const DistanceKernel* half_kernels[] = {&half_plain, &half_tile16};
+inline constexpr const DistanceKernel* half_kernels[] = {
+    &half_plain, &half_tile4, &half_tile8, &half_tile16, &half_tile32, &half_tile16_z, &half_contest};
 
 /// The selectors that only `bench` runs, and what each leaves in a row's places.
 // clang-format off

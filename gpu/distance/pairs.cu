@@ -12,7 +12,7 @@
 //          tiledN          blocks of N × N threads, tiles of N × N pixels of both sets in shared memory (seed 000, §4.3.1);
 //                          `tiled` is that of 16, the best in seed 004, §5.1
 //          pair_tileN      the same for `bench`
-//          half_tile16     the same for half of the pairs; blocks below the diagonal end at once
+//          half_*          the same kernels for half of the pairs; blocks below the diagonal end at once
 //          pair_tile16_z   seed 004, §5.2: the grid's z dimension for the four quarters of the matrix
 //          pair_contest    §6: pair_tile16_z without what a program for one contest can leave out: the tests of borders, and
 //                          the number of pixels is known at compile time
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(side* side)
         if (!whole && (begin + side) % pixels_per_carry == 0) sum.carry();
         __syncthreads();  // all have read the tiles
     }
-    if (whole || (q < out.n && t < out.cols && (pairs == Pairs::all || q <= t)))
+    if ((whole || (q < out.n && t < out.cols)) && (pairs == Pairs::all || q <= t))
         write<pairs>(out, q, t, sum.score());
 }
 
@@ -161,14 +161,14 @@ void launch_tiles(const Problem& problem, const DistanceInput& in, const Distanc
 }
 
 /// Whole tiles in each layer.
+template <Pairs pairs>
 void launch_contest(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
                     cudaStream_t stream) {
     require(!refuse_contest(problem), "whole tiles of points with 128 pixels");
     const bool quarters =
         problem.n_train % (2 * contest_side) == 0 && problem.n_query % (2 * contest_side) == 0;
-    launch_blocks<Pairs::all, contest_side, contest_side>(
-        tile_kernel<L2, Pairs::all, contest_side, contest_dim>, in.train, in.query, out, L2{},
-        quarters ? 4 : 1, stream);
+    launch_blocks<pairs, contest_side, contest_side>(tile_kernel<L2, pairs, contest_side, contest_dim>,
+                                                     in.train, in.query, out, L2{}, quarters ? 4 : 1, stream);
 }
 
 void launch_ladder(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
@@ -222,15 +222,35 @@ extern const DistanceKernel pair_contest{
     .name = "pair_contest",
     .summary = "seed 004, §6: tiles of 16 x 16, without tests of borders",
     .refuse = refuse_contest,
-    .launch = launch_contest};
+    .launch = launch_contest<Pairs::all>};
 extern const DistanceKernel half_plain{.name = "half_plain",
                                        .summary = "seed 004, §4.1: one thread per two equal distances",
                                        .launch = launch_plain<Pairs::half, 16, 16>,
                                        .operations = 1.5};
-extern const DistanceKernel half_tile16{
-    .name = "half_tile16",
-    .summary = "seed 004, §5.1: one of each two equal distances, by tiles",
-    .launch = launch_tiles<16, Pairs::half>,
-    .operations = 1.5};
+extern const DistanceKernel half_tile4{.name = "half_tile4",
+                                       .summary = "seed 004, §5.1: half of the pairs, tiles of 4 x 4",
+                                       .launch = launch_tiles<4, Pairs::half>,
+                                       .operations = 1.5};
+extern const DistanceKernel half_tile8{.name = "half_tile8",
+                                       .summary = "seed 004, §5.1: half of the pairs, tiles of 8 x 8",
+                                       .launch = launch_tiles<8, Pairs::half>,
+                                       .operations = 1.5};
+extern const DistanceKernel half_tile16{.name = "half_tile16",
+                                        .summary = "seed 004, §5.1: half of the pairs, tiles of 16 x 16",
+                                        .launch = launch_tiles<16, Pairs::half>,
+                                        .operations = 1.5};
+extern const DistanceKernel half_tile32{.name = "half_tile32",
+                                        .summary = "seed 004, §5.1: half of the pairs, tiles of 32 x 32",
+                                        .launch = launch_tiles<32, Pairs::half>,
+                                        .operations = 1.5};
+extern const DistanceKernel half_tile16_z{.name = "half_tile16_z",
+                                          .summary = "seed 004, §5.2: half_tile16, a grid layer per quarter",
+                                          .launch = launch_tiles<16, Pairs::half, 4>,
+                                          .operations = 1.5};
+extern const DistanceKernel half_contest{.name = "half_contest",
+                                         .summary = "seed 004, §6: half_tile16_z without tests of borders",
+                                         .refuse = refuse_contest,
+                                         .launch = launch_contest<Pairs::half>,
+                                         .operations = 1.5};
 
 }  // namespace knn::gpu

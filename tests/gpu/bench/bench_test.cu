@@ -77,8 +77,9 @@ GPU_TEST_CASE("gpu: small problems by every kernel of the table and of bench alo
 }
 
 GPU_TEST_CASE("gpu: small problems whose queries are the training points, each pair computed once") {
-    for (const std::int64_t dim : {1, 17, 300})
-        for (const std::int64_t n : {1, 15, 16, 17, 33, 200})
+    int contests = 0;
+    for (const std::int64_t dim : {1, 17, 128, 300})
+        for (const std::int64_t n : {1, 15, 16, 17, 33, 96, 200})
             for (const std::int64_t n_query : {n, (n + 1) / 2}) {
                 const test::Rows train = test::random_rows(n, dim, 3, 2);
                 test::Rows query = train;
@@ -90,10 +91,14 @@ GPU_TEST_CASE("gpu: small problems whose queries are the training points, each p
                 for (const gpu::DistanceKernel* kernel : gpu::half_kernels) {
                     const std::string name = kernel->name;
                     INFO(name, ": ", n_query, " of ", n, " images of ", dim);
-                    CHECK(arrays->time_distance(name, {}).n_query == n_query);
+                    const Trial trial = arrays->time_distance(name, {});
+                    if (trial.refusal && name == "half_contest") continue;
+                    contests += name == "half_contest" ? 1 : 0;
+                    CHECK(trial.n_query == n_query);
                     CHECK(wrong_rows(*arrays, right, n_query) == 0);
                 }
             }
+    CHECK(contests == 3);
 }
 
 GPU_TEST_CASE("gpu: the programs of seed 003 find the neighbors, and say where their time goes") {
