@@ -102,17 +102,15 @@ const SerialSelector* find_in(std::span<const SerialSelector> all, std::string_v
 
 using Fill = std::function<void(std::int64_t, std::span<std::uint32_t>)>;
 
-/// The pairs of a search: all, or one of each two equal ones where the queries are the training points.
-enum class Pairs { all, half };
-
-/// Runs queries one after another: `fill` makes a row, and the selector takes its k smallest.
+/// Runs queries one after another: `fill` makes a row, and the selector takes its k smallest. half: queries are training points,
+/// and `fill` makes the part of a row behind its point, which the rows of later ones get from it.
 class Serial {
   public:
-    Serial(const Problem& problem, Pairs pairs, Fill fill, const SerialSelector& selector,
+    Serial(const Problem& problem, bool half, Fill fill, const SerialSelector& selector,
            const ProgressToken& token)
         : neighbors(problem.n_query, problem.k),
           n_train_(static_cast<std::size_t>(problem.n_train)),
-          pairs_(pairs),
+          half_(half),
           fill_(std::move(fill)),
           selector_(selector),
           token_(token) {}
@@ -123,7 +121,7 @@ class Serial {
     /// Answers the first n queries.
     void run(std::int64_t n) {
         fill_ms = select_ms = 0;
-        const auto rows = static_cast<std::size_t>(pairs_ == Pairs::half ? n : 1);
+        const auto rows = static_cast<std::size_t>(half_ ? n : 1);
         matrix_.resize(rows * n_train_);
         for (std::int64_t q = 0; q < n; ++q) {
             if (token_.stopped()) throw Interrupted();
@@ -131,7 +129,7 @@ class Serial {
             const auto i = static_cast<std::size_t>(q);
             const std::span row = std::span(matrix_).subspan(i % rows * n_train_, n_train_);
             fill_(q, row);
-            if (pairs_ == Pairs::half)
+            if (half_)
                 for (std::size_t t = i + 1; t < rows; ++t)
                     matrix_[t * n_train_ + i] = row[t];
             const auto filled = Clock::now();
@@ -143,23 +141,22 @@ class Serial {
 
   private:
     std::size_t n_train_;
-    Pairs pairs_;
+    bool half_;
     Fill fill_;
     const SerialSelector& selector_;
     const ProgressToken& token_;
-    std::vector<std::uint32_t>
-        matrix_;  // a row, or the rows of all queries, which get distances from each other
+    std::vector<std::uint32_t> matrix_;  // one row, or all, which get distances from each other
     Scratch scratch_;
 };
 
 /// A trial on as many queries as there is time for.
-SerialTrial timed(const Problem& problem, Pairs pairs, const Fill& fill, const SerialSelector& selector,
+SerialTrial timed(const Problem& problem, bool half, const Fill& fill, const SerialSelector& selector,
                   const TrialOptions& options, const ProgressToken& token) {
     SerialTrial trial;
     Plan plan;
     trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
     if (trial.select.refusal) return trial;
-    Serial serial(problem, pairs, fill, selector, token);
+    Serial serial(problem, half, fill, selector, token);
     serial.run(1);  // warms up
     serial.run(1);
     const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
@@ -172,7 +169,7 @@ SerialTrial timed(const Problem& problem, Pairs pairs, const Fill& fill, const S
         trial.select.ms.push_back(serial.select_ms);
     }
     trial.distance.n_query = trial.select.n_query = trial.neighbors.n_query = n;
-    if (pairs == Pairs::half) trial.distance.n_query = 2 * n - n * n / problem.n_train;
+    if (half) trial.distance.n_query = 2 * n - n * n / problem.n_train;
     trial.neighbors.k = problem.k;
     trial.neighbors.rows.assign(serial.neighbors.rows.begin(), serial.neighbors.rows.begin() + n * problem.k);
     return trial;
@@ -223,7 +220,7 @@ class SerialIndex final : public DeviceIndex {
         const Queries& queries = wanted.queries;
         const std::int64_t n = queries.count();
         Serial serial(
-            {train_.count, n, train_.dim, wanted.k}, Pairs::all,
+            {train_.count, n, train_.dim, wanted.k}, false,
             [&](std::int64_t q, std::span<std::uint32_t> row) {
                 token.step(q, n);
                 serial_distances(train_, queries.rows.row(q), row);
@@ -271,7 +268,7 @@ SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& q
     const auto fill = [&](std::int64_t q, std::span<std::uint32_t> row) {
         serial_distances(train, query.row(q), row);
     };
-    return timed(problem, Pairs::all, fill, selector, options, token);
+    return timed(problem, false, fill, selector, options, token);
 }
 
 SerialTrial time_serial_half(const Problem& problem, const Rows& points, const SerialSelector& selector,
@@ -280,12 +277,12 @@ SerialTrial time_serial_half(const Problem& problem, const Rows& points, const S
         row[static_cast<std::size_t>(q)] = excluded_distance;
         serial_distances(points, points.row(q), row, q + 1);
     };
-    return timed(problem, Pairs::half, fill, selector, options, token);
+    return timed(problem, true, fill, selector, options, token);
 }
 
 SerialTrial time_serial_select(const Problem& problem, const Fill& row_of, const SerialSelector& selector,
                                const TrialOptions& options, const ProgressToken& token) {
-    return timed(problem, Pairs::all, row_of, selector, options, token);
+    return timed(problem, false, row_of, selector, options, token);
 }
 
 double copy_gb_per_s() {

@@ -120,12 +120,10 @@ class GpuBenchArrays : public BenchArrays {
         const std::int64_t values = (train_images_.count + query_images_.count) * train_images_.dim;
         const auto size = static_cast<std::size_t>(values) * sizeof(float);
         const DeviceBuffer<char> to(size);
-        std::vector<char> pageable(pinned ? 0 : size);
-        const PinnedBuffer<char> locked(pinned ? size : 0);
-        char* from = pinned ? locked.data() : pageable.data();
-        std::fill_n(from, size, char{1});
+        HostArray<char> from(size, pinned);
         return runs_.repeated(query_images_.count, options, [&] {
-            check(cudaMemcpyAsync(to.d_data(), from, size, cudaMemcpyHostToDevice, stream_), "uploading");
+            check(cudaMemcpyAsync(to.d_data(), from.data(), size, cudaMemcpyHostToDevice, stream_),
+                  "uploading");
         });
     }
 

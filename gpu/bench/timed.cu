@@ -80,25 +80,15 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
 
 namespace {
 
-/// count × stride floats, zeros beyond dim: the rungs read four at a time. In pageable or page-locked memory.
-class HostFloats {
-  public:
-    HostFloats(const Rows& images, std::int64_t stride, bool pinned)
-        : pageable_(pinned ? 0 : static_cast<std::size_t>(images.count * stride)),
-          pinned_(pinned ? static_cast<std::size_t>(images.count * stride) : 0),
-          data_(pinned ? pinned_.data() : pageable_.data()) {
-        for (std::int64_t i = 0; i < images.count; ++i) {
-            float* row = data_ + i * stride;
-            std::fill(std::copy_n(images.row(i), images.dim, row), row + stride, 0.0f);
-        }
+/// count × stride floats, zeros beyond dim: the rungs read four at a time.
+HostArray<float> floats_of(const Rows& images, std::int64_t stride, bool pinned) {
+    HostArray<float> floats(static_cast<std::size_t>(images.count * stride), pinned);
+    for (std::int64_t i = 0; i < images.count; ++i) {
+        float* row = floats.data() + i * stride;
+        std::fill(std::copy_n(images.row(i), images.dim, row), row + stride, 0.0f);
     }
-    const float* data() const { return data_; }
-
-  private:
-    std::vector<float> pageable_;
-    PinnedBuffer<float> pinned_;
-    float* data_;
-};
+    return floats;
+}
 
 /// What a program allocates for each image, or once.
 struct ProgramBuffers {
@@ -130,7 +120,8 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
 
     const std::int64_t stride = round_up(train.dim, 4);
     const std::size_t row_bytes = static_cast<std::size_t>(stride) * sizeof(float);
-    const HostFloats all_train(train, stride, program.pinned), all_query(query, stride, program.pinned);
+    HostArray<float> all_train = floats_of(train, stride, program.pinned),
+                     all_query = floats_of(query, stride, program.pinned);
     const DeviceBuffer<float> linear(program.pitched ? 0 : static_cast<std::size_t>(train.count * stride));
     const PitchedBuffer<float> pitched =
         program.pitched ? PitchedBuffer<float>(train.count, stride) : PitchedBuffer<float>();

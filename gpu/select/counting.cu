@@ -141,53 +141,47 @@ __device__ NeighborKey bound_of(const ForEach& for_each, Range<NeighborKey> rang
     }
 }
 
-/// f(distance, index) of the whole row, each by one thread.
-template <bool vectors, class F>
+/// f(distance, index) of the whole row, each by one thread; four at a time if the row begins at a multiple of 16 bytes.
+template <class F>
 __device__ void for_row(const std::uint32_t* row, unsigned n, F f) {
-    unsigned done = 0;
-    if constexpr (vectors) {
-        constexpr unsigned ahead = 4;  // loads in flight per thread
-        const unsigned n_vectors = n / 4;
-        const auto* d_vectors = reinterpret_cast<const uint4*>(row);
-        const auto use = [&](const uint4& v, unsigned i) {
-            f(v.x, 4 * i);
-            f(v.y, 4 * i + 1);
-            f(v.z, 4 * i + 2);
-            f(v.w, 4 * i + 3);
-        };
-        unsigned i = threadIdx.x;
-        for (; i + (ahead - 1) * threads < n_vectors; i += ahead * threads) {
-            uint4 v[ahead];
+    constexpr unsigned ahead = 4;  // loads in flight per thread
+    const auto* d_vectors = reinterpret_cast<const uint4*>(row);
+    const unsigned n_vectors = reinterpret_cast<std::uintptr_t>(row) % sizeof(uint4) == 0 ? n / 4 : 0;
+    const auto use = [&](const uint4& v, unsigned i) {
+        f(v.x, 4 * i);
+        f(v.y, 4 * i + 1);
+        f(v.z, 4 * i + 2);
+        f(v.w, 4 * i + 3);
+    };
+    unsigned i = threadIdx.x;
+    for (; i + (ahead - 1) * threads < n_vectors; i += ahead * threads) {
+        uint4 v[ahead];
 #pragma unroll
-            for (unsigned j = 0; j < ahead; ++j)
-                v[j] = d_vectors[i + j * threads];
+        for (unsigned j = 0; j < ahead; ++j)
+            v[j] = d_vectors[i + j * threads];
 #pragma unroll
-            for (unsigned j = 0; j < ahead; ++j)
-                use(v[j], i + j * threads);
-        }
-        for (; i < n_vectors; i += threads)
-            use(d_vectors[i], i);
-        done = 4 * n_vectors;
+        for (unsigned j = 0; j < ahead; ++j)
+            use(v[j], i + j * threads);
     }
-    for (unsigned i = done + threadIdx.x; i < n; i += threads)
+    for (; i < n_vectors; i += threads)
+        use(d_vectors[i], i);
+    for (i = 4 * n_vectors + threadIdx.x; i < n; i += threads)
         f(row[i], i);
 }
 
 /// The same as bound_of, of the keys of a row.
-template <bool vectors>
 __device__ NeighborKey bound_of_row(const std::uint32_t* row, unsigned n, Range<NeighborKey> range,
                                     unsigned k, Shared& shared) {
     const auto for_each = [&](auto f) {
-        for_row<vectors>(row, n, [&](std::uint32_t distance, unsigned i) { f(key_of(distance, i)); });
+        for_row(row, n, [&](std::uint32_t distance, unsigned i) { f(key_of(distance, i)); });
     };
     return bound_of(for_each, range, k, capacity, 0, shared);
 }
 
 /// Gathers the keys of a row up to `last`, as long as there is space; `n_gathered` counts all.
-template <bool vectors>
 __device__ void gather_upto(NeighborKey last, const std::uint32_t* row, unsigned n, Shared& shared) {
     const auto last_distance = static_cast<std::uint32_t>(last >> 32);
-    for_row<vectors>(row, n, [&](std::uint32_t distance, unsigned index) {
+    for_row(row, n, [&](std::uint32_t distance, unsigned index) {
         if (distance > last_distance) return;
         const NeighborKey key = key_of(distance, index);
         if (key > last) return;
@@ -210,10 +204,9 @@ __device__ NeighborKey block_reduce(NeighborKey own, Combine combine, Shared& sh
 }
 
 /// The range of a row's keys.
-template <bool vectors>
 __device__ Range<NeighborKey> range_of(const std::uint32_t* row, unsigned n, Shared& shared) {
     unsigned low = 0xffffffff, high = 0;
-    for_row<vectors>(row, n, [&](std::uint32_t distance, unsigned) {
+    for_row(row, n, [&](std::uint32_t distance, unsigned) {
         low = min(low, distance);
         high = max(high, distance);
     });
@@ -272,7 +265,7 @@ __device__ void take_nearest(Shared& shared, unsigned k, Neighbor* d_out) {
 
 enum class Start { radix, bucket };
 
-template <Start start, bool vectors, bool all>
+template <Start start, bool all>
 __global__ void __launch_bounds__(threads, blocks_per_sm)
     counting_kernel(DistanceRows in, NeighborRows out, unsigned sample, unsigned sample_rank) {
     __shared__ Shared shared;
@@ -283,16 +276,15 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
     if (threadIdx.x == 0) shared.n_gathered = shared.n_best = 0;
     NeighborKey last = no_key;
     if (n > capacity)
-        last = start == Start::radix
-                   ? sampled_bound(row, n, sample, sample_rank, shared)
-                   : bound_of_row<vectors>(row, n, range_of<vectors>(row, n, shared), k, shared);
+        last = start == Start::radix ? sampled_bound(row, n, sample, sample_rank, shared)
+                                     : bound_of_row(row, n, range_of(row, n, shared), k, shared);
     __syncthreads();
-    gather_upto<vectors>(last, row, n, shared);
+    gather_upto(last, row, n, shared);
     if (start == Start::radix && (shared.n_gathered < k || shared.n_gathered > capacity)) {
-        last = bound_of_row<vectors>(row, n, {0, no_key}, k, shared);
+        last = bound_of_row(row, n, {0, no_key}, k, shared);
         if (threadIdx.x == 0) shared.n_gathered = 0;
         __syncthreads();
-        gather_upto<vectors>(last, row, n, shared);
+        gather_upto(last, row, n, shared);
     }
     take_nearest<all>(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
 }
@@ -311,9 +303,7 @@ unsigned sample_rank(std::int64_t n, int k) {
 
 template <Start start, bool all>
 void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
-    const auto kernel =
-        in.aligned(sizeof(uint4)) ? counting_kernel<start, true, all> : counting_kernel<start, false, all>;
-    kernel<<<grid_size(out.n_query), threads, 0, stream>>>(
+    counting_kernel<start, all><<<grid_size(out.n_query), threads, 0, stream>>>(
         in, out, static_cast<unsigned>(sample_size(in.cols)), sample_rank(in.cols, out.k));
     check_launch("launching a selection by counting");
 }

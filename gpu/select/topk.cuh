@@ -10,13 +10,23 @@
 
 namespace knn::gpu {
 
-/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a block of `threads` threads. Ends
-/// without a barrier.
+/// A barrier, for memory too, of a warp or of a block.
+template <int threads>
+__device__ inline void synchronize() {
+    if constexpr (threads == warp_size) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
+/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a warp or by a block of `threads` threads.
+/// Ends without a barrier.
 template <int threads>
 __device__ inline void merge_stage(NeighborKey* keys, int size, int length) {
     for (int step = length / 2; step > 0; step /= 2) {
-        __syncthreads();
-        for (int pair = static_cast<int>(threadIdx.x); pair < size / 2; pair += threads) {
+        synchronize<threads>();
+        for (int pair = static_cast<int>(threadIdx.x) % threads; pair < size / 2; pair += threads) {
             const int i = 2 * pair - (pair & (step - 1)), j = i + step;
             const bool ascending = (i & length) == 0;
             const NeighborKey a = keys[i], b = keys[j];

@@ -187,9 +187,9 @@ GPU_TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
         const Neighbors found = arrays->neighbors(trial.n_query);
         if (one.finds == Finds::nearest) check_nearest(found, train, query);
         if (one.finds != Finds::kth_value) continue;
-        const std::vector<Neighbor> right = test::right(train, query, 9).rows;
+        const Neighbors right = test::right(train, query, 9);
         for (std::int64_t q = 0; q < trial.n_query; ++q)
-            CHECK(found.row(q)[8].distance == right[static_cast<std::size_t>(9 * q + 8)].distance);
+            CHECK(found.row(q)[8].distance == right.row(q)[8].distance);
     }
     CHECK(arrays->time_select("no such", 9, {}).refusal);
     CHECK(arrays->time_distance("no such", {}).refusal);
