@@ -16,7 +16,7 @@ std::vector<std::string> columns_of(const Unit& unit) {
     return {unit.many, "ms", "min to max", std::string("us/") + unit.one, "GB/s", "GFLOP/s", "of the limit"};
 }
 
-std::string rounded(double value) {
+std::string whole_number(double value) {
     return value > 0 ? short_number(value) : "";
 }
 
@@ -28,8 +28,8 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
             ms_cell(one),
             range_cell(one, one.of_all(1)) + mark,
             short_number(one.us_per_query()),
-            rounded(one.gb_per_s()),
-            rounded(one.gflop_per_s()),
+            whole_number(one.gb_per_s()),
+            whole_number(one.gflop_per_s()),
             share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};
 }
 
