@@ -164,7 +164,7 @@ void run_graph(BenchRun& run);
 /// Every transform, and every re-ranker, on the CPU and on the GPU.
 void run_transforms(BenchRun& run);
 void run_rerank(BenchRun& run);
-/// The experiment of seed 003 (garrett.cpp); those of other papers are data (papers.h).
+/// The experiment of seed 003 , on its data set; the rows of all papers: papers.h.
 void run_garrett(BenchRun& run);
 
 }  // namespace knn
