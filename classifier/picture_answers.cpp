@@ -1,6 +1,7 @@
 #include "classifier/picture_answers.h"
 
 #include <algorithm>
+#include <map>
 
 #include "classifier/vote.h"
 
@@ -142,6 +143,63 @@ void reject_text_rows(std::vector<Answer>& digits) {
             begin->reason = "in a row of text: " + std::to_string(rejected) + " of its " +
                             std::to_string(marks) + " marks are no digits";
         }
+    }
+}
+
+std::vector<Answer*> digits_to_search(std::span<PictureAnswer> pictures, bool rejects) {
+    std::vector<Answer*> digits;
+    for (PictureAnswer& picture : pictures) {
+        expand_hypotheses(picture.digits);
+        for (Answer& digit : picture.digits) {
+            if (rejects) digit.reason = digit.image.refused;
+            if (digit.reason.empty()) digits.push_back(&digit);
+            for (std::vector<Answer>& hypothesis : digit.hypotheses)
+                for (Answer& part : hypothesis)
+                    digits.push_back(&part);
+        }
+    }
+    return digits;
+}
+
+Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optional<double> loss,
+                      std::span<Answer* const> digits, const ProgressToken& token) {
+    std::vector<DigitImage*> images;
+    for (Answer* digit : digits)
+        images.push_back(&digit->image);
+    const std::vector<std::uint8_t> rows = rows_to_search(images);
+    const Training& training = index.training();
+    const std::int64_t dim = training.rows.dim;
+    Results found =
+        index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.keep_features = true, .token = token});
+    const std::vector<std::int64_t> chosen =
+        choose_sizes(images, index.method().neighbor_measure(), found.neighbors);
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        Answer& digit = *digits[i];
+        const auto neighbors = found.neighbors.row(chosen[i]);
+        digit.neighbors.assign(neighbors.begin(), neighbors.end());
+        std::map<int, int> votes;  // by label
+        for (const Neighbor& neighbor : neighbors)
+            ++votes[training.labels[neighbor.index]];
+        digit.votes.assign(votes.begin(), votes.end());
+        const Vote& vote = found.votes[static_cast<std::size_t>(chosen[i])];
+        NoveltyTest test = scorer.test(found, chosen[i], digit.image.pixels.data(), loss);
+        // No digit was seen in the picture, so a forced answer is not right.
+        digit.confidence = digit.image.refused.empty() ? scorer.probability(found, chosen[i]) : 0;
+        digit.vote_share = vote.vote_share;
+        digit.p_value = test.p_value;
+        digit.reason = std::move(test.reason);
+        (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
+    }
+    found.features = {};  // its rows may be those above
+    return found;
+}
+
+void choose_answers(std::span<PictureAnswer> pictures, std::span<const std::uint8_t> labels,
+                    const Measure& measure, const LeaveOneOut& sample) {
+    const TypicalDistances typical = typical_distances(sample);
+    for (PictureAnswer& picture : pictures) {
+        choose_hypotheses(picture.digits, labels, measure, typical);
+        reject_text_rows(picture.digits);
     }
 }
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/leave_one_out.h"
+#include "classifier/answer_scorer.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {
@@ -82,5 +82,18 @@ void choose_hypotheses(std::vector<Answer>& digits, std::span<const std::uint8_t
 /// Rejects what is left of the rows in which at least three marks, and at least a third of all, are rejected: some
 /// letters look like digits, but rarely all letters of a word do. `digits`: of one page, in hypothesis order.
 void reject_text_rows(std::vector<Answer>& digits);
+
+// The steps above, in their order.
+
+/// The digits to search for, in order, with those of all hypotheses; with `rejects` without those where no digit was found.
+std::vector<Answer*> digits_to_search(std::span<PictureAnswer> pictures, bool rejects);
+
+/// Searches for all digits at once and writes the answers into them. `loss`: as AnswerScorer's. Throws as Index::search.
+Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optional<double> loss,
+                      std::span<Answer* const> digits, const ProgressToken& token);
+
+/// Chooses among the hypotheses and rejects rows of text. `measure`: of the neighbors.
+void choose_answers(std::span<PictureAnswer> pictures, std::span<const std::uint8_t> labels,
+                    const Measure& measure, const LeaveOneOut& sample);
 
 }  // namespace knn

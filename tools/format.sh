@@ -10,4 +10,4 @@ case ${1:-} in
 *) echo "usage: tools/format.sh [--check]" >&2; exit 2 ;;
 esac
 command -v clang-format >/dev/null || { echo "format.sh: error: clang-format is not there (Debian: clang-format)" >&2; exit 1; }
-git ls-files -z -- '*.cpp' '*.h' '*.cu' '*.cuh' | xargs -0 -r clang-format "${mode[@]}"
+git ls-files -z -- '*.cpp' '*.h' '*.hpp' '*.cu' '*.cuh' | xargs -0 -r clang-format "${mode[@]}"

@@ -30,23 +30,6 @@ namespace {
 
 enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 
-/// The digits to search for, in the order of `answers`; without those where no digit was found, unless an
-/// answer is wanted at any price.
-std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
-    std::vector<Answer*> digits;
-    for (PictureAnswer& picture : answers.pictures) {
-        expand_hypotheses(picture.digits);
-        for (Answer& digit : picture.digits) {
-            if (rejects) digit.reason = digit.image.refused;
-            if (digit.reason.empty()) digits.push_back(&digit);
-            for (std::vector<Answer>& reading : digit.hypotheses)
-                for (Answer& part : reading)
-                    digits.push_back(&part);
-        }
-    }
-    return digits;
-}
-
 /// One search for all digits. Without a digit nothing is fitted, but unsupported options are reported.
 Results answer(std::vector<Answer*>& digits, LoadedTraining& training, const Options& options, int threads) {
     const auto has_two_sizes = [](const Answer* digit) { return digit->image.smaller.has_value(); };
@@ -277,15 +260,10 @@ int classify(const Options& options, Clock::time_point start) {
     for (const std::string& notice : found_pictures.notices)
         note(notice, options.output);
 
-    std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
+    std::vector<Answer*> digits = digits_to_search(answers.pictures, options.classify.reject.has_value());
     const Results found = answer(digits, training, options, threads);
     answers.calibrated = !training.sample.empty();
-    const Measure measure = options.method.neighbor_measure();
-    const TypicalDistances typical = typical_distances(training.sample);
-    for (PictureAnswer& picture : answers.pictures) {
-        choose_hypotheses(picture.digits, answers.labels, measure, typical);
-        reject_text_rows(picture.digits);
-    }
+    choose_answers(answers.pictures, answers.labels, options.method.neighbor_measure(), training.sample);
     const bool explains = !options.classify.explain.empty();
     if (explains && !answers.pages && options.method.rerank.has_descriptors())
         add_candidates(answers, training, options);

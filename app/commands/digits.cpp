@@ -1,7 +1,5 @@
 #include "app/commands/digits.h"
 
-#include <map>
-
 #include "app/console/interrupt.h"
 #include "app/console/terminal.h"
 #include "classifier/host.h"
@@ -72,55 +70,11 @@ void check_for_digits(const LoadedTraining& training, const Options& options) {
 
 DigitSearch::DigitSearch(const LoadedTraining& training, const Options& options, std::int64_t n_query)
     : index_(training.set, options.method, resolve_for_digits(training.set, options, n_query)),
-      compared_(compared_rows(index_)),
-      loss_(options.classify.reject),
-      confidence_(training.sample),
-      rejection_(training.sample) {}
-
-void DigitSearch::score(Answer& digit, const Results& found, std::int64_t query) const {
-    const auto at = static_cast<std::size_t>(query);
-    const Vote& vote = found.votes[at];
-    const ConfidenceFeatures& confidence_features = found.confidence_features[at];
-    const auto& pixels = digit.image.pixels;
-    const bool has_features = found.features.count() > 0;
-    std::vector<std::uint8_t> made;
-    if (const FittedTransform* transform = index_.training().transform; !has_features && transform != nullptr)
-        made = features(*transform, {pixels.data(), 1, std::ssize(pixels)}, 1);
-    const std::uint8_t* row = has_features   ? found.features.rows.row(query)
-                              : made.empty() ? pixels.data()
-                                             : made.data();
-    const double unlike = novelty_score(row, compared_, found.voters(query), vote.label);
-    // No digit was seen in the picture, so a forced answer is not right.
-    digit.confidence = digit.image.refused.empty() ? confidence_.probability(confidence_features) : 0;
-    digit.vote_share = vote.vote_share;
-    digit.p_value = rejection_.p_value(confidence_features, unlike);
-    if (loss_) digit.reason = rejection_.reason(confidence_features, unlike, *loss_);
-    (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
-}
+      scorer_(index_, training.sample),
+      loss_(options.classify.reject) {}
 
 Results DigitSearch::answer(std::span<Answer* const> digits, const ProgressToken& token) const {
-    std::vector<DigitImage*> images;
-    for (Answer* digit : digits)
-        images.push_back(&digit->image);
-    const std::vector<std::uint8_t> rows = rows_to_search(images);
-    const Training& training = index_.training();
-    const std::int64_t dim = training.rows.dim;
-    Results found = index_.search(Rows{rows.data(), std::ssize(rows) / dim, dim},
-                                  {.keep_features = true, .token = token});
-    const std::vector<std::int64_t> chosen =
-        choose_sizes(images, index_.method().neighbor_measure(), found.neighbors);
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        Answer& digit = *digits[i];
-        const auto neighbors = found.neighbors.row(chosen[i]);
-        digit.neighbors.assign(neighbors.begin(), neighbors.end());
-        std::map<int, int> votes;  // by label
-        for (const Neighbor& neighbor : neighbors)
-            ++votes[training.labels[neighbor.index]];
-        digit.votes.assign(votes.begin(), votes.end());
-        score(digit, found, chosen[i]);
-    }
-    found.features = {};  // its rows may be those above
-    return found;
+    return answer_digits(index_, scorer_, loss_, digits, token);
 }
 
 }  // namespace knn

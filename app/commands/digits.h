@@ -6,7 +6,7 @@
 
 #include "app/cli/options.h"
 #include "app/commands/loading.h"
-#include "classifier/confidence.h"
+#include "classifier/answer_scorer.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
 #include "data/set/locate.h"
@@ -41,13 +41,9 @@ class DigitSearch {
     Results answer(std::span<Answer* const> digits, const ProgressToken& token) const;
 
   private:
-    void score(Answer& digit, const Results& found, std::int64_t query) const;
-
     Index index_;
-    ComparedRows compared_;
+    AnswerScorer scorer_;
     std::optional<double> loss_;  ///< the share of digits that may be rejected; none: nothing is
-    Confidence confidence_;
-    Rejection rejection_;
 };
 
 }  // namespace knn

@@ -251,6 +251,9 @@ def main():
     store("predictions", [(name, struct.pack("<H", table.count(b"\n") - 1) + table) for name, table in tables.items()],
           ["index,label,predicted,confidence,vote_share", "1e-400", "nan", "inf", "256", "-1", "0.5", ",", "\n"])
     store("differential", [(f"{seed}", struct.pack("<QBB", seed, seed, seed)) for seed in range(64)], [b"\0", b"\xff"])
+    # Sets, indexes, searches and answers on one slot, as tests/fuzz/library.cpp reads them.
+    store("library", [(f"{seed}", bytes(seed * i * i % 251 for i in range(40 * seed))) for seed in range(1, 33)],
+          ["\0\0", "\0\1", "\0\2", "\0\3", "\0\5"])
 
 
 if __name__ == "__main__":

@@ -17,5 +17,5 @@ check "no copy to the device on the default stream" \
     ! grep -rlPz 'cuda(Memset(2D)?|MemcpyToSymbol)\(|cudaMemcpy(2D)?\([^;]*HostToDevice' "$repository"/{,tests/}gpu
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"
-check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/cli/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
+check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/cli/*.sh tests/library/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
 check "shellcheck" shellcheck -s bash app/mnist-knn.bash

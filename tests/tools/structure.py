@@ -1,7 +1,7 @@
 """No include runs against the layers, no two folders include each other, and no two headers define a class of one name in
 one namespace: the linker keeps one of their inline functions for both.
 
-app -> classifier -> gpu, cpu -> data: a file includes its own layer and those behind it, app nothing of cpu/. Folders
+app, library -> classifier -> gpu, cpu -> data: a file includes its own layer and those behind it, app and library nothing of cpu/. Folders
 are those of two levels, such as app/cli or data/set.
 """
 
@@ -16,8 +16,9 @@ BEHIND = {
     "gpu": {"data"},
     "classifier": {"cpu", "gpu", "data"},
     "app": {"classifier", "data"},
+    "library": {"classifier", "data"},
 }
-INCLUDE = re.compile(r'^#include "((?:app|classifier|gpu|cpu|data)/[^"]+)"', re.MULTILINE)
+INCLUDE = re.compile(r'^#include "((?:app|library|classifier|gpu|cpu|data)/[^"]+)"', re.MULTILINE)
 CLASS = re.compile(r"^(?:struct|class) ([A-Z]\w*)(?:\s[^;{()]*)?\{", re.MULTILINE)
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
 

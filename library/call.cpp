@@ -1,0 +1,163 @@
+#include "library/call.h"
+
+#include <filesystem>
+#include <iterator>
+#include <limits>
+#include <new>
+#include <string_view>
+#include <system_error>
+
+#include "data/core/errors.h"
+
+namespace knn::library {
+
+namespace {
+
+thread_local char last_error[1024] = "";
+
+/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long.
+knn_status failed(knn_status status, const char* text) {
+    std::size_t size = 0;
+    for (; *text != '\0' && size + 1 < sizeof last_error; ++text)
+        if (std::strncmp(text, "§", sizeof "§" - 1) == 0)
+            text += sizeof "§" - 2;
+        else
+            last_error[size++] = *text;
+    last_error[size] = '\0';
+    return status;
+}
+
+/// Whether data of such sizes can be in memory at all.
+bool fits_memory(std::int64_t count, std::int64_t pitch) {
+    return pitch == 0 || count <= std::numeric_limits<std::ptrdiff_t>::max() / pitch;
+}
+
+}  // namespace
+
+knn_status status_of_exception() noexcept {
+    try {
+        throw;
+    } catch (const Unsupported& error) {
+        return failed(KNN_UNSUPPORTED, error.what());
+    } catch (const UsageError& error) {
+        return failed(KNN_INVALID, error.what());
+    } catch (const std::invalid_argument& error) {
+        return failed(KNN_INVALID, error.what());
+    } catch (const DataError& error) {
+        return failed(KNN_DATA, error.what());
+    } catch (const DeviceError& error) {
+        return failed(KNN_DEVICE, error.what());
+    } catch (const Interrupted&) {
+        return failed(KNN_STOPPED, "stopped by the callback; expected 0 from it to go on");
+    } catch (const std::bad_alloc&) {
+        return failed(KNN_NO_MEMORY, "out of memory; expected enough for vectors, neighbors and answers");
+    } catch (const std::length_error&) {
+        return failed(KNN_NO_MEMORY, "out of memory; expected smaller counts");
+    } catch (const std::filesystem::filesystem_error& error) {
+        return failed(KNN_DATA, error.what());
+    } catch (const std::system_error&) {
+        return failed(KNN_NO_MEMORY,
+                      "cannot start a thread; expected enough memory and a higher limit of threads");
+    } catch (const std::exception& error) {
+        return failed(KNN_INTERNAL, error.what());
+    } catch (...) {
+        return failed(KNN_INTERNAL, "unknown exception; expected none");
+    }
+}
+
+void require(bool holds, const std::string& text) {
+    if (!holds) throw std::invalid_argument(text);
+}
+
+void require_there(const void* given, const char* name, const char* what) {
+    if (given == nullptr) throw std::invalid_argument(std::string(name) + ": is NULL; expected " + what);
+}
+
+std::size_t checked_struct_size(const void* given, const char* name) {
+    require_there(given, name, "a struct");
+    std::size_t size = 0;
+    std::memcpy(&size, given, sizeof size);
+    require(
+        size >= sizeof size && size <= max_struct_size,
+        std::string(name) + ": has struct_size " + std::to_string(size) + "; expected sizeof of its type");
+    return size;
+}
+
+void require_zeros(const void* given, std::size_t begin, std::size_t end, const char* name) {
+    const auto* const bytes = static_cast<const unsigned char*>(given);
+    if (begin < end && std::any_of(bytes + begin, bytes + end, [](unsigned char byte) { return byte != 0; }))
+        throw Unsupported(std::string(name) + ": sets fields of a later version; expected those of " +
+                          knn_version());
+}
+
+Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, const char* name) {
+    const std::string what = std::string(name) + ": ";
+    const auto [struct_size, data, count, dim, pitch, type, space, stream, image_rows, image_cols] = vectors;
+    require(type >= KNN_UINT8 && type <= KNN_FLOAT64,
+            what + "has type " + std::to_string(type) + "; expected KNN_UINT8 to KNN_FLOAT64");
+    require(space == KNN_HOST || space == KNN_CUDA,
+            what + "has space " + std::to_string(space) + "; expected KNN_HOST or KNN_CUDA");
+    if (type != KNN_UINT8) throw Unsupported(what + "elements of another type; expected KNN_UINT8");
+    if (space != KNN_HOST) throw Unsupported(what + "are in device memory; expected KNN_HOST");
+    require(count >= 0 && dim >= 1 && dim <= max_dim,
+            what + "has count " + std::to_string(count) + " and dim " + std::to_string(dim) +
+                "; expected at least 0, and 1 to " + std::to_string(max_dim));
+    require(pitch == 0 || pitch >= dim,
+            what + "has pitch " + std::to_string(pitch) + "; expected 0, or at least dim");
+    const std::int64_t step = pitch == 0 ? dim : pitch;
+    require(fits_memory(count, step),
+            what + "has count " + std::to_string(count) + "; expected one that fits memory");
+    if (count > 0) require_there(data, name, "its data");
+    require(image_rows >= 0 && image_cols >= 0 &&
+                ((image_rows == 0 && image_cols == 0) || std::int64_t{image_rows} * image_cols == dim),
+            what + "has images of " + std::to_string(image_rows) + "x" + std::to_string(image_cols) +
+                "; expected dim pixels, or 0x0");
+    const auto* const bytes = static_cast<const std::uint8_t*>(data);
+    if (step == dim) return {bytes, count, dim};
+    copy.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(dim));
+    for (std::int64_t i = 0; i < count; ++i)
+        std::copy_n(bytes + i * step, dim, copy.data() + i * dim);
+    return {copy.data(), count, dim};
+}
+
+knn_options read_options(const knn_options* given) {
+    const knn_options options = given == nullptr ? knn_options{} : read_struct(given, "options");
+    require(options.reject >= 0 && options.reject < 1,
+            "options: has reject " + std::to_string(options.reject) + "; expected 0 to less than 1");
+    return options;
+}
+
+Progress::Progress(knn_progress callback, void* data) {
+    token_.stop = &stop_;
+    if (callback != nullptr)
+        token_.progress = [this, callback, data](std::int64_t done, std::int64_t total) {
+            if (callback(data, done, total) != 0) stop_ = true;
+        };
+}
+
+}  // namespace knn::library
+
+using namespace knn::library;
+
+extern "C" {
+
+const char* knn_status_name(knn_status status) {
+    constexpr const char* names[] = {"KNN_OK",     "KNN_INVALID",   "KNN_UNSUPPORTED", "KNN_DATA",
+                                     "KNN_DEVICE", "KNN_NO_MEMORY", "KNN_STOPPED",     "KNN_INTERNAL"};
+    const auto at = static_cast<unsigned>(status);
+    return at < std::size(names) ? names[at] : "unknown";
+}
+
+const char* knn_last_error(void) {
+    return last_error;
+}
+
+const char* knn_version(void) {
+    return MNIST_KNN_VERSION;
+}
+
+int knn_has(const char* feature) {
+    constexpr std::string_view features[] = {MNIST_KNN_FEATURES};
+    return feature != nullptr && std::ranges::count(features, std::string_view(feature)) > 0;
+}
+}

@@ -1,0 +1,365 @@
+#include "library/index.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <ostream>
+#include <sstream>
+#include <utility>
+
+#include "classifier/vote.h"
+#include "data/core/errors.h"
+#include "data/core/sha256.h"
+#include "data/file/atomic_file.h"
+
+namespace knn::library {
+
+namespace {
+
+/// Plans are made for as many queries; a search may have any number.
+constexpr std::int64_t planned_queries = 10'000;
+
+/// Rows behind those of an index, beyond this share, are worth opening all again.
+constexpr std::int64_t rows_per_rest = 4;
+
+template <class Enum>
+void read_name(const char* field, const char* text, Enum& value) {
+    if (text == nullptr) return;
+    const auto found = named<Enum>(text);
+    if (!found)
+        throw UsageError(std::string(field) + " " + text + ": is unknown" + suggestion<Enum>(text) +
+                         "; expected " + "one of its names");
+    value = *found;
+}
+
+/// "auto", "cpu", "gpu", "gpu:N" or "gpu:all".
+DeviceRequest device_of(const char* text) {
+    DeviceRequest device;
+    const std::string name = text_of(text);
+    if (!name.starts_with("gpu:")) {
+        read_name("device", text, device.kind);
+        return device;
+    }
+    device.kind = DeviceKind::gpu;
+    device.all = name == "gpu:all";
+    if (device.all) return device;
+    int number = -1;
+    const char *const begin = name.data() + 4, *const end = name.data() + name.size();
+    const auto [last, error] = std::from_chars(begin, end, number);
+    if (error != std::errc{} || last != end || number < 0)
+        throw UsageError("device " + name + ": is unknown; expected auto, cpu, gpu, gpu:N or gpu:all");
+    device.number = number;
+    return device;
+}
+
+std::string read_text(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::string text(max_method_bytes, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    if (stream.bad() || text.empty() || text.size() == max_method_bytes)
+        throw DataError(file + ": cannot be read as a method; expected a name of a method, or a small file");
+    return text;
+}
+
+Method method_of(const knn_settings& settings) {
+    Method method;
+    if (settings.method != nullptr) {
+        const std::string_view name = settings.method;
+        const auto found = std::ranges::find(methods(), name, &NamedMethod::name);
+        method = found != methods().end() ? found->method
+                                          : parse_method_text(read_text(settings.method), settings.method);
+    }
+    read_name("metric", settings.metric, method.measure.metric);
+    read_name("weights", settings.weights, method.vote.weights);
+    read_name("tie", settings.tie, method.vote.tie);
+    const bool is_lp = method.measure.metric == Metric::lp;
+    require(is_lp || settings.p == 0, "p: only the metric lp has an exponent; expected 0");
+    if (is_lp && (settings.p != 0 || settings.metric != nullptr)) method.measure.p = settings.p;
+    require(settings.k >= 0 && settings.k <= max_k,
+            "k " + std::to_string(settings.k) + ": is out of range; expected 1 to 1024, or 0: the method's");
+    if (settings.k > 0) method.vote.k = settings.k;
+    const bool class_mean = method.vote.votes == VoteKind::class_mean;
+    require(!class_mean || settings.weights == nullptr,
+            "weights: the method's vote class-mean weighs no votes; expected NULL");
+    require(!class_mean || is_integral(method.neighbor_measure().metric),
+            std::string("metric ") + name(method.measure.metric) +
+                ": the method's vote class-mean adds up integers; expected l2 or l1");
+    require(!method.reranks() || method.vote.k <= method.rerank.candidates,
+            "k " + std::to_string(method.vote.k) + ": the method orders fewer candidates; expected at most " +
+                std::to_string(method.rerank.candidates));
+    return method;
+}
+
+PlanRequest request_of(const knn_settings& settings) {
+    PlanRequest request;
+    if (settings.engine != nullptr) {
+        require(
+            std::string_view(settings.engine) == fastest_engine || find_engine(settings.engine) != nullptr,
+            std::string("engine ") + settings.engine + ": is unknown; expected classic, tensor, cpu or auto");
+        request.engine = settings.engine;
+    }
+    request.device = device_of(settings.device);
+    require(settings.threads >= 0,
+            "threads " + std::to_string(settings.threads) + ": expected 0 (all) or more");
+    require(settings.memory >= 0, "memory " + std::to_string(settings.memory) + ": expected 0 or more bytes");
+    request.threads = settings.threads;
+    request.memory = settings.memory;
+    return request;
+}
+
+/// Whether the answers for each row depend on that row alone and on the neighbors' order: then rows can be searched beside
+/// others.
+bool is_separable(const Method& method) {
+    const auto fits = [](const TransformStep& step) { return step.kind == TransformKind::pca; };
+    return !method.reranks() && method.vote.votes == VoteKind::majority &&
+           std::ranges::none_of(method.transform.steps, fits);
+}
+
+/// Of images and labels: what is fitted to one set is of no use to another.
+std::string digest_of(const TrainingSet& set) {
+    Sha256 sha;
+    const Rows& rows = set.images();
+    const std::int64_t sizes[] = {rows.count, rows.dim, set.shape().rows, set.shape().cols};
+    sha.add(sizes, sizeof sizes);
+    sha.add(rows.pixels, static_cast<std::size_t>(rows.count * rows.dim));
+    sha.add(set.labels().data(), set.labels().size());
+    return sha.hex();
+}
+
+// The file of knn_index_save: lines "mnist-knn index 1", "set DIGEST", "method BYTES", "NAME BYTES" of what is fitted, "end
+// DIGEST" of all that follows; then the method's text and the bytes.
+
+constexpr std::string_view heading = "mnist-knn index 1";
+using Piece = std::pair<std::string, std::span<const std::uint8_t>>;
+
+template <class T>
+void add_piece(std::vector<Piece>& pieces, const TrainingSet& set, const Method& method, Fitted what,
+               std::int64_t count) {
+    const std::span<const T> values = set.find<T>(what, method, count);
+    if (!values.empty())
+        pieces.emplace_back(
+            name(what), std::span(reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()));
+}
+
+std::vector<Piece> pieces_of(const TrainingSet& set, const Method& method) {
+    std::vector<Piece> pieces;
+    add_piece<std::uint32_t>(pieces, set, method, Fitted::density, set.size());
+    add_piece<std::int64_t>(pieces, set, method, Fitted::spread, set.size());
+    add_piece<SampledAnswer>(pieces, set, method, Fitted::sample, std::ssize(strided_sample(set.size())));
+    return pieces;
+}
+
+void save(const TrainingSet& set, const Method& method, const std::string& file) {
+    const std::string text = method_text(method);
+    std::vector<Piece> pieces = pieces_of(set, method);
+    pieces.insert(pieces.begin(),
+                  {"method", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}});
+    Sha256 sha;
+    for (const auto& [name, bytes] : pieces)
+        sha.add(bytes.data(), bytes.size());
+    write_file_atomically(file, [&](std::ostream& out) {
+        out << heading << "\nset " << digest_of(set) << '\n';
+        for (const auto& [name, bytes] : pieces)
+            out << name << ' ' << bytes.size() << '\n';
+        out << "end " << sha.hex() << '\n';
+        for (const auto& [name, bytes] : pieces)
+            out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    });
+}
+
+/// Keeps what the file has in the set; its method.
+Method load(const TrainingSet& set, const std::string& file) {
+    const auto refuse = [&](const std::string& what) {
+        throw DataError(file + ": " + what + "; expected a file of knn_index_save of this set");
+    };
+    std::ifstream stream(file, std::ios::binary);
+    std::string line;
+    if (!std::getline(stream, line) || line != heading) refuse("is no saved index");
+    if (!std::getline(stream, line) || line != "set " + digest_of(set)) refuse("is of another set");
+    std::map<std::string, std::vector<std::uint8_t>> pieces;
+    std::vector<std::pair<std::string, std::size_t>> sizes;
+    const std::size_t most = static_cast<std::size_t>(set.size()) * sizeof(std::int64_t) + max_method_bytes +
+                             sizeof(SampledAnswer) * strided_sample(set.size()).size();
+    while (std::getline(stream, line) && !line.starts_with("end ")) {
+        std::istringstream words(line);
+        std::string what;
+        std::size_t size = 0;
+        if (!(words >> what >> size) || size > most || sizes.size() == std::size(Names<Fitted>::list))
+            refuse("is damaged");
+        sizes.emplace_back(what, size);
+    }
+    Sha256 sha;
+    for (const auto& [what, size] : sizes) {
+        std::vector<std::uint8_t>& bytes = pieces[what];
+        bytes.resize(size);
+        stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
+        sha.add(bytes.data(), size);
+    }
+    if (!stream || line != "end " + sha.hex()) refuse("is damaged");
+    const std::vector<std::uint8_t>& text = pieces["method"];
+    const Method method = parse_method_text({reinterpret_cast<const char*>(text.data()), text.size()}, file);
+    for (const Fitted what : {Fitted::density, Fitted::spread, Fitted::sample})
+        if (const auto found = pieces.find(name(what)); found != pieces.end())
+            set.keep<std::uint8_t>(what, method, found->second);
+    return method;
+}
+
+}  // namespace
+
+Results Opened::search(const Queries& queries, const SearchOptions& options) const {
+    if (rest == nullptr) return index->search(queries, options);
+    const Method& method = index->method();
+    const int k = options.k > 0 ? options.k : method.vote.k;
+    const std::int64_t n = queries.count(), first = index->set().size();
+    SearchOptions own{.k = k, .vote = false, .token = options.token};
+    Results results = index->search(queries, own);
+    own.k = static_cast<int>(std::min<std::int64_t>(k, rest->set().size()));
+    own.token = options.token.quiet();
+    const Neighbors behind = rest->search(queries, own).neighbors;
+    std::vector<Neighbor> both;
+    for (std::int64_t q = 0; q < n; ++q) {
+        const auto row = results.neighbors.row(q);
+        both.assign(row.begin(), row.end());
+        for (const Neighbor& one : behind.row(q))
+            both.push_back({one.distance, one.index + static_cast<std::uint32_t>(first)});
+        std::partial_sort_copy(both.begin(), both.end(), row.begin(), row.end());
+    }
+    if (!options.vote) return results;
+    results.votes.resize(static_cast<std::size_t>(n));
+    VotingRule rule = method.vote;
+    rule.k = k;
+    vote_rows(results.neighbors.rows, k, snapshot->labels(), rule, method.neighbor_measure(),
+              index->plan().threads, results.votes);
+    return results;
+}
+
+}  // namespace knn::library
+
+using namespace knn::library;
+
+std::shared_ptr<const knn::Index> knn_index::open_rows(const knn::TrainingSet& rows,
+                                                       const knn::ProgressToken& token) {
+    knn::Method method = method_;
+    method.vote.k = static_cast<int>(std::min<std::int64_t>(method.vote.k, rows.size()));
+    const knn::Problem problem = method.problem(rows.view(), planned_queries);
+    return std::make_shared<const knn::Index>(rows, method, planner_.resolve(problem), token);
+}
+
+std::shared_ptr<const Opened> knn_index::last() const {
+    const std::lock_guard lock(mutex_);
+    return opened_;
+}
+
+std::shared_ptr<const Opened> knn_index::open(bool whole, int k, const knn::ProgressToken& token) {
+    const auto fits = [&](const Opened* opened, const Snapshot& now) {
+        return opened != nullptr && opened->snapshot.get() == &now && (opened->rest == nullptr || !whole);
+    };
+    if (auto opened = last(); fits(opened.get(), *set_->now())) return opened;
+    const std::lock_guard one(opening_);
+    const auto now = set_->now();
+    const auto before = last();
+    if (fits(before.get(), *now)) return before;
+    auto next = std::make_shared<Opened>();
+    next->snapshot = now;
+    const std::int64_t have = before == nullptr ? 0 : before->index->set().size();
+    const bool adds = !whole && is_separable(method_) &&
+                      have >= std::max<std::int64_t>(now->base().size(), k) &&
+                      (now->size() - have) * rows_per_rest <= have;
+    if (adds) {
+        next->index = before->index;
+        next->rest = open_rows(now->rest(have), token);
+    } else {
+        next->index = open_rows(now->whole(), token);
+    }
+    const std::lock_guard lock(mutex_);
+    opened_ = next;
+    return next;
+}
+
+std::shared_ptr<const Scoring> knn_index::scoring(const Opened& opened, const knn::ProgressToken& token) {
+    const std::lock_guard one(opening_);
+    if (scoring_ == nullptr || scored_ != opened.index) {
+        scoring_ = nullptr;
+        scoring_ = std::make_shared<const Scoring>(*opened.index, token);
+        scored_ = opened.index;
+    }
+    return scoring_;
+}
+
+namespace {
+
+using knn::library::call;
+
+/// Opens at once, so that errors are those of this call.
+knn_index* new_index(const knn_set* set, const knn_settings* given, const char* file) {
+    const knn_settings settings = given == nullptr ? knn_settings{} : read_struct(given, "settings");
+    require_there(set, "set", "a set");
+    const Progress progress(settings.progress, settings.data);
+    if (file != nullptr)
+        require(
+            !settings.method && !settings.metric && !settings.weights && !settings.tie && settings.p == 0 &&
+                settings.k == 0,
+            "settings: choose a method beside that of the file; expected NULL and 0 for what a method has");
+    const knn::Method method = file == nullptr ? method_of(settings) : load(set->rows->now()->whole(), file);
+    auto index = std::make_unique<knn_index>(set->rows, method, request_of(settings));
+    index->open(true, 1, progress.token());
+    return index.release();
+}
+
+}  // namespace
+
+extern "C" {
+
+knn_status knn_index_create(const knn_set* set, const knn_settings* settings, knn_index** index) {
+    return call([&] {
+        require_there(index, "index", "where the handle goes");
+        *index = nullptr;
+        *index = new_index(set, settings, nullptr);
+    });
+}
+
+knn_status knn_index_open(const knn_set* set, const char* file, const knn_settings* settings,
+                          knn_index** index) {
+    return call([&] {
+        require_there(index, "index", "where the handle goes");
+        *index = nullptr;
+        require_there(file, "file", "a name");
+        *index = new_index(set, settings, file);
+    });
+}
+
+knn_status knn_index_save(knn_index* index, const char* file) {
+    return call([&] {
+        require_there(index, "index", "an index");
+        require_there(file, "file", "a name");
+        const auto opened = index->open(true, 1, {});
+        if (opened->snapshot->has_labels()) index->scoring(*opened, {});
+        save(opened->index->set(), index->method(), file);
+    });
+}
+
+knn_status knn_index_get_info(const knn_index* index, knn_index_info* info) {
+    return call([&] {
+        require_there(index, "index", "an index");
+        const auto opened = index->last();
+        const knn::Plan& plan = opened->index->plan();
+        const auto* const engine = knn::find_engine(plan.engine);
+        knn_index_info known{.struct_size = 0,
+                             .count = opened->size(),
+                             .method = knn::name_of(index->method()).data(),
+                             .engine = engine == nullptr ? "" : engine->name,
+                             .device = "",
+                             .k = index->method().vote.k,
+                             .reserved = 0};
+        const std::string device = knn::device_id(plan.device);
+        device.copy(known.device, sizeof known.device - 1);
+        write_struct(known, info, "info");
+    });
+}
+
+void knn_index_free(knn_index* index) {
+    delete index;
+}
+}

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <optional>
+
+#include "classifier/host.h"
+#include "library/index.h"
+
+using namespace knn::library;
+
+namespace {
+
+using knn::Neighbors;
+using knn::Queries;
+using knn::Results;
+
+/// The queries of a call: vectors of the caller, or rows of the set.
+struct Asked {
+    Asked(const knn_vectors* vectors, const char* name)
+        : given(read_struct(vectors, name)), rows(dense_rows(given, copy, name)), count(rows.count) {}
+    Asked(const std::uint32_t* some, std::int64_t n) : of_set(true), indices(some), count(n) {
+        require(n >= 0, "count " + std::to_string(n) + ": is negative; expected 0 or more");
+    }
+
+    /// Throws std::invalid_argument if they do not suit the set.
+    Queries of(const Opened& opened) const {
+        const knn::Rows& set = opened.index->set().images();
+        if (!of_set) {
+            require(rows.dim == set.dim, "queries: have dim " + std::to_string(rows.dim) + "; expected " +
+                                             std::to_string(set.dim) + ", as the set");
+            return rows;
+        }
+        if (indices == nullptr) {
+            require(count <= set.count, "count " + std::to_string(count) + ": the set has " +
+                                            std::to_string(set.count) + "; expected at most as many");
+            return count == set.count ? Queries::all_of(set) : Queries::some_of(set, 0, count);
+        }
+        std::vector<std::uint32_t> some(indices, indices + count);
+        for (const std::uint32_t row : some)
+            require(row < set.count, "rows: has " + std::to_string(row) + "; expected indices below " +
+                                         std::to_string(set.count));
+        return Queries::some_of(set, std::move(some));
+    }
+
+    std::vector<std::uint8_t> copy = {};
+    knn_vectors given = {};
+    bool of_set = false;
+    const std::uint32_t* indices = nullptr;
+    knn::Rows rows = {};
+    std::int64_t count;
+};
+
+void require_count(std::int64_t count, std::int64_t asked, const std::string& name) {
+    require(count == asked, name + ": has count " + std::to_string(count) + "; expected " +
+                                std::to_string(asked) + ", that of the queries");
+}
+
+knn_neighbors read_neighbors(const knn_neighbors* given, std::int64_t asked) {
+    const knn_neighbors found = read_struct(given, "neighbors");
+    require_count(found.count, asked, "neighbors");
+    require(found.k >= 1 && found.k <= knn::max_k,
+            "neighbors: has k " + std::to_string(found.k) + "; expected 1 to 1024");
+    require(found.space == KNN_HOST || found.space == KNN_CUDA,
+            "neighbors: has space " + std::to_string(found.space) + "; expected KNN_HOST or KNN_CUDA");
+    if (found.space != KNN_HOST) throw Unsupported("neighbors: is in device memory; expected KNN_HOST");
+    return found;
+}
+
+void require_k(int k, const Opened& opened, bool leaves_out) {
+    const std::int64_t others = opened.size() - (leaves_out ? 1 : 0);
+    require(k <= others, "k " + std::to_string(k) + ": there are " + std::to_string(others) +
+                             " vectors to find; expected at most as many");
+}
+
+void write_neighbors(const Neighbors& found, const knn::Measure& measure, const knn_neighbors& out) {
+    for (std::size_t i = 0; i < found.rows.size(); ++i) {
+        if (out.indices != nullptr) out.indices[i] = found.rows[i].index;
+        if (out.distances != nullptr) out.distances[i] = knn::distance_of(measure, found.rows[i].distance);
+    }
+}
+
+knn_status search(knn_index* index, const knn_options* given, knn_neighbors* neighbors,
+                  const auto& read_asked) {
+    return call([&] {
+        require_there(index, "index", "an index");
+        const Asked asked = read_asked();
+        const knn_options options = read_options(given);
+        const knn_neighbors out = read_neighbors(neighbors, asked.count);
+        const Progress progress(options.progress, options.data);
+        const auto opened = index->open(asked.of_set, out.k, progress.token());
+        const Queries queries = asked.of(*opened);
+        require_k(out.k, *opened, asked.of_set);
+        if (asked.count == 0) return;
+        const Results found = opened->search(queries, {.k = out.k, .vote = false, .token = progress.token()});
+        write_neighbors(found.neighbors, index->method().neighbor_measure(), out);
+    });
+}
+
+/// What is fitted to the set says more of the answers.
+void write_scores(const Scoring& scoring, const Results& found, const Queries& queries, double reject,
+                  int threads, const knn_answers& out, const knn::ProgressToken& token) {
+    const auto loss = reject > 0 ? std::optional(reject) : std::nullopt;
+    const bool tests = out.p_values != nullptr || (out.rejected != nullptr && loss);
+    knn::for_rows(queries.count(), 1, tests ? knn::threads_or_all(threads) : 1, token.stop,
+                  [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t q = first; q < last; ++q) {
+                          if (out.probabilities != nullptr)
+                              out.probabilities[q] = scoring.scorer.probability(found, q);
+                          if (!tests) continue;
+                          const auto test = scoring.scorer.test(found, q, queries.rows.row(q), loss);
+                          if (out.p_values != nullptr) out.p_values[q] = test.p_value;
+                          if (out.rejected != nullptr) out.rejected[q] = test.reason.empty() ? 0 : 1;
+                      }
+                  });
+}
+
+knn_status classify(knn_index* index, const knn_options* given, knn_answers* answers,
+                    const auto& read_asked) {
+    return call([&] {
+        require_there(index, "index", "an index");
+        const Asked asked = read_asked();
+        const knn_options options = read_options(given);
+        const knn_answers out = read_struct(answers, "answers");
+        require_count(out.count, asked.count, "answers");
+        const int k = index->method().vote.k;
+        std::optional<knn_neighbors> neighbors;
+        if (out.neighbors != nullptr) {
+            neighbors = read_neighbors(out.neighbors, asked.count);
+            require(neighbors->k == k, "neighbors: has k " + std::to_string(neighbors->k) + "; expected " +
+                                           std::to_string(k) + ", as the index");
+        }
+        const bool scores = out.probabilities != nullptr || out.p_values != nullptr ||
+                            (out.rejected != nullptr && options.reject > 0);
+        const Progress progress(options.progress, options.data);
+        const auto opened = index->open(asked.of_set || scores, k, progress.token());
+        const Queries queries = asked.of(*opened);
+        require(opened->snapshot->has_labels(), "set: has no labels; expected one with labels to classify");
+        require_k(k, *opened, asked.of_set);
+        const auto scoring = scores ? index->scoring(*opened, progress.token().quiet()) : nullptr;
+        if (asked.count == 0) return;
+        const Results found = opened->search(queries, {.keep_features = scores, .token = progress.token()});
+        for (std::size_t q = 0; q < found.votes.size(); ++q) {
+            if (out.labels != nullptr) out.labels[q] = found.votes[q].label;
+            if (out.vote_shares != nullptr) out.vote_shares[q] = found.votes[q].vote_share;
+            if (out.rejected != nullptr) out.rejected[q] = 0;
+        }
+        if (scoring != nullptr)
+            write_scores(*scoring, found, queries, options.reject, index->threads(), out, progress.token());
+        if (neighbors) write_neighbors(found.neighbors, index->method().neighbor_measure(), *neighbors);
+    });
+}
+
+}  // namespace
+
+extern "C" {
+
+knn_status knn_search(knn_index* index, const knn_vectors* queries, const knn_options* options,
+                      knn_neighbors* found) {
+    return search(index, options, found, [&] { return Asked(queries, "queries"); });
+}
+
+knn_status knn_search_rows(knn_index* index, const uint32_t* rows, int64_t count, const knn_options* options,
+                           knn_neighbors* found) {
+    return search(index, options, found, [&] { return Asked(rows, count); });
+}
+
+knn_status knn_classify(knn_index* index, const knn_vectors* queries, const knn_options* options,
+                        knn_answers* answers) {
+    return classify(index, options, answers, [&] { return Asked(queries, "queries"); });
+}
+
+knn_status knn_classify_rows(knn_index* index, const uint32_t* rows, int64_t count,
+                             const knn_options* options, knn_answers* answers) {
+    return classify(index, options, answers, [&] { return Asked(rows, count); });
+}
+}

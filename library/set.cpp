@@ -1,0 +1,228 @@
+#include "library/set.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "data/core/errors.h"
+#include "data/set/idx.h"
+#include "data/set/training.h"
+#include "library/call.h"
+
+namespace knn::library {
+
+namespace {
+
+/// Indices have 32 bits, and the last one means no neighbor.
+constexpr std::int64_t max_rows = 0xffffffff;
+
+/// Up to this share of the rows before them, added rows are searched beside these.
+constexpr std::int64_t rows_per_added = 4;
+
+/// Bytes of the caller that a set keeps.
+struct Copied {
+    std::vector<std::uint8_t> rows, labels;
+};
+
+ImageShape shape_of(const knn_vectors& vectors) {
+    if (vectors.image_rows == 0) return {1, static_cast<int>(vectors.dim)};
+    return {vectors.image_rows, vectors.image_cols};
+}
+
+TrainingSet copied_set(const knn_vectors* given, const std::uint8_t* labels) {
+    const knn_vectors vectors = read_struct(given, "vectors");
+    const auto copied = std::make_shared<Copied>();
+    Rows rows = dense_rows(vectors, copied->rows, "vectors");
+    require(rows.count > 0 && rows.count < max_rows,
+            "vectors: has count " + std::to_string(rows.count) + "; expected 1 to 4294967294");
+    if (copied->rows.empty()) copied->rows.assign(rows.pixels, rows.pixels + rows.count * rows.dim);
+    rows.pixels = copied->rows.data();
+    if (labels != nullptr) copied->labels.assign(labels, labels + rows.count);
+    return TrainingSet({.rows = rows, .labels = copied->labels, .shape = shape_of(vectors)}, {}, copied);
+}
+
+/// A file of images without labels.
+TrainingSet read_images(const std::string& file, std::int64_t first) {
+    const auto read = std::make_shared<const IdxData>(
+        read_idx(file, IdxKind::images, std::pmr::get_default_resource(), first));
+    const ImageShape shape{read->rows, read->cols};
+    if (read->count == 0 || shape.dim() == 0 || shape.dim() > max_dim)
+        throw DataError(file + ": has " + std::to_string(read->count) + " images of " +
+                        std::to_string(shape.rows) + "x" + std::to_string(shape.cols) +
+                        "; expected at least one, of 1 to " + std::to_string(max_dim) + " pixels");
+    return TrainingSet({.rows = {read->bytes.data(), read->count, shape.dim()}, .labels = {}, .shape = shape},
+                       {}, read);
+}
+
+TrainingSet opened_set(const knn_files* given) {
+    const knn_files files = given == nullptr ? knn_files{} : read_struct(given, "files");
+    require(files.first >= 0,
+            "files: has first " + std::to_string(files.first) + "; expected 0 (all) or more");
+    DataOptions options;
+    options.folder = text_of(files.folder);
+    options.train_images = text_of(files.images);
+    options.train_labels = text_of(files.labels);
+    if (options.folder.empty() && options.train_labels.empty() && !options.train_images.empty())
+        return read_images(options.train_images, files.first);
+    const TrainingImages read = load_training(locate_training(options), files.no_cache == 0, 0, files.first);
+    const Rows rows = files.first == 0 ? read.images : read.images.first(files.first);
+    if (rows.count == 0) throw DataError(read.source + ": has no image; expected at least one");
+    return TrainingSet({.rows = rows,
+                        .labels = read.labels.first(static_cast<std::size_t>(rows.count)),
+                        .shape = read.shape},
+                       read.identity, read.owner);
+}
+
+}  // namespace
+
+Snapshot::Snapshot(const TrainingSet& base, const Rows& added, std::span<const std::uint8_t> labels,
+                   std::shared_ptr<const void> owner)
+    : base_(base), added_(added), labels_(labels), owner_(std::move(owner)) {}
+
+TrainingSet Snapshot::rest(std::int64_t first) const {
+    const std::int64_t begin = first - base_.size();
+    Training rows{.rows = added_.slice(begin, added_.count - begin), .labels = {}, .shape = base_.shape()};
+    if (has_labels()) rows.labels = labels_.subspan(static_cast<std::size_t>(first));
+    return TrainingSet(rows, {}, owner_);
+}
+
+TrainingSet Snapshot::whole() const {
+    if (added_.count == 0) return base_;
+    const std::lock_guard lock(mutex_);
+    if (whole_) return *whole_;
+    const auto copied = std::make_shared<Copied>();
+    const Rows& before = base_.images();
+    copied->rows.reserve(static_cast<std::size_t>(size() * before.dim));
+    for (const Rows& rows : {before, added_})
+        copied->rows.insert(copied->rows.end(), rows.pixels, rows.pixels + rows.count * rows.dim);
+    copied->labels.assign(labels_.begin(), labels_.end());
+    whole_ = TrainingSet(
+        {.rows = {copied->rows.data(), size(), before.dim}, .labels = copied->labels, .shape = base_.shape()},
+        {}, copied);
+    return *whole_;
+}
+
+GrowingSet::GrowingSet(const TrainingSet& base)
+    : now_(std::make_shared<const Snapshot>(base, Rows{nullptr, 0, base.images().dim}, base.labels(),
+                                            nullptr)) {}
+
+std::shared_ptr<const Snapshot> GrowingSet::now() const {
+    const std::lock_guard lock(mutex_);
+    return now_;
+}
+
+void GrowingSet::Appended::reserve(std::size_t used, std::size_t size, std::size_t most) {
+    if (size <= capacity) return;
+    const std::size_t larger = std::max(size, most);
+    auto moved = std::make_shared_for_overwrite<std::uint8_t[]>(larger);
+    std::copy_n(bytes.get(), used, moved.get());
+    bytes = std::move(moved);
+    capacity = larger;
+}
+
+void GrowingSet::add(const Rows& rows, std::span<const std::uint8_t> labels) {
+    const std::lock_guard lock(mutex_);
+    const Rows& base = now_->base().images();
+    require(rows.dim == base.dim, "vectors: has dim " + std::to_string(rows.dim) + "; expected " +
+                                      std::to_string(base.dim) + ", as the set");
+    if (rows.count == 0) return;
+    require(labels.empty() != now_->has_labels(),
+            std::string("labels: is ") + (labels.empty() ? "" : "not ") + "NULL; expected labels " +
+                (now_->has_labels() ? "as the set has them" : "of a set that has them"));
+    require(rows.count < max_rows - now_->size(),
+            "vectors: has count " + std::to_string(rows.count) + "; expected less than 2^32 in a set");
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    const std::int64_t added = now_->added().count;
+    const std::size_t row_bytes = at(added * rows.dim), n_labels = now_->labels().size();
+    // Memory for all that a base takes; pages that are not used yet cost nothing.
+    const std::int64_t most = base.count / rows_per_added + rows.count;
+    rows_.reserve(row_bytes, at((added + rows.count) * rows.dim), at(most * rows.dim));
+    std::copy_n(rows.pixels, at(rows.count * rows.dim), rows_.bytes.get() + row_bytes);
+    if (!labels.empty()) {
+        const bool is_first = labels_.bytes == nullptr;
+        labels_.reserve(is_first ? 0 : n_labels, n_labels + labels.size(), at(base.count + most));
+        if (is_first) std::ranges::copy(now_->labels(), labels_.bytes.get());
+        std::ranges::copy(labels, labels_.bytes.get() + n_labels);
+    }
+    auto next = std::make_shared<const Snapshot>(
+        now_->base(), Rows{rows_.bytes.get(), added + rows.count, rows.dim},
+        std::span<const std::uint8_t>(labels_.bytes.get(), labels.empty() ? 0 : n_labels + labels.size()),
+        std::make_shared<std::pair<Appended, Appended>>(rows_, labels_));
+    if (next->added().count > base.count / rows_per_added) {
+        const TrainingSet whole = next->whole();  // a set of n rows is copied log n times
+        now_ = std::make_shared<const Snapshot>(whole, Rows{nullptr, 0, rows.dim}, whole.labels(), nullptr);
+        rows_ = labels_ = {};
+        return;
+    }
+    now_ = std::move(next);
+}
+
+}  // namespace knn::library
+
+using namespace knn::library;
+
+extern "C" {
+
+knn_status knn_set_create(const knn_vectors* vectors, const uint8_t* labels, knn_set** set) {
+    return call([&] {
+        require_there(set, "set", "where the handle goes");
+        *set = nullptr;
+        *set = new knn_set{std::make_shared<GrowingSet>(copied_set(vectors, labels))};
+    });
+}
+
+knn_status knn_set_open(const knn_files* files, knn_set** set) {
+    return call([&] {
+        require_there(set, "set", "where the handle goes");
+        *set = nullptr;
+        *set = new knn_set{std::make_shared<GrowingSet>(opened_set(files))};
+    });
+}
+
+knn_status knn_set_add(knn_set* set, const knn_vectors* vectors, const uint8_t* labels) {
+    return call([&] {
+        require_there(set, "set", "a set");
+        std::vector<std::uint8_t> copy;
+        const knn::Rows rows = dense_rows(read_struct(vectors, "vectors"), copy, "vectors");
+        set->rows->add(rows, {labels, labels == nullptr ? 0 : static_cast<std::size_t>(rows.count)});
+    });
+}
+
+knn_status knn_set_get_info(const knn_set* set, knn_set_info* info) {
+    return call([&] {
+        require_there(set, "set", "a set");
+        const auto now = set->rows->now();
+        const knn::ImageShape shape = now->base().shape();
+        const bool images = shape.rows > 1;
+        write_struct({.struct_size = 0,
+                      .count = now->size(),
+                      .dim = now->base().images().dim,
+                      .image_rows = images ? shape.rows : 0,
+                      .image_cols = images ? shape.cols : 0,
+                      .has_labels = now->has_labels() ? 1 : 0,
+                      .type = KNN_UINT8},
+                     info, "info");
+    });
+}
+
+knn_status knn_set_read(const knn_set* set, int64_t first, int64_t count, void* vectors, uint8_t* labels) {
+    return call([&] {
+        require_there(set, "set", "a set");
+        const auto now = set->rows->now();
+        require(first >= 0 && count >= 0 && first <= now->size() && count <= now->size() - first,
+                "first " + std::to_string(first) + ", count " + std::to_string(count) +
+                    ": not in the set of " + std::to_string(now->size()) + "; expected rows that it has");
+        require(labels == nullptr || now->has_labels(), "labels: the set has none; expected NULL");
+        const std::int64_t dim = now->base().images().dim;
+        if (vectors != nullptr)
+            for (std::int64_t i = 0; i < count; ++i)
+                std::copy_n(now->row(first + i), dim, static_cast<std::uint8_t*>(vectors) + i * dim);
+        if (labels != nullptr) std::copy_n(now->labels().data() + first, count, labels);
+    });
+}
+
+void knn_set_free(knn_set* set) {
+    delete set;
+}
+}

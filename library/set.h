@@ -1,0 +1,72 @@
+#pragma once
+/// A training set that grows: snapshots of it are training sets that do not change.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "classifier/training_set.h"
+
+namespace knn::library {
+
+/// The set at one time. Thread-safe.
+class Snapshot {
+  public:
+    /// `labels`: of all rows, or empty; `owner`: of `added` and `labels`.
+    Snapshot(const TrainingSet& base, const Rows& added, std::span<const std::uint8_t> labels,
+             std::shared_ptr<const void> owner);
+
+    std::int64_t size() const { return base_.size() + added_.count; }
+    const TrainingSet& base() const { return base_; }
+    const Rows& added() const { return added_; }
+    std::span<const std::uint8_t> labels() const { return labels_; }
+    bool has_labels() const { return !labels_.empty(); }
+
+    /// The rows from `first` on, first >= base().size().
+    TrainingSet rest(std::int64_t first) const;
+    /// All rows in one memory: copied on the first call, if rows were added.
+    TrainingSet whole() const;
+    const std::uint8_t* row(std::int64_t i) const {
+        return i < base_.size() ? base_.images().row(i) : added_.row(i - base_.size());
+    }
+
+  private:
+    TrainingSet base_;
+    Rows added_;
+    std::span<const std::uint8_t> labels_;
+    std::shared_ptr<const void> owner_;
+    mutable std::mutex mutex_;
+    mutable std::optional<TrainingSet> whole_;
+};
+
+/// Thread-safe.
+class GrowingSet {
+  public:
+    explicit GrowingSet(const TrainingSet& base);
+
+    std::shared_ptr<const Snapshot> now() const;
+    /// labels: as many, or none if the set has none. Throws std::invalid_argument.
+    void add(const Rows& rows, std::span<const std::uint8_t> labels);
+
+  private:
+    /// Memory for bytes that are appended; what was there stays where it is for those who have it.
+    struct Appended {
+        std::shared_ptr<std::uint8_t[]> bytes = {};
+        std::size_t capacity = 0;
+
+        /// Memory for `size` bytes, or for `most` where it has to move the `used` ones.
+        void reserve(std::size_t used, std::size_t size, std::size_t most);
+    };
+
+    mutable std::mutex mutex_;
+    std::shared_ptr<const Snapshot> now_;
+    Appended rows_, labels_;
+};
+
+}  // namespace knn::library
+
+struct knn_set {
+    std::shared_ptr<knn::library::GrowingSet> rows;
+};
