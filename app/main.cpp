@@ -29,7 +29,7 @@ int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Cloc
         return knn::end_ranks(done);
     }
     knn::announce_files(!line.options.output.quiet);
-    if (!knn::share_among_ranks(*line.command, line.options)) return knn::end_ranks(done);
+    if (!knn::prepare_rank(*line.command, line.options)) return knn::end_ranks(done);
     knn::check_distinct(knn::output_places(line.options));
     const int code = line.command->run(line.options, start);
     knn::note(knn::cache_notice(), line.options.output);

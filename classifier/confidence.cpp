@@ -182,7 +182,7 @@ Confidence fitted_confidence(const Index& index, const ProgressToken& token) {
     if (const auto kept = set.find<Confidence::Weights>(Fitted::confidence, method, 1); !kept.empty())
         return Confidence(kept.front());
     if (const auto sample = find_sample(set, method)) return Confidence(*sample);
-    const Confidence confidence(leave_one_out(index, nullptr, token.quiet()));
+    const Confidence confidence(leave_one_out(index, nullptr, token));
     if (confidence.fitted())
         set.keep<Confidence::Weights>(Fitted::confidence, method, {&confidence.weights(), 1});
     return confidence;

@@ -102,22 +102,19 @@ Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
     return score;
 }
 
-Evaluation classify_and_score(const Index& index, const Dataset& data, std::int64_t n_test,
-                              const ProgressToken& token) {
+Evaluation scored(const Index& index, Results found, const Dataset& data) {
     Evaluation evaluation;
     evaluation.data = &data;
     evaluation.n_train = index.training().rows.count;
-    evaluation.n_test = n_test;
+    evaluation.n_test = std::ssize(found.votes);
     evaluation.created = utc_now();
     evaluation.method = index.method();
-    Results& found = evaluation.found;
-    found = index.search(data.test.images().first(n_test), {.token = token});
     Timeline whole = index.opening();
     whole.add(found.timeline);
     found.timeline = std::move(whole);
     found.search_ms += index.open_ms();
-    const auto truth = data.test.labels.span().first(static_cast<std::size_t>(n_test));
-    evaluation.score = score(found.votes, truth, data.labels);
+    evaluation.score = score(found.votes, data.test.labels.span().first(found.votes.size()), data.labels);
+    evaluation.found = std::move(found);
     return evaluation;
 }
 

@@ -87,9 +87,8 @@ struct Evaluation {
     double load_ms = 0, wall_ms = 0;
 };
 
-/// The first `n_test` images of the data set's test set, classified and scored, without confidences.
-Evaluation classify_and_score(const Index& index, const Dataset& data, std::int64_t n_test,
-                              const ProgressToken& token);
+/// The answers to the first test images of the data set, scored, without confidences.
+Evaluation scored(const Index& index, Results found, const Dataset& data);
 
 /// Gives the answers their confidences, fitted by leave-one-out unless the training set has kept the fit.
 void add_confidence(Evaluation& evaluation, const Index& index, const ProgressToken& token);

@@ -9,7 +9,6 @@
 #include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
-#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -209,29 +208,35 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     Neighbors found(answered.count, found_k);
     if (options.vote) results.votes.resize(at(answered.count));
     const BatchCallback on_batch = ranks_ == nullptr ? options.on_batch : BatchCallback();
+
+    // Batches of the final neighbors go to the vote while the device searches others.
     Voting voting{training_, method, voters, plan_, threads_, on_batch, results};
-    const BatchCallback take =
+    const BatchCallback vote_batch =
         options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : on_batch;
     const TopKRequest wanted{
         .queries = features_of(queries.slice(searched.begin, searched.count), timeline, token),
         .k = found_k,
         .vote = device_vote ? &rule : nullptr,
-        .on_batch = host_rerank ? BatchCallback() : take,
+        .on_batch = host_rerank ? BatchCallback() : vote_batch,
         .meanwhile = [&] { touch(found, results); }};
     const TopKResult memory{found.rows, device_vote ? std::span(results.votes) : std::span<Vote>()};
     if (options.keep_features && plan_.stages.transform != StagePlace::device && ranks_ == nullptr)
         results.features = wanted.queries;
     results.plan = plan_;
+
+    // Top-k, on the device with the stages that the plan gives it; merge.
     const Sharded::Searched own = sharded_->top_k(wanted, memory, n_query, timeline, token);
     results.plan.batch = own.batch;
+
+    // Re-rank and vote on the host, unless the device has.
     if (host_rerank && answered.count > 0) {
         found = reranked(found, queries.slice(answered.begin, answered.count), voters, false, threads_,
                          timeline, token);
-        if (take) take({0, found.rows});
+        if (vote_batch) vote_batch({0, found.rows});
     }
     voting.finish(timeline);
     results.neighbors = std::move(found);
-    if (ranks_ != nullptr) {
+    if (ranks_ != nullptr) {  // every rank gets all answers
         gather(n_query, options.vote, own.ms, token, results);
         if (options.on_batch)
             options.on_batch({0, results.neighbors.rows, results.votes, results.confidence_features});
@@ -267,7 +272,7 @@ void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Progre
         gather_rows(results.confidence_features, 1);
     }
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    timeline = slowest_rank(*ranks_, timeline, ms, token.stop);
+    timeline = gather_timeline(*ranks_, timeline, ms, token.stop);
 }
 
 std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images,
@@ -291,9 +296,7 @@ std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images
 void require_others(int k, std::int64_t n) {
     if (n < 2)
         throw DataError("training set: has 1 image, which has no neighbor; expected at least 2 images");
-    if (k > n - 1)
-        throw UsageError("§k " + std::to_string(k) + ": each of " + with_commas(n) +
-                         " images has fewer others; expected at most " + std::to_string(n - 1));
+    if (const UnsupportedReason why = refuse_k(k, n - 1)) throw UsageError(*why);
 }
 
 Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline& timeline,

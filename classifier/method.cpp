@@ -41,7 +41,7 @@ std::span<const NamedMethod> methods() {
         NamedMethod{"accurate",
                     "the nearest by gradients, ordered again by distances that let pixels move",
                     {.transform = {{{TransformKind::gradients, 0}}},
-                     .rerank = {.kind = RerankKind::both},
+                     .rerank = {.kind = RerankKind::both, .candidates = 96},
                      .vote = {.k = class_mean_neighbors, .votes = VoteKind::class_mean}}},
     };
     return table;

@@ -180,7 +180,7 @@ Machine find_machine(const DeviceRequest& request, const Ranks* ranks) {
     return machine;
 }
 
-Placement spread_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
+Placement placement_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
     constexpr std::int64_t tile_queries = 64;  // a tile of the kernels
     const std::int64_t bytes = problem.n_train * problem.dim;
     // Without a limit: the engine `classic` has 4 bytes a pixel, beside the bytes while they are converted.
@@ -199,8 +199,8 @@ std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_byte
 Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training) {
     const bool raw = method.transform.is_raw(), alone = plan.devices.size() <= 1 && plan.ranks == 1;
     const std::int64_t row_bytes = raw ? training.rows.dim : output_dim(method.transform, training.shape);
-    const bool whole =
-        (alone || plan.spread == Placement::replicate) && n_parts(plan, training.rows.count, row_bytes) == 1;
+    const bool whole = (alone || plan.placement == Placement::replicate) &&
+                       n_parts(plan, training.rows.count, row_bytes) == 1;
     const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };
     Stages stages;
     if (!raw) stages.transform = place(engine.can.transforms);
@@ -227,8 +227,8 @@ Resolved resolve(const PlanRequest& request, const Problem& problem, const Machi
     }
     const std::int64_t workers = std::max<std::int64_t>(std::ssize(plan.devices), plan.ranks);
     if (workers > 1)
-        plan.spread =
-            request.spread != Placement::automatic ? request.spread : spread_for(problem, plan, workers);
+        plan.placement = request.placement != Placement::automatic ? request.placement
+                                                                   : placement_for(problem, plan, workers);
     return resolved;
 }
 

@@ -40,7 +40,7 @@ struct PlanRequest {
     std::string distance, select;
     std::int64_t batch = 0;
     int threads = 0;
-    Placement spread = Placement::automatic;
+    Placement placement = Placement::automatic;
     std::int64_t memory = 0;  ///< bytes
     Ranks* ranks = nullptr;   ///< the processes that search together; null: this one alone
 
@@ -87,7 +87,7 @@ Machine find_machine(const DeviceRequest& request, const Ranks* ranks);
 
 /// What --spread auto means for this many devices and ranks: the training set on each, which needs no merge, unless
 /// the plan's memory does not hold it, or there are too few queries to share.
-Placement spread_for(const Problem& problem, const Plan& plan, std::int64_t workers);
+Placement placement_for(const Problem& problem, const Plan& plan, std::int64_t workers);
 
 /// How many parts of `count` training images of `row_bytes` each a device searches one after another, by the plan's limit
 /// of memory.

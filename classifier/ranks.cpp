@@ -78,7 +78,7 @@ std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const 
     return all;
 }
 
-Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop) {
+Timeline gather_timeline(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop) {
     std::ostringstream own;  // names of stages are single words
     own.precision(std::numeric_limits<double>::max_digits10);
     own << ms;

@@ -53,8 +53,8 @@ class Ranks {
 std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const std::uint8_t> mine,
                                                   const std::atomic<bool>* stop);
 
-/// The timeline of all ranks: the slowest of each stage, and the time of each rank.
-Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop);
+/// The timeline of all ranks from that of each: the slowest of each stage, and the time of each rank.
+Timeline gather_timeline(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop);
 
 /// Joins the job. Throws DataError if this build has no MPI or its library cannot be loaded.
 std::unique_ptr<Ranks> join_ranks();

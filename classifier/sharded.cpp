@@ -130,8 +130,8 @@ struct Sharded::Search {
 
     std::int64_t n() const { return wanted.queries.count(); }
     std::int64_t run();
-    std::int64_t share_queries() const;
-    std::int64_t share_images() const;
+    std::int64_t search_replicas() const;
+    std::int64_t search_shards() const;
     std::int64_t in_shard(const Shard& shard) const;
     std::int64_t in_part(DeviceIndex& index, const Part& part) const;
     std::int64_t in_few(DeviceIndex& index, Range part) const;
@@ -141,10 +141,10 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
                  Ranks* ranks, Timeline& timeline)
     : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
     Range here{0, n_train_};
-    if (ranks != nullptr && !by_queries()) here = part_of(here, ranks->size(), ranks->rank());
+    if (ranks != nullptr && !replicates()) here = part_of(here, ranks->size(), ranks->rank());
     const auto devices = std::max<std::int64_t>(std::ssize(plan.devices), 1);
     for (std::int64_t i = 0; i < devices; ++i) {
-        const Range own = by_queries() ? here : part_of(here, devices, i);
+        const Range own = replicates() ? here : part_of(here, devices, i);
         if (own.count == 0) continue;
         Shard shard{plan, {}, nullptr};
         if (!plan.devices.empty()) shard.plan.device = plan.devices[at(i)];
@@ -163,7 +163,7 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
             if (shard.parts.size() == 1) shard.resident = open(shard.parts.front(), shard.plan, own);
             return 0;
         });
-    if (ranks != nullptr) timeline = slowest_rank(*ranks, timeline, 0, nullptr);
+    if (ranks != nullptr) timeline = gather_timeline(*ranks, timeline, 0, nullptr);
 }
 
 Sharded::~Sharded() = default;
@@ -199,7 +199,7 @@ Range Sharded::answered(std::int64_t n) const {
 }
 
 Range Sharded::searched(std::int64_t n) const {
-    return by_queries() ? answered(n) : Range{0, n};
+    return replicates() ? answered(n) : Range{0, n};
 }
 
 std::int64_t Sharded::run_shards(
@@ -233,7 +233,7 @@ Sharded::Searched Sharded::top_k(const TopKRequest& wanted, const TopKResult& re
             token.progress(done * n_query / std::max<std::int64_t>(searched, 1), n_query);
         };
     Searched here;
-    if (ranks_ == nullptr || by_queries()) {
+    if (ranks_ == nullptr || replicates()) {
         here.batch = Search{*this, wanted, result, timeline, part}.run();
         here.ms = ms_since(start);
         return here;
@@ -258,12 +258,12 @@ std::int64_t Sharded::Search::run() {
     wanted.meanwhile = {};  // of one device alone: several would call it at the same time
     token.step(0, n());
     if (n() == 0) return 0;
-    const std::int64_t batch = of.by_queries() ? share_queries() : share_images();
+    const std::int64_t batch = of.replicates() ? search_replicas() : search_shards();
     token.step(n(), n());
     return batch;
 }
 
-std::int64_t Sharded::Search::share_queries() const {
+std::int64_t Sharded::Search::search_replicas() const {
     std::mutex calling;
     return of.run_shards(
         n(), timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) -> std::int64_t {
@@ -284,7 +284,7 @@ std::int64_t Sharded::Search::share_queries() const {
         });
 }
 
-std::int64_t Sharded::Search::share_images() const {
+std::int64_t Sharded::Search::search_shards() const {
     std::vector<Neighbors> others;
     std::vector<Neighbor*> lists{result.neighbors.data()};
     for (std::size_t i = 1; i < of.shards_.size(); ++i)

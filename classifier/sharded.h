@@ -8,8 +8,8 @@
 /// the parts before found is known to the next. Each way gives what one device gives, byte by byte.
 ///
 /// Who does what among ranks, with classifier/index.h:
-///   queries    each rank's Index takes its share of the queries → top_k → re-rank → vote → Index::gather
-///   training   each rank's Sharded opens its share of the images; all queries → top_k → merge_ranks of the rank's share of
+///   replicate  each rank's Index takes its share of the queries → top_k → re-rank → vote → Index::gather
+///   shard      each rank's Sharded opens its share of the images; all queries → top_k → merge_ranks of the rank's share of
 ///              the queries → re-rank → vote → Index::gather
 
 #include <cstdint>
@@ -74,7 +74,7 @@ class Sharded {
                                                              const ProgressToken& token)>& work) const;
     void merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
                      const ProgressToken& token) const;
-    bool by_queries() const { return plan_.spread == Placement::replicate; }
+    bool replicates() const { return plan_.placement == Placement::replicate; }
 
     const Engine& engine_;
     Measure measure_;

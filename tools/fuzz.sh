@@ -38,24 +38,34 @@ figure() {  # LOG WORD
 # Continuous integration tries the same inputs again and again: what fails there does so for a change, not by chance.
 seed=()
 [[ ${CI:-} != true ]] || seed=(-seed=1)
-status=0
-printf '%-16s %12s %8s %9s\n' fuzzer executions edges features
-for name in "${names[@]}"; do
-    program=$folder/tests/fuzz_$name log=$folder/$name.log
-    [[ -x $program ]] || die "$name: no such fuzzer; expected one of tests/fuzz/"
-    mkdir -p "$folder/corpus/$name"
-    # The names on a command line may be files: there are none here. Symbols of a stack cost nothing until one is printed.
-    failed=
+
+# One fuzzer: prints its line, and where it failed the end of its log and the input.
+fuzz() {  # NAME
+    local program=$folder/tests/fuzz_$1 log=$folder/$1.log failed='' input
+    mkdir -p "$folder/corpus/$1"
+    # The names on a command line may be files: there are none in this folder.
     # A small quarantine of freed memory: buffers of 256 KiB in new pages each time would take most of the time.
     (export ASAN_OPTIONS=quarantine_size_mb=4 && cd "$folder/failed" && "$program" -max_total_time="$seconds" -timeout=300 -rss_limit_mb=4096 -print_final_stats=1 \
-        "${seed[@]}" -dict="$folder/seeds/$name.dict" -artifact_prefix="$folder/failed/$name-" \
-        "$folder/corpus/$name" "$folder/seeds/$name") >"$log" 2>&1 </dev/null || failed=yes
-    printf '%-16s %12s %8s %9s\n' "$name" "$(figure "$log" number_of_executed_units)" "$(figure "$log" cov)" \
+        "${seed[@]}" -dict="$folder/seeds/$1.dict" -artifact_prefix="$folder/failed/$1-" \
+        "$folder/corpus/$1" "$folder/seeds/$1") >"$log" 2>&1 </dev/null || failed=yes
+    printf '%-16s %12s %8s %9s\n' "$1" "$(figure "$log" number_of_executed_units)" "$(figure "$log" cov)" \
         "$(figure "$log" ft)"
-    [[ -n $failed ]] || continue
-    status=1
+    [[ -n $failed ]] || return 0
     tail -n 40 "$log" >&2
     input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
-    say "error: $name: failed on ${input:-no single input}; the whole log: $log"
+    say "error: $1: failed on ${input:-no single input}; the whole log: $log"
+    return 1
+}
+
+for name in "${names[@]}"; do
+    [[ -x $folder/tests/fuzz_$name ]] || die "$name: no such fuzzer; expected one of tests/fuzz/"
 done
+status=0 running=0
+printf '%-16s %12s %8s %9s\n' fuzzer executions edges features
+for name in "${names[@]}"; do  # one on each processor
+    ((running < $(nproc))) || { wait -n || status=1; running=$((running - 1)); }
+    fuzz "$name" &
+    running=$((running + 1))
+done
+while ((running-- > 0)); do wait -n || status=1; done
 exit "$status"

@@ -17,8 +17,14 @@ constexpr const char
         "GFLOP/s: one multiplication and one addition per pair of images and pixel, for every "
         "engine.";
 
-/// A table of whole searches.
+std::vector<std::string> notes_of_searches(const BenchRun& run) {
+    if (!run.has_gpu()) return {open_note, operations_note};
+    return {open_note, kernels_note, operations_note};
+}
+
+/// A table of whole searches, which have kernels on a GPU alone.
 Section searches(BenchRun& run, const std::string& title) {
+    if (!run.has_gpu()) return {run.report, title, "engine", {"open ms"}};
     return {run.report, title, "engine", {"open ms", "kernels ms"}};
 }
 
@@ -28,7 +34,9 @@ void add_search(Section& section, BenchRun& run, const Workload& work, const Sea
     if (!one.kernels_ms.empty())
         kernels =
             short_number(one.of_all(summary_of(one.kernels_ms).median)) + (one.partial() ? partial_mark : "");
-    section.add(one, {one.good() ? short_number(one.open_ms) : "", kernels});
+    std::vector<std::string> more = {one.good() ? short_number(one.open_ms) : ""};
+    if (run.has_gpu()) more.push_back(kernels);
+    section.add(one, more);
 }
 
 std::string both(const Measurement& a, const Measurement& b) {
@@ -129,7 +137,7 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     Section section = searches(run, "engines, the training set resident, k = " + std::to_string(k));
     for (const SearchWay& way : search_ways())
         if (run.wants_engine(way)) add_search(section, run, work, way, k);
-    std::vector<std::string> notes = {open_note, kernels_note, operations_note};
+    std::vector<std::string> notes = notes_of_searches(run);
     if (run.has_gpu() && run.options.bench.dim > 0)
         notes.emplace_back("random images are in pageable memory: their upload is slower than a data set's.");
     section.finish(notes);
@@ -147,14 +155,14 @@ void compare_spread(BenchRun& run, const Workload& work, int k) {
         if (!run.wants_engine(way) || !shares) continue;
         const std::string engine = way.name;
         for (const Placement spread : {Placement::replicate, Placement::shard}) {
-            way.spread = spread;
+            way.placement = spread;
             way.name = engine + " by " + name(spread);
             add_search(section, run, work, way, k);
         }
     }
     std::vector<std::string> notes = {
-        "by queries: each has the training set and some queries; by training: the other way round.",
-        "kernels: each stage as it was where it took longest."};
+        "by queries: each has the training set and some queries; by training: the other way round."};
+    if (run.has_gpu()) notes.emplace_back("kernels: each stage as it was where it took longest.");
     if (ranks) notes.emplace_back("all other tables: rank 0 alone, with its share of this host's threads.");
     section.finish(notes);
 }
@@ -219,7 +227,7 @@ void run_graph(BenchRun& run) {
     Section section = searches(run, "whole searches, the points resident");
     for (const std::string& name : names)
         add_search(section, run, work, search_way(name), k);
-    section.finish({open_note, kernels_note, operations_note});
+    section.finish(notes_of_searches(run));
 }
 
 }  // namespace knn

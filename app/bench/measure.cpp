@@ -122,8 +122,8 @@ Plan BenchRun::configured(const SearchWay& way, const Problem& problem, Unsuppor
               .select = way.select,
               .threads = options.request.threads};
     refusal = engine.on_gpu && !has_gpu() ? needs_gpu() : engine.configure(problem, plan);
-    if (way.spread == Placement::automatic) return plan;
-    plan.spread = way.spread;
+    if (way.placement == Placement::automatic) return plan;
+    plan.placement = way.placement;
     if (ranks != nullptr) {
         plan.ranks = ranks->size();
         return plan;
@@ -139,7 +139,7 @@ Plan BenchRun::configured(const SearchWay& way, const Problem& problem, Unsuppor
 }
 
 Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share, Results* all) {
-    const bool spread = way.spread != Placement::automatic, on_gpu = way.engine->on_gpu;
+    const bool spread = way.placement != Placement::automatic, on_gpu = way.engine->on_gpu;
     const std::string on = spread ? several() : on_gpu ? gpu_or_none() : "cpu";
     const Problem problem = work.problem(k);
     Trial timed;

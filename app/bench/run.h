@@ -22,7 +22,7 @@ struct SearchWay {
     std::string name;  ///< "tensor", "classic+gemm+replace_max"
     const Engine* engine = nullptr;
     std::string distance = {}, select = {};  ///< empty: the engine's own
-    Placement spread =
+    Placement placement =
         Placement::automatic;  ///< among all GPUs of --device, or all ranks; automatic: neither
 };
 

@@ -100,7 +100,7 @@ std::vector<Option> bench_options(Options& o) {
 std::vector<Option> data_options(Options& o) {
     DataOptions& d = o.data;
     constexpr const char* all = "evaluate classify draw view bench graph condense audit tune compare info";
-    constexpr const char* with_test_set = "evaluate classify draw view bench audit compare info";
+    constexpr const char* with_test_set = "evaluate view bench audit compare info";
     return {
         {"graph", "--images", input("FILE", o.graph.images),
          "images without labels instead of a data set: an IDX file, or a folder of pictures that all have "
@@ -204,7 +204,7 @@ std::vector<Option> output_options(Options& o) {
         {"tune", "--limit", number(o.tune.limit), "lines of the table (default 20); files have all"},
         {"evaluate", "-q, --quiet", flag(out.quiet), "only the accuracy"},
         {"classify", "-q, --quiet", flag(out.quiet),
-         "only the digits; one line per picture or row of a page"},
+         "only the digits; one line per picture or row of a page, 'error' for a picture that failed"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
         {"graph condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},

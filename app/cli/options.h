@@ -167,6 +167,9 @@ Method parse_method(const std::string& given, Options& options);
 /// Throws UsageError where options contradict each other, or where one has no effect beside the others.
 void check_options(const Options& options);
 
+/// Throws UsageError where a re-ranker has fewer candidates than neighbors vote.
+void check_candidates(int candidates, int k);
+
 /// Whether the options name a data set, or one of its files.
 bool names_data(const Options& options);
 

@@ -164,7 +164,7 @@ std::vector<Option> search_options(Options& o) {
         {all, "--device", once("NAME", w.device, parse_device),
          "auto (default: a GPU if there is one, else the CPU), cpu, gpu, gpu:N, several as gpu:N,M, or "
          "gpu:all"},
-        {searching, "--spread", choice(w.spread),
+        {searching, "--spread", choice(w.placement),
          "several devices or ranks: each has the whole training set and some of the queries, or a part of "
          "the training set and all queries: auto (default), queries or training"},
         {searching, "--memory", once("SIZE", w.memory, parse_size),
@@ -200,14 +200,18 @@ void check_options(const Options& options) {
             throw UsageError(
                 "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean "
                 "with it");
-        if (method.reranks() && method.rerank.candidates < method.vote.k)
-            throw UsageError("--candidates " + std::to_string(method.rerank.candidates) + ": fewer than -k " +
-                             std::to_string(method.vote.k) + "; expected at least as many");
+        if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
     }
     if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure().metric))
         throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
                          name(method.neighbor_measure().metric) +
                          " are not; expected --metric l2 or l1, or a re-ranker");
+}
+
+void check_candidates(int candidates, int k) {
+    if (candidates < k)
+        throw UsageError("--candidates " + std::to_string(candidates) + ": fewer than -k " +
+                         std::to_string(k) + "; expected at least as many");
 }
 
 bool names_data(const Options& options) {

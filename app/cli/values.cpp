@@ -89,7 +89,8 @@ bool is_no_file(const std::string& name) {
 }
 
 std::string parse_picture_file(std::string_view option, std::string_view text, std::string_view ending) {
-    if (has_ending(text, ending) || text == "-" || is_no_file(std::string(text))) return std::string(text);
+    const std::string name = parse_file_name(option, text);
+    if (has_ending(name, ending) || name == "-" || is_no_file(name)) return name;
     std::string form(ending.substr(1));
     std::transform(form.begin(), form.end(), form.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });

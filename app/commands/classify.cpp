@@ -6,13 +6,13 @@
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
 #include "app/commands/digits.h"
-#include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/answers.h"
 #include "app/report/picture.h"
+#include "app/report/report_folder.h"
 #include "app/report/text.h"
 #include "classifier/evaluation.h"
 #include "classifier/host.h"
@@ -47,13 +47,16 @@ std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
     return digits;
 }
 
-/// One search for all digits.
-Results answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
+/// One search for all digits. Without a digit nothing is fitted, but unsupported options are reported.
+Results answer(std::vector<Answer*>& digits, LoadedTraining& training, const Options& options, int threads) {
     const auto has_two_sizes = [](const Answer* digit) { return digit->image.smaller.has_value(); };
     const std::int64_t n = std::ssize(digits) + std::ranges::count_if(digits, has_two_sizes);
-    // Also without a digit, so that unsupported options are always reported.
-    const DigitSearch search(training, options, std::max<std::int64_t>(n, 1));
-    if (digits.empty()) return {};
+    if (digits.empty()) {
+        check_for_digits(training, options);
+        return {};
+    }
+    fit_for_digits(training, options, threads);
+    const DigitSearch search(training, options, n);
     return with_progress(options.output, "searching",
                          [&](const ProgressToken& token) { return search.answer(digits, token); });
 }
@@ -211,7 +214,7 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     evaluation.found.search_ms = found.search_ms;
     evaluation.load_ms = load_ms;
     evaluation.wall_ms = wall_ms;
-    write_report(evaluation, options.output);
+    write_outputs_together(report_folder(evaluation, options.output), options.output.report);
 }
 
 /// Throws UsageError where options contradict each other.
@@ -265,18 +268,18 @@ int classify(const Options& options, Clock::time_point start) {
     answers.pictures = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
         return extract_pictures(sources, options.classify, threads, token);
     });
-    const LoadedTraining training = loading.get();
+    LoadedTraining training = loading.get();
     const double load_ms = ms_since(start);
     stop_if_asked();
     answers.train = training.set.images();
     answers.labels = training.all.labels;
     answers.method = options.method;
-    answers.calibrated = !training.sample.empty();
     for (const std::string& notice : found_pictures.notices)
         note(notice, options.output);
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
-    const Results found = answer(digits, training, options);
+    const Results found = answer(digits, training, options, threads);
+    answers.calibrated = !training.sample.empty();
     const Measure measure = options.method.neighbor_measure();
     const TypicalDistances typical = typical_distances(training.sample);
     for (PictureAnswer& picture : answers.pictures) {

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "app/cli/command_line.h"
-#include "app/commands/evaluate.h"
+#include "app/commands/saved_evaluation.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/csv.h"

@@ -49,17 +49,25 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
     const Training all{read.images, read.labels, shape};
     LoadedTraining training{TrainingSet(first_images(all.rows, all.labels, shape, options.first.train),
                                         read.identity, read.owner),
-                            read.source,
-                            all,
-                            {}};
+                            read.source, all};
     if (shape.rows != DigitImage::side || shape.cols != DigitImage::side)
         throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
                         std::to_string(shape.cols) +
                         "; expected 28x28 pixels, as pictures are scaled to these");
+    // What an earlier run has fitted is read while the pictures are; what is missing waits until there is a digit.
+    if (find_sample(training.set, options.method) && is_fitted(training.set, options.method))
+        fit_for_digits(training, options, threads);
+    return training;
+}
+
+void fit_for_digits(LoadedTraining& training, const Options& options, int threads) {
     Timeline timeline;
     training.set.features(options.method.transform, threads, &stop_flag(), timeline);
     training.sample = fit(training.set, options, threads);
-    return training;
+}
+
+void check_for_digits(const LoadedTraining& training, const Options& options) {
+    resolve_for_digits(training.set, options, 1);
 }
 
 DigitSearch::DigitSearch(const LoadedTraining& training, const Options& options, std::int64_t n_query)

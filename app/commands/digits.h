@@ -15,15 +15,21 @@ namespace knn {
 
 /// The training set, and what its own digits look like to one another.
 struct LoadedTraining {
-    TrainingSet set;     ///< the first images, as many as the options want
-    std::string source;  ///< the file of the images, or what else it is
-    Training all;        ///< whatever the options want
-    LeaveOneOut sample;
+    TrainingSet set;          ///< the first images, as many as the options want
+    std::string source;       ///< the file of the images, or what else it is
+    Training all;             ///< whatever the options want
+    LeaveOneOut sample = {};  ///< by fit_for_digits
 };
 
-/// Reads the training set, from the cache where that is faster; what is fitted to it comes from there too, or is fitted on
-/// the CPU and kept there. Throws DataError, UsageError, Interrupted.
+/// Reads the training set, from the cache where that is faster. Throws DataError, UsageError, Interrupted.
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads);
+
+/// What is fitted to it comes from the cache too, or is fitted on the CPU, which may take seconds, and kept there. Before
+/// the first search. Throws the same.
+void fit_for_digits(LoadedTraining& training, const Options& options, int threads);
+
+/// Throws UsageError, DeviceError where no such search is possible.
+void check_for_digits(const LoadedTraining& training, const Options& options);
 
 /// Searches for digits in a training set, says how sure the answers are, and rejects what is no digit.
 class DigitSearch {

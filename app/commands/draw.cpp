@@ -15,7 +15,8 @@ int draw(const Options& options, Clock::time_point) {
     const DataLocation location = locate_training(options.data);
     note(data_notice_of_pictures(location));
     const int threads = threads_or_all(options.request.threads);
-    const LoadedTraining training = load_for_digits(location, options, threads);
+    LoadedTraining training = load_for_digits(location, options, threads);
+    fit_for_digits(training, options, threads);
     stop_if_asked();
     constexpr int sizes = 2;  // of a digit
     const DigitSearch search(training, options, sizes);

@@ -132,8 +132,8 @@ Json counts_json(const GraphResult& graph) {
 
 std::string graph_json(const GraphResult& graph) {
     Json settings = settings_json(graph.method, graph.plan);
-    for (const char* of_votes : {"method", "weights", "tie"})
-        settings.erase(of_votes);
+    for (const char* without_effect : {"method", "rerank", "candidates", "vote", "weights", "tie"})
+        settings.erase(without_effect);
     const ImageShape& shape = graph.training().shape;
     Json points = {{"source", report_path(graph.source())},
                    {"count", graph.images()},

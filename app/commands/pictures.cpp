@@ -24,7 +24,7 @@ namespace knn {
 
 namespace {
 
-constexpr const char* picture_kinds = "a PNG, JPEG, BMP, TIFF, WebP or PGM file";
+constexpr const char* picture_kinds = "a PNG, JPEG, BMP, TIFF, WebP or PNM file";
 
 bool has_picture_ending(const fs::path& file) {
     constexpr std::array endings = {".png",  ".jpg", ".jpeg", ".bmp", ".tif", ".tiff",

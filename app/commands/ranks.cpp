@@ -116,7 +116,7 @@ void start_ranks(const std::vector<std::string>& words) {
     }
 }
 
-bool share_among_ranks(const Command& command, Options& options) {
+bool prepare_rank(const Command& command, Options& options) {
     Ranks* ranks = state().ranks.get();
     if (ranks == nullptr) return true;
     if (command.under_mpirun == UnderMpirun::first_rank_alone) return ranks->rank() == 0;

@@ -32,7 +32,7 @@ constexpr Command all_commands[] = {
      .run = classify,
      .operands = "IMAGE...",
      .take_operands = take_pictures,
-     .more_help = "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, recognized by its content, or a\n"
+     .more_help = "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PNM file, recognized by its content, or a\n"
                   "folder of such files; with -r also those in its folders. With --device auto up to 1000\n"
                   "digits are searched on the CPU, which takes less time than starting a GPU.\n"
                   "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n",

@@ -131,13 +131,11 @@ int largest_k(const Method& method, std::int64_t n_train) {
 /// The range for all methods. Without -k it ends where one method ends.
 VoteRange range_for(const Options& options, std::span<const Method> methods, std::int64_t n_train) {
     VoteRange range = options.tune.range;
-    require_others(1, n_train);
+    const bool given = options.given.contains("-k");
+    require_others(given ? range.k.back() : 1, n_train);
     for (const Method& method : methods) {
+        if (given && method.reranks()) check_candidates(method.rerank.candidates, range.k.back());
         const int most = largest_k(method, n_train);
-        if (range.k.back() > most && options.given.contains("-k"))
-            throw UsageError("-k " + std::to_string(range.k.back()) + ": " + search_text(method) + " of " +
-                             with_commas(n_train) + " images has fewer neighbors; expected at most " +
-                             std::to_string(most));
         std::erase_if(range.k, [&](int k) { return k > most; });
     }
     return range;

@@ -5,9 +5,11 @@
 #include <tuple>
 
 #include "app/cli/command_line.h"
+#include "app/cli/option_table.h"
 #include "app/cli/values.h"
 #include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
+#include "app/commands/saved_evaluation.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
@@ -134,6 +136,16 @@ bool html_is_printed(const ViewOptions& view) {
     return !view.html.empty() && is_standard_output(view.html);
 }
 
+/// Throws UsageError if --from is combined with an option that the report determines (-k, --weights ...).
+void check_source(const Options& options) {
+    if (options.view.from.empty()) return;
+    Options ignored;
+    for (const Option& option : options_of(ignored, "view"))
+        if (option.in_report && options.given.contains(option.key()))
+            throw UsageError(option.shown() +
+                             ": conflicts with --from, whose report determines it; expected one of them");
+}
+
 /// Finds out before the search what would fail after it.
 void check_forms(const ViewOptions& view) {
     if (!view.sheet.empty() && is_standard_output(view.sheet))
@@ -256,16 +268,21 @@ int view(const Options& options, Clock::time_point start) {
     std::optional<SavedReport> report;
     if (!view.from.empty()) report = read_report(view.from);
     if (wants_window(view)) check_window(view_without_window);
-    Source source(options, report, start);
-    const Evaluation& evaluation = source.evaluation();
+    std::optional<SavedEvaluation> saved;
+    Evaluated made;
+    if (report)
+        saved.emplace(options, *report);
+    else
+        made = evaluate_test_set(options, start, true);
+    const Evaluation& evaluation = saved ? saved->evaluation() : made.evaluation;
     const Selection selection = select(evaluation, view);
-    check_pages(view, selection.gallery, source.inputs());
+    check_pages(view, selection.gallery, (saved ? saved->set() : *made.set).files());
     Selection in_text = selection;  // a terminal gets fewer
     if (view.limit == 0 && std::ssize(in_text.gallery.images) > text_limit)
         in_text.gallery.images.resize(text_limit);
     const bool text_alone = view.text && view.html.empty();
-    if (view.text || !view.html.empty() || wants_window(view))  // a sheet has no neighbors
-        source.complete((text_alone ? in_text : selection).gallery.images);
+    if (saved && (view.text || !view.html.empty() || wants_window(view)))  // a sheet has no neighbors
+        saved->complete((text_alone ? in_text : selection).gallery.images);
 
     const bool quiet = output.quiet || html_is_printed(view);
     if (html_is_printed(view) && selection.found == 0)

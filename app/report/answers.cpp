@@ -82,14 +82,9 @@ std::string single_text(const PictureAnswer& picture, const PictureAnswers& answ
 }
 
 std::string page_text(const PictureAnswer& page, bool color) {
-    const std::int64_t count = std::ssize(page.digits);
-    const auto answered = count - std::ranges::count(page.digits, std::optional<int>(), &Answer::label);
-    std::string text = harmless(page.file) + ": " + (answered == 0 ? "no" : std::to_string(answered)) + ' ' +
-                       noun(answered, "digit");
-    if (answered < count) text += ", " + std::to_string(count - answered) + " rejected";
-    text += '\n';
+    std::string text = harmless(page.file) + ": " + digits_text(page) + '\n';
     for (const std::string& line : page_lines(page))
-        text += "    " + emphasized(line, count == 0, color) + '\n';
+        text += "    " + emphasized(line, page.digits.empty(), color) + '\n';
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
         if (!digit.label)
@@ -149,11 +144,19 @@ std::vector<std::string> page_lines(const PictureAnswer& page) {
     return lines;
 }
 
+std::string digits_text(const PictureAnswer& page) {
+    const std::int64_t count = std::ssize(page.digits);
+    const auto answered = count - std::ranges::count(page.digits, std::optional<int>(), &Answer::label);
+    const std::string text = answered == 0 ? "no digits" : counted(answered, "digit");
+    return answered < count ? text + ", " + with_commas(count - answered) + " rejected" : text;
+}
+
 std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) {
     std::string text;
     for (const PictureAnswer& picture : answers.pictures) {
-        if (!picture.error.empty()) continue;
-        if (!quiet) {
+        if (!picture.error.empty()) {
+            if (quiet) text += "error\n";  // a line for each picture
+        } else if (!quiet) {
             text += answers.pages ? page_text(picture, color) : single_text(picture, answers, color);
         } else if (answers.pages) {
             for (const std::string& line : page_lines(picture))

@@ -17,8 +17,11 @@ std::string symbol(const Answer& answer);
 /// are left out if another has one.
 std::vector<std::string> page_lines(const PictureAnswer& page);
 
+/// How many digits of a page were answered and rejected: "3 digits, 1 rejected".
+std::string digits_text(const PictureAnswer& page);
+
 /// For people: what was found, how sure that is, and the nearest training images with their
-/// distances. With `quiet` the digits alone. Pictures that failed are left out.
+/// distances, but for pictures that failed. With `quiet` the digits alone, of a picture that failed "error".
 std::string answers_text(const PictureAnswers& answers, bool quiet, bool color);
 
 /// For machines: schema mnist-knn/classify/2, an object with the array `pictures`; `version` 1 is this array alone.

@@ -224,11 +224,10 @@ void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
 cv::Mat explain_page(const PictureAnswer& page) {
     Picture shown;
     if (!page.steps.empty()) shown = page.steps.front().picture;
-    const std::int64_t count = std::ssize(page.digits);
-    const Headline words(file_name(page.file) + ": " + (count == 0 ? "no digits" : counted(count, "digit")));
+    const Headline words(file_name(page.file) + ": " + digits_text(page));
     const int left = int(page_margin), top = int(page_margin + title_size + 26 + words.more_lines());
     Canvas canvas(std::max(width, shown.cols + 2 * page_margin), top + shown.rows + page_margin, 2);
-    words.draw(canvas, count > 0);
+    words.draw(canvas, !page.digits.empty());
     canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
     cv::Mat mat = canvas.picture();
     if (shown.gray.empty()) return mat;

@@ -131,7 +131,7 @@ Json settings_json(const Method& method, const Plan& plan) {
     for (const Device& device : plan.devices)
         json["devices"].push_back(device_id(device));
     if (plan.ranks > 1) json["ranks"] = plan.ranks;
-    if (plan.spread != Placement::automatic) json["spread"] = name(plan.spread);
+    if (plan.placement != Placement::automatic) json["spread"] = name(plan.placement);
     if (plan.memory > 0) json["memory"] = plan.memory;
     return json;
 }

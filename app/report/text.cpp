@@ -126,7 +126,7 @@ std::string engine_text(const Plan& plan) {
 
 std::string spread_text(const Plan& plan) {
     std::string text;
-    if (plan.spread != Placement::automatic) text = std::string(name(plan.spread)) + " over ";
+    if (plan.placement != Placement::automatic) text = std::string(name(plan.placement)) + " over ";
     if (plan.ranks > 1) text += std::to_string(plan.ranks) + " ranks";
     for (const Device& device : plan.devices)
         text += (&device == plan.devices.data() ? "" : ", ") + device_id(device);

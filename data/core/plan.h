@@ -48,8 +48,8 @@ struct Strategy {
     bool on_gpu = true;
 };
 
-/// How several devices or processes share a search: each has the whole training set and some of the queries, or a
-/// part of the training set and all queries.
+/// How several devices or processes share a search (--spread): replicate: each has the whole training set and some of the
+/// queries; shard: each has a part of the training set and all queries.
 enum class Placement { automatic, replicate, shard };
 template <>
 struct Names<Placement> {
@@ -71,10 +71,10 @@ struct Plan {
     std::int64_t batch = 0;            ///< queries at once; 0 before a search: as many as memory allows
     int threads = 0;                   ///< of the CPU; on a GPU 1
     std::vector<Device> devices = {};  ///< all, `device` first, if more than one searches
-    Placement spread = Placement::automatic;  ///< among devices and ranks; configured if there are several
-    std::int64_t memory = 0;                  ///< most bytes of training images on a device; 0: no limit
-    int ranks = 1;                            ///< processes that search together
-    Stages stages = {};                       ///< of the method, once there is one
+    Placement placement = Placement::automatic;  ///< among devices and ranks; configured if there are several
+    std::int64_t memory = 0;                     ///< most bytes of training images on a device; 0: no limit
+    int ranks = 1;                               ///< processes that search together
+    Stages stages = {};                          ///< of the method, once there is one
 
     /// A search that follows at once: an engine may allocate its memory while it opens. n_query: 0: not known.
     struct Expected {

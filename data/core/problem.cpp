@@ -5,6 +5,14 @@
 
 namespace knn {
 
+UnsupportedReason refuse_k(int k, std::int64_t n) {
+    const std::int64_t most = std::min<std::int64_t>(max_k, n);
+    if (k >= 1 && k <= most) return std::nullopt;
+    const std::string what = "k = " + std::to_string(k) + " is out of range; expected ";
+    if (k < 1) return what + "at least 1";
+    return what + "at most " + std::to_string(most) + (most == n ? ", the images that can be neighbors" : "");
+}
+
 UnsupportedReason refuse_problem(const Problem& problem) {
     constexpr std::int64_t max_count = std::numeric_limits<std::uint32_t>::max();
     if (problem.n_train < 1) return "there are no training images";
@@ -17,11 +25,7 @@ UnsupportedReason refuse_problem(const Problem& problem) {
                std::to_string(max_dim) + " pixels keep squared distances within 32 bits";
     if (problem.measure.metric == Metric::lp && !(problem.measure.p >= min_p && problem.measure.p <= max_p))
         return "p = " + std::to_string(problem.measure.p) + " is out of range; expected 0.1 to 15";
-    const std::int64_t k_limit = std::min<std::int64_t>(max_k, problem.n_train);
-    if (problem.k < 1 || problem.k > k_limit)
-        return "k = " + std::to_string(problem.k) + " is out of range; expected 1 to " +
-               std::to_string(k_limit) + " (at most 1024, and at most the number of training images)";
-    return std::nullopt;
+    return refuse_k(problem.k, problem.n_train);
 }
 
 UnsupportedReason refuse_all_but_l2(const char* name, const Problem& problem) {

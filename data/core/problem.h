@@ -28,7 +28,10 @@ struct Problem {
 /// Why something cannot be done, as a sentence for the user; empty if it can.
 using UnsupportedReason = std::optional<std::string>;
 
-/// The limits that hold for every engine: 1 <= k <= min(max_k, n_train), 1 <= dim <= max_dim, indices in 32
+/// Unless k neighbors can be found among `n` images: 1 <= k <= min(max_k, n).
+UnsupportedReason refuse_k(int k, std::int64_t n);
+
+/// The limits that hold for every engine: those of k among n_train, 1 <= dim <= max_dim, indices in 32
 /// bits, min_p <= p <= max_p.
 UnsupportedReason refuse_problem(const Problem& problem);
 

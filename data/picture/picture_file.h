@@ -1,5 +1,5 @@
 #pragma once
-/// Picture files (PNG, JPEG, BMP, TIFF, WebP, PGM), decoded by OpenCV, recognized by content, never by name.
+/// Picture files (PNG, JPEG, BMP, TIFF, WebP, PNM), decoded by OpenCV, recognized by content, never by name.
 
 #include <cstdint>
 #include <span>

@@ -154,18 +154,18 @@ TEST_CASE("plan: several GPUs, the first of which is the device") {
                             std::int64_t n_query = 1'000) {
         PlanRequest request = device(DeviceKind::gpu, numbers.front());
         request.device.others.assign(numbers.begin() + 1, numbers.end());
-        request.spread = spread;
+        request.placement = spread;
         return resolve(request, {100, n_query, 5, 3, {Metric::l1, 2}}, with_gpus, table).plan;
     };
     const Plan two = several({8, 7});
     CHECK(two.device.number == 8);
     REQUIRE(two.devices.size() == 2);
     CHECK(two.devices[1].number == 7);
-    CHECK(two.spread == Placement::replicate);
-    CHECK(several({7, 8}, Placement::automatic, 10).spread == Placement::shard);  // few queries
-    CHECK(several({7, 8}, Placement::shard).spread == Placement::shard);
+    CHECK(two.placement == Placement::replicate);
+    CHECK(several({7, 8}, Placement::automatic, 10).placement == Placement::shard);  // few queries
+    CHECK(several({7, 8}, Placement::shard).placement == Placement::shard);
     CHECK(several({7}).devices.empty());
-    CHECK(several({7}).spread == Placement::automatic);
+    CHECK(several({7}).placement == Placement::automatic);
     CHECK_THROWS_AS(several({7, 9}), DeviceError);
     PlanRequest all = device(DeviceKind::gpu);
     all.device.all = true;
@@ -176,7 +176,7 @@ TEST_CASE("plan: several GPUs, the first of which is the device") {
     CHECK_THROWS_AS(resolved(all, Metric::l2, without_gpu), DeviceError);
     Plan limited = two;
     limited.memory = 499;  // one byte less than the images
-    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == Placement::shard);
+    CHECK(placement_for({100, 1'000, 5, 3}, limited, 2) == Placement::shard);
     limited.memory = 500;
-    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == Placement::replicate);
+    CHECK(placement_for({100, 1'000, 5, 3}, limited, 2) == Placement::replicate);
 }

@@ -22,7 +22,7 @@ Plan plan_for(int devices, Placement spread, std::int64_t memory = 0, const Meas
     plan.threads = 2;
     REQUIRE(!cpu::configure({1, 1, 1, 1, measure}, plan));
     plan.devices.assign(devices > 1 ? static_cast<std::size_t>(devices) : 0, plan.device);
-    plan.spread = spread;
+    plan.placement = spread;
     plan.memory = memory;
     return plan;
 }
@@ -177,7 +177,7 @@ TEST_CASE(
         for (const int k : searched.ks)
             for (const Way& way : {Way{find_engine("cpu")}, {&plain, 7}, {&with_known, 1}, {&with_known, 64}})
                 for (const int devices : {1, 2, 5})
-                    for (const Placement spread : test::both_spreads)
+                    for (const Placement spread : test::both_placements)
                         for (const std::int64_t memory :
                              {std::int64_t{0}, 20 * searched.points.dim}) {  // parts of 10
                             CAPTURE(way.batch);
@@ -193,7 +193,7 @@ TEST_CASE("spread: more devices than images, and parts of one image") {
     const test::Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {13}};
     const Neighbors expected = searched.expected();
     for (const Way& way : {Way{find_engine("cpu")}, {&plain, 2}})
-        for (const Placement spread : test::both_spreads)
+        for (const Placement spread : test::both_placements)
             for (const int k : {1, 6, 13}) {
                 PlainIndex::batch_size = way.batch;
                 test::check_found(*way.engine, searched, expected, k, plan_for(20, spread));
@@ -243,7 +243,7 @@ TEST_CASE("spread: a search that fails after it called back for some queries") {
     PlainIndex::batch_size = 10;
     for (const int batch : {0, 1, 20}) {
         PlainIndex::fails_at = batch;
-        for (const Placement spread : test::both_spreads)
+        for (const Placement spread : test::both_placements)
             for (const int devices : {1, 3}) {
                 Index classifier(Training{test::view(points), labels}, {.vote = {.k = 3}},
                                  {&plain, plan_for(devices, spread), ""});
@@ -260,7 +260,7 @@ TEST_CASE("spread: 1, 2, 3 and 5 ranks find what plain loops find, all of them")
          {test::Searched{points, test::random_rows(17, 4, 22, 3), {}},
           test::Searched{points, test::taken(points, exclude, 19), {}, exclude}})
         for (const int size : {1, 2, 3, 5})
-            for (const Placement spread : test::both_spreads)
+            for (const Placement spread : test::both_placements)
                 for (const int k : {1, 8, 38}) {
                     CAPTURE(size);
                     CAPTURE(spread);
@@ -289,7 +289,7 @@ TEST_CASE("spread: features, votes, evidence and re-ranking are those of one dev
             test::check_same(found, one);
             if (!is_rank) CHECK(found.all_voters.rows == one.all_voters.rows);
         };
-        for (const Placement spread : test::both_spreads) {
+        for (const Placement spread : test::both_placements) {
             check(classified(cpu, plan_for(3, spread)));
             check(classified(cpu, plan_for(2, spread, method.transform.is_raw() ? 2'000 : 300)));
             test::run_ranks(3,

@@ -191,7 +191,7 @@ TEST_CASE("class spread: ranks, and a part of a training set, answer as one clas
                 Resolved own = resolved;
                 own.ranks = &ranks;
                 own.plan.ranks = 2;
-                own.plan.spread = by;
+                own.plan.placement = by;
                 CHECK(Index(training, method, own).search(training.rows).neighbors.rows ==
                       alone.neighbors.rows);
             });

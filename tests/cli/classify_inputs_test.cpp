@@ -56,7 +56,8 @@ TEST_CASE("bad files are told one by one and the others answered") {
     all.insert(all.begin() + 3, "good.pgm");
     const RunResult some = digits.classify(all);
     CHECK(some.exit_code == 3);
-    CHECK(some.out == "6\n");
+    CHECK(lines_of(some.out) == std::vector<std::string>{"error", "error", "error", "6", "error", "error",
+                                                         "error", "error", "error"});
     CHECK(lines_of(some.err).size() == bad.size());
     for (const std::string& line : lines_of(some.err))
         CHECK(is_one_error_line(line + '\n'));
@@ -97,10 +98,34 @@ TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and 
     }
 }
 
+TEST_CASE("nothing is fitted for pictures in which there is no digit") {
+    const Digits digits;
+    write(digits.folder / "text.png", "this is no picture at all");
+    write(digits.folder / "blank.pgm", Page(200, 300).pgm());
+    const std::string cache = digits.folder / "cache/mnist-knn";
+    const auto fitted = [&] {
+        std::size_t files = 0;
+        for (const auto& entry : fs::directory_iterator(cache))
+            files += entry.path().filename().string().starts_with("train") ? 0 : 1;
+        return files;
+    };
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
+                          .folder = digits.folder.path().string()};
+    fs::create_directories(cache);
+    for (const std::string words : {"text.png", "blank.pgm", "--many blank.pgm text.png"}) {
+        program("classify --data . " + words, here);
+        CHECK(fitted() == 0);
+    }
+    digits.write_photo("a.pgm", 0);
+    program("classify --data . a.pgm", here);
+    CHECK(fitted() > 0);
+}
+
 TEST_CASE("classify: training sets that do not fit") {
     const Digits digits;
     digits.write_photo("a.pgm", 0);
-    check_error(digits.classify("a.pgm -k 9 --limit-train 8"), 2);
+    check_error(digits.classify("a.pgm -k 9 --limit-train 8"), 2, "expected at most 8");
+    check_error(digits.classify("none.pgm -k 9 --limit-train 8"), 2, "expected at most 8");
     const Work small({.test = 0});  // the training set is enough
     check_error(small.plain("classify --data . " + (digits.folder / "a.pgm")), 1, "5x3");
 }

@@ -175,13 +175,17 @@ TEST_CASE("graph: a method that re-ranks gives its transform and metric alone") 
     CHECK(output_of(accurate) == silent_output(work.run("graph --method gradients -k 4 --csv -")));
     CHECK(contains(accurate.err, "without its re-ranking"));
     CHECK(work.run("graph --method accurate -q").err.empty());
+    const json settings = work.report("graph --method accurate -q")["settings"];
+    CHECK(settings["transform"] == "gradients");
+    for (const char* of_votes : {"method", "rerank", "candidates", "vote", "weights", "tie"})
+        CHECK(!settings.contains(of_votes));
 }
 
 TEST_CASE("graph: few images, equal images and one class") {
     const Work two({.classes = {9}, .train = 2});
     CHECK(two.output("graph -k 1 --csv -").starts_with("point,rank,neighbor,distance\n0,1,1,"));
     check_error(two.run("graph -k 2"), 2);
-    check_error(two.run("graph"), 2, "-k 10: each of 2 images has fewer others; expected at most 1");
+    check_error(two.run("graph"), 2, "k = 10 is out of range; expected at most 1,");
     check_error(two.run("graph -k 1 --limit-train 1"), 2, "at least 2");
 
     const Work equal(points(20));

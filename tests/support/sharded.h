@@ -9,7 +9,7 @@
 
 namespace knn::test {
 
-inline constexpr Placement both_spreads[] = {Placement::replicate, Placement::shard};
+inline constexpr Placement both_placements[] = {Placement::replicate, Placement::shard};
 
 /// What is searched for.
 struct Searched {
@@ -35,7 +35,7 @@ inline void check_found(const Engine& engine, const Searched& searched, const Ne
     INFO(std::string(engine.name), ": ",
          Problem{searched.points.n, searched.queries.n, searched.points.dim, k, searched.measure},
          ", left out from ", searched.exclude.first, ", devices ", plan.devices.size(), ", spread ",
-         std::string(name(plan.spread)), ", memory ", plan.memory, ", batch ", plan.batch);
+         std::string(name(plan.placement)), ", memory ", plan.memory, ", batch ", plan.batch);
     Timeline timeline;
     Sharded sharded(engine, {view(searched.points), {}}, searched.measure, plan, nullptr, timeline);
     Neighbors heard(searched.queries.n, k), found(searched.queries.n, k);

@@ -228,6 +228,8 @@ TEST_CASE("errors name the mistake") {
           "tune, compare or info");
     CHECK(mistake_of({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
     CHECK(mistake_of({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
+    CHECK(mistake_of({"view", "--sheet", ""}) == "--sheet '': empty; expected a name");
+    CHECK(mistake_of({"graph", "--plot", ""}) == "--plot '': empty; expected a name");
     CHECK(mistake_of({"evaluate", ""}) == "'': unexpected argument; expected options after 'evaluate'");
     for (const char* option : {"--distance", "--select", "--metric", "--engine", "--device", "--tie", "--p"})
         CHECK(mistake_of({"evaluate", option, ""}).starts_with(std::string(option) + " '': "));
@@ -236,6 +238,8 @@ TEST_CASE("errors name the mistake") {
     const std::pair<const char*, const char*> parts[] = {
         {"evaluate --limit-tes", "--limit-tes: unknown option; did you mean '--limit-t"},
         {"info -k 3", "-k: unknown option; "},
+        {"classify a.pgm --test-images x", "--test-images: unknown option; "},  // it reads no test set
+        {"draw --test-labels x", "--test-labels: unknown option; "},
         {"evaluate --=5", "--=5: unknown option; "},
         {"evaluate -qk x", "-k x: "},
         {"evaluate -K 3", "-K: unknown option; did you mean '-k'?"},

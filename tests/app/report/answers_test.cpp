@@ -101,12 +101,12 @@ TEST_CASE("answers as text") {
           "    distance  100  200  200\n"
           "c.png: ?  (the picture is blank)\n"
           "d.png: ? (9, 67 %)  (near more than one class)\n");
-    CHECK(answers_text(sample(), true, false) == "4\n?\n?\n");
+    CHECK(answers_text(sample(), true, false) == "4\nerror\n?\n?\n");  // a line for each picture
     PictureAnswers of_features = sample();
     of_features.method.transform = parse_transform("--transform", "gradients");
     CHECK(answers_text(of_features, false, false).find("    distance of features  100  200  200\n") !=
           std::string::npos);
-    CHECK(answers_text(sample(), true, true) == "4\n?\n?\n");
+    CHECK(answers_text(sample(), true, true) == "4\nerror\n?\n?\n");
     CHECK(answers_text(sample(), false, true).find("\x1b[") != std::string::npos);
 }
 
@@ -130,6 +130,19 @@ TEST_CASE("the digits of a page as lines") {
                    answer(4, {0, 50, 10, 20}), answer(5, {40, 52, 10, 20})};
     page.digits[3].image.row = page.digits[4].image.row = 1;
     CHECK(page_lines(page) == std::vector<std::string>{"123", "45"});
+}
+
+TEST_CASE("the digits of a page are counted in one way: those answered, then those rejected") {
+    PictureAnswer page;
+    CHECK(digits_text(page) == "no digits");
+    page.digits = {answer(1, {0, 0, 10, 20}), answer(2, {40, 2, 10, 20}), answer(3, {82, 1, 10, 20})};
+    CHECK(digits_text(page) == "3 digits");
+    page.digits[0].label.reset();
+    CHECK(digits_text(page) == "2 digits, 1 rejected");
+    page.digits[1].label.reset();
+    CHECK(digits_text(page) == "1 digit, 2 rejected");
+    page.digits[2].label.reset();
+    CHECK(digits_text(page) == "no digits, 3 rejected");
 }
 
 TEST_CASE("the explanation says how many neighbors it does not show") {

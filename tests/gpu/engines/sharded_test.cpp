@@ -30,7 +30,7 @@ Plan plan_for(const Engine& engine, const Problem& problem, const Spread& spread
     plan.batch = spread.batch;
     REQUIRE(!engine.configure(problem, plan));
     if (spread.devices > 1) plan.devices = devices(spread.devices);
-    plan.spread = spread.by;
+    plan.placement = spread.by;
     plan.memory = spread.memory;
     return plan;
 }
@@ -56,7 +56,7 @@ GPU_TEST_CASE("gpu: several devices and parts find what plain loops find") {
         for (const int k : searched.ks)
             for (const Engine* engine : test::engines_here())
                 for (const std::size_t count : {1, 2, 5, 8})
-                    for (const Placement by : test::both_spreads)
+                    for (const Placement by : test::both_placements)
                         for (const std::int64_t memory : {std::int64_t{0}, bytes > 1'000 ? bytes / 3 : 0})
                             for (const std::int64_t batch : {0, 50}) {
                                 const Problem problem{searched.points.n, searched.queries.n,
@@ -78,7 +78,7 @@ GPU_TEST_CASE("gpu: votes and evidence of several devices are those of one") {
             return classifier.search(test::view(queries));
         };
         const Results one = classified({1, Placement::automatic});
-        for (const Placement by : test::both_spreads)
+        for (const Placement by : test::both_placements)
             for (const std::int64_t batch : {0, 100})
                 test::check_same(classified({3, by, 0, batch}), one);
     }

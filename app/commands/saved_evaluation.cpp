@@ -1,0 +1,168 @@
+#include "app/commands/saved_evaluation.h"
+
+#include <algorithm>
+
+#include "app/console/terminal.h"
+#include "app/report/text.h"
+#include "data/core/errors.h"
+#include "data/core/format.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+/// Sets the options to those of the report's evaluation.
+void adopt(Options& options, const SavedReport& report) {
+    options.method = report.evaluation.method;
+    options.first = {report.evaluation.n_train, report.evaluation.n_test};
+    const bool free = !options.request.engine && options.request.device.kind == DeviceKind::automatic;
+    if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.request.engine = "cpu";
+}
+
+/// The data set that a report names, of pictures its training set.
+DataLocation named_by(const SavedReport& report) {
+    std::error_code none;
+    if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
+        DataOptions options;
+        options.folder = report.source;
+        return locate(options);
+    }
+    DataLocation location;
+    location.source = report.source;
+    location.synthetic = report.synthetic;
+    if (report.synthetic) return location;
+    // The user named none of them: a pipe may never be written to.
+    const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, none); };
+    if (report.files.empty() || !std::ranges::all_of(report.files, is_there))
+        throw DataError(report.file + ": its data set, " + report.source +
+                        ", was not found; expected it there, or --data with its new folder");
+    location.files = report.files;
+    return location;
+}
+
+}  // namespace
+
+DataLocation location_of(const SavedReport& report, const Options& options) {
+    DataLocation location = !names_data(options)   ? named_by(report)
+                            : report.of_pictures() ? locate_training(options.data)
+                                                   : locate(options.data);
+    if (!report.of_pictures()) return location;
+    std::error_code none;
+    for (const char* name : std::span(report_files).last(2)) {
+        const fs::path file = fs::path(report.file).parent_path() / name;
+        if (!fs::exists(file, none))
+            throw DataError(file.string() + ": no such file; expected the pictures of " + report.file +
+                            " beside it");
+        location.pictures.push_back(file);
+    }
+    return location;
+}
+
+fs::path predictions_of(const SavedReport& report) {
+    return fs::path(report.file).parent_path() / "predictions.csv";
+}
+
+std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels) {
+    const auto known = [&](int label) { return std::ranges::binary_search(labels, label); };
+    const bool fits = std::ranges::all_of(predictions.truth, known) &&
+                      std::ranges::all_of(predictions.votes, known, &Vote::label);
+    if (!fits) return std::nullopt;
+    return score(predictions.votes, predictions.truth, labels);
+}
+
+SavedEvaluation::SavedEvaluation(const Options& options, const SavedReport& report) : options_(options) {
+    adopt(options_, report);
+    const std::vector<fs::path> also_read = {options_.view.from, report.file, predictions_of(report)};
+    set_ = std::make_unique<LoadedSet>(options_, Needed::both, location_of(report, options_), also_read);
+    resolved_ = set_->resolve(options_.method, set_->queries().count);
+    check_data(report);
+    evaluation_ = report.evaluation;
+    evaluation_.data = &set_->data();
+    if (!take_predictions(report)) search_again(report);
+}
+
+Results SavedEvaluation::search(const Rows& images) {
+    if (index_ == nullptr) index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
+    return with_progress(options_.output, "searching", [&](const ProgressToken& token) {
+        return index_->search(images, {.token = token});
+    });
+}
+
+void SavedEvaluation::check_data(const SavedReport& report) const {
+    const Dataset& data = set_->data();
+    const auto differ = [&](const std::string& what) {
+        throw DataError(report.file + ": needs " + what + ", which " + data.source +
+                        " does not have; expected the data set that it was made from (--data DIR)");
+    };
+    const auto images = [](std::int64_t train, std::int64_t test) {
+        return with_commas(train) + " training and " + counted(test, "test image");
+    };
+    const Evaluation& saved = report.evaluation;
+    if (saved.n_train > data.train.count || saved.n_test > data.test.count)
+        differ(images(saved.n_train, saved.n_test));
+    if (report.rows != data.test.rows || report.cols != data.test.cols)
+        differ("images of " + std::to_string(report.rows) + "x" + std::to_string(report.cols));
+    if (saved.score.labels != data.labels) differ("other classes");
+}
+
+bool SavedEvaluation::take_predictions(const SavedReport& report) {
+    if (report.file == "standard input") return false;
+    const fs::path file = predictions_of(report);
+    std::error_code none;
+    if (!fs::is_regular_file(file, none)) return false;
+    try {
+        Predictions read = read_predictions(file, evaluation_.n_test);
+        if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
+            throw DataError(file.string() + ": has other labels than the data set");
+        const std::optional<Score> counted = score_of(read, evaluation_.data->labels);
+        if (!counted) throw DataError(file.string() + ": has labels that are not classes of the data set");
+        if (counted->confusion != report.evaluation.score.confusion)
+            throw DataError(file.string() + ": is not of this report");
+        evaluation_.found.votes = std::move(read.votes);
+        evaluation_.confidence = std::move(read.confidence);
+        evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
+        evaluation_.score = *counted;
+        return true;
+    } catch (const DataError& error) {
+        note(std::string(error.what()) + ": searching again", options_.output);
+        return false;
+    }
+}
+
+void SavedEvaluation::search_again(const SavedReport& report) {
+    Results found = search(set_->queries());
+    const std::vector<std::uint8_t> truth = first_labels(evaluation_.data->test, evaluation_.n_test);
+    evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
+    if (evaluation_.score.confusion != report.evaluation.score.confusion)
+        throw DataError(report.file + ": another confusion matrix than " + evaluation_.data->source +
+                        " gives; expected the data set that it was made from (--data DIR)");
+    evaluation_.found.votes = std::move(found.votes);
+    evaluation_.found.neighbors = std::move(found.neighbors);
+    evaluation_.found.confidence_features = std::move(found.confidence_features);
+    with_progress(options_.output, "fitting  ",
+                  [&](const ProgressToken& token) { add_confidence(evaluation_, *index_, token); });
+    neighbors_known_ = true;
+}
+
+void SavedEvaluation::complete(const std::vector<std::int64_t>& images) {
+    if (neighbors_known_ || images.empty()) return;
+    const Rows& all = set_->queries();
+    std::vector<std::uint8_t> pixels;
+    pixels.reserve(images.size() * static_cast<std::size_t>(all.dim));
+    for (const std::int64_t image : images)
+        pixels.insert(pixels.end(), all.row(image), all.row(image) + all.dim);
+    const Results found = search({pixels.data(), std::ssize(images), all.dim});
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        const Vote& saved = evaluation_.found.votes[static_cast<std::size_t>(images[i])];
+        if (found.votes[i] != saved)
+            throw DataError(options_.view.from + ": another answer for test image " +
+                            std::to_string(images[i]) + " than " + evaluation_.data->source +
+                            " gives; expected the data set that it was made from (--data DIR)");
+        const auto row = found.neighbors.row(static_cast<std::int64_t>(i));
+        std::copy(row.begin(), row.end(), evaluation_.found.neighbors.row(images[i]).begin());
+    }
+}
+
+}  // namespace knn

@@ -1,0 +1,52 @@
+#pragma once
+/// Reports opened again, for `view` and `compare`: the data set and the answers of an evaluation.
+
+#include "app/commands/loading.h"
+#include "app/report/csv.h"
+#include "app/report/report_file.h"
+
+namespace knn {
+
+/// The data set that the options name, or else the report: its files, or, if it does not name them, the folder. The pictures
+/// of a report of `classify` are beside it. Throws DataError.
+DataLocation location_of(const SavedReport& report, const Options& options);
+
+/// The predictions.csv beside a report.
+std::filesystem::path predictions_of(const SavedReport& report);
+
+/// The score of predictions; none if they have a label that is not one of these.
+std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels);
+
+/// A report's evaluation with its votes: those of the predictions.csv next to it if the two agree, else those of a new
+/// search with the report's settings. Either way they must give the report's confusion matrix, so that data of another data
+/// set is never shown.
+class SavedEvaluation {
+  public:
+    /// Throws DataError, DeviceError, UsageError, Interrupted.
+    SavedEvaluation(const Options& options, const SavedReport& report);
+    SavedEvaluation(const SavedEvaluation&) = delete;
+    SavedEvaluation& operator=(const SavedEvaluation&) = delete;
+
+    /// Votes of all images; neighbors of those passed to `complete`.
+    const Evaluation& evaluation() const { return evaluation_; }
+    const LoadedSet& set() const { return *set_; }
+
+    /// Searches the neighbors of these test images, unless they are known. Throws DataError if the votes then
+    /// differ from the report.
+    void complete(const std::vector<std::int64_t>& images);
+
+  private:
+    Results search(const Rows& images);
+    void check_data(const SavedReport& report) const;
+    bool take_predictions(const SavedReport& report);
+    void search_again(const SavedReport& report);
+
+    Options options_;
+    std::unique_ptr<LoadedSet> set_;
+    Resolved resolved_;
+    std::unique_ptr<Index> index_;  ///< once something is searched
+    Evaluation evaluation_;
+    bool neighbors_known_ = false;
+};
+
+}  // namespace knn
