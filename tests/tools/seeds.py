@@ -95,7 +95,9 @@ def main(root, program):
     with (root / "app/bench/figures.csv").open(encoding="utf-8", newline="") as figures:
         for figure in csv.DictReader(figures, delimiter=";"):
             seed, place = figure["source"].split(", ", 1)
-            if not any(place in row or figure["text"] in row for row in places.get(seed, [])):
+            at = re.compile((r"§" if place[0].isdigit() else r"\b") + re.escape(place) + r"\b(?!\.\d)")
+            printed = re.compile(r"(?<![\d.,])" + re.escape(figure["text"]) + r"(?![\d.]*\d)")
+            if not any(at.search(row) or printed.search(row) for row in places.get(seed, [])):
                 wrong.append(f"figures.csv: {figure['source']}, {figure['row']}: no row of docs/seeds.md has this place")
     for file in [root / "README.md", *root.glob("docs/*.md")]:
         for left in re.findall(r"@\w+@", file.read_text(encoding="utf-8")):
