@@ -76,7 +76,7 @@ std::vector<Strategy> tensor_kernels() {
 const GpuBench* gpu_bench() {
     if constexpr (has_cuda) {
         static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays,   gpu::time_kernels,
-                                        gpu::time_before,    gpu::time_transform, gpu::time_rerank};
+                                        gpu::time_program,   gpu::time_transform, gpu::time_rerank};
         return &bench;
     }
     return nullptr;

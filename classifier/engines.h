@@ -63,7 +63,7 @@ struct GpuBench {
     decltype(&gpu::measure_limits) limits;
     decltype(&gpu::bench_arrays) arrays;
     decltype(&gpu::time_kernels) time_kernels;
-    decltype(&gpu::time_before) time_before;
+    decltype(&gpu::time_program) time_program;
     decltype(&gpu::time_transform) time_transform;
     decltype(&gpu::time_rerank) time_rerank;
 };

@@ -25,6 +25,16 @@ double slowest_ms(Ranks& ranks, double ms, const ProgressToken& token) {
     return ms;
 }
 
+/// A row of a selection without images.
+void random_row(std::int64_t q, std::span<std::uint32_t> row) {
+    for (std::size_t t = 0; t < row.size(); ++t)
+        row[t] = static_cast<std::uint32_t>(random_value(static_cast<std::uint64_t>(q), t) >> 32);
+}
+
+std::string differs_from(const cpu::SerialSelector& steps, std::int64_t q) {
+    return "row " + std::to_string(q) + " has other neighbors than by the steps of " + steps.name;
+}
+
 /// Why the first rank that cannot search does not.
 UnsupportedReason first_refusal(Ranks& ranks, const UnsupportedReason& mine, const ProgressToken& token) {
     const std::vector<std::string> all = all_say(ranks, mine.value_or(""), token);
@@ -35,12 +45,14 @@ UnsupportedReason first_refusal(Ranks& ranks, const UnsupportedReason& mine, con
 
 }  // namespace
 
-bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const Neighbor> found,
-                             std::ptrdiff_t begin) {
+bool agrees_with(const cpu::SerialSelector& selector, std::span<const std::uint32_t> row,
+                 std::span<const Neighbor> found, Finds finds) {
     std::vector<Neighbor> right(found.size());
     std::vector<std::uint64_t> scratch;
-    cpu::serial_selectors().front().select(row, right, scratch);
-    return std::equal(right.begin() + begin, right.end(), found.begin() + begin);
+    selector.select(row, right, scratch);
+    if (finds == Finds::kth_value) return right.back().distance == found.back().distance;
+    if (finds == Finds::kth) return right.back() == found.back();
+    return std::ranges::equal(right, found);
 }
 
 void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
@@ -62,7 +74,7 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
         const std::int64_t q = work.query_of(i);
         cpu::serial_distances(work.train, work.query.row(q), scores);
         if (work.leave_one_out) scores[static_cast<std::size_t>(q)] = excluded_distance;
-        if (agrees_with_nth_element(scores, work.expected.row(i))) continue;
+        if (agrees_with(cpu::serial_selectors().front(), scores, work.expected.row(i))) continue;
         keep("search", "cpu", "cpu", work.problem(k), {.ms = {0}}, [&](std::int64_t) {
             return "query " + std::to_string(q) + " has other neighbors than by nth_element";
         });
@@ -70,9 +82,11 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     }
 }
 
-Measurement BenchRun::distance(const Workload& work, const std::string& name, double share, bool linear) {
+Measurement BenchRun::distance(const Workload& work, const std::string& name, double share, bool linear,
+                               bool all) {
     TrialOptions limits = trial(share);
     limits.linear = linear;
+    limits.all_queries = all;
     const Trial timed = work.arrays->time_distance(name, limits);
     return keep("distance", name, report.gpu, work.problem(work.max_k), timed, [&](std::int64_t n) {
         std::string wrong;
@@ -82,36 +96,68 @@ Measurement BenchRun::distance(const Workload& work, const std::string& name, do
     });
 }
 
-Measurement BenchRun::select(const Workload& work, const std::string& name, int k, double share) {
-    const Trial timed = work.arrays->time_select(name, k, trial(share));
-    return keep("select", name, report.gpu, work.problem(k), timed,
-                [&](std::int64_t n) { return work.mismatch(work.arrays->neighbors(n)); });
+Measurement BenchRun::select(const Workload& work, const std::string& name, int k, double share, bool all) {
+    TrialOptions limits = trial(share);
+    limits.all_queries = all;
+    const Trial timed = work.arrays->time_select(name, k, limits);
+    const Neighbors found = work.arrays->neighbors(timed.refusal ? 0 : timed.n_query);
+    Measurement& one =
+        keep("select", name, report.gpu, work.problem(k), timed, [&](std::int64_t n) -> std::string {
+            if (timed.finds == Finds::nearest && work.has_images()) return work.mismatch(found);
+            const cpu::SerialSelector& steps =
+                timed.finds == Finds::wrong ? *cpu::find_wrong_sort(name) : cpu::serial_selectors().front();
+            for (const std::int64_t q : sample(n, sampled))
+                if (!agrees_with(steps, work.arrays->matrix_row(q), found.row(q), timed.finds))
+                    return differs_from(steps, q);
+            return "";
+        });
+    if (one.good()) one.right = work.count_right(found);
+    return one;
+}
+
+Measurement BenchRun::upload_images(const Workload& work, const std::string& memory, double share) {
+    return keep("upload", memory, report.gpu, work.problem(work.max_k),
+                work.arrays->time_upload(memory == "pinned", trial(share)));
+}
+
+Measurement BenchRun::program(const Workload& work, const Program& program, int k, double share) {
+    Neighbors found(0, k);
+    Timeline stages;
+    const Trial timed = gpu_bench()->time_program(gpu_.number, program, work.train, work.query, k,
+                                                  trial(share), token, found, stages);
+    Measurement& one = keep("search", program.name, report.gpu, work.problem(k), timed,
+                            [&](std::int64_t) { return work.mismatch(found); });
+    if (one.good()) one.right = work.count_right(found);
+    one.stages = std::move(stages);
+    return one;
 }
 
 std::vector<Measurement> BenchRun::serial(const Workload& work, const std::string& selector, int k,
                                           double share, bool distances, bool selection) {
     const Problem problem = work.problem(k);
-    const cpu::SerialTrial timed = cpu::time_serial(
-        problem, work.train, work.query, *cpu::find_serial_selector(selector), trial(share), token);
-    const auto check = [&](std::int64_t) { return work.mismatch(timed.neighbors); };
+    const cpu::SerialSelector& way = *cpu::find_serial_selector(selector);
+    const TrialOptions limits = trial(share);
+    cpu::SerialTrial timed =
+        !work.has_images()   ? cpu::time_serial_select(problem, random_row, way, limits, token)
+        : work.leave_one_out ? cpu::time_serial_half(problem, work.train, way, limits, token)
+                             : cpu::time_serial(problem, work.train, work.query, way, limits, token);
+    if (work.leave_one_out) timed.distance.operations /= 2;
+    const auto check = [&](std::int64_t) -> std::string {
+        if (work.has_images()) return work.mismatch(timed.neighbors);
+        const std::string other = selector == "serial_sort" ? "nth_element" : "serial_sort";
+        const cpu::SerialSelector& steps = *cpu::find_serial_selector(other);
+        std::vector<std::uint32_t> row(static_cast<std::size_t>(problem.n_train));
+        for (const std::int64_t q : sample(timed.neighbors.n_query, sampled)) {
+            random_row(q, row);
+            if (!agrees_with(steps, row, timed.neighbors.row(q))) return differs_from(steps, q);
+        }
+        return "";
+    };
     std::vector<Measurement> kept;
     if (distances)
         kept.push_back(keep("distance", serial_distances, one_cpu_thread, problem, timed.distance, check));
     if (selection) kept.push_back(keep("select", selector, one_cpu_thread, problem, timed.select, check));
     return kept;
-}
-
-void BenchRun::parts(Workload& work, const PartNames& names, int k, double share) {
-    prepare(work);
-    if (!names.serial.empty()) serial(work, names.serial, k, share);
-    upload(work);
-    if (work.arrays == nullptr) return;
-    for (const std::string& name : words_of(names.distances))
-        distance(work, name, share);
-    work.arrays->fill(names.matrix);
-    for (const std::string& name : words_of(names.selects))
-        select(work, name, k, share);
-    work.arrays.reset();
 }
 
 Plan BenchRun::configured(const SearchWay& way, const Problem& problem, UnsupportedReason& refusal) const {
@@ -138,7 +184,7 @@ Plan BenchRun::configured(const SearchWay& way, const Problem& problem, Unsuppor
     return plan;
 }
 
-Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share, Results* all) {
+Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share) {
     const bool spread = way.placement != Placement::automatic, on_gpu = way.engine->on_gpu;
     const std::string on = spread ? several() : on_gpu ? gpu_or_none() : "cpu";
     const Problem problem = work.problem(k);
@@ -154,9 +200,7 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
     Results found;
     std::string wrong;
     std::vector<double> kernels_ms;
-    TrialOptions limits = trial(share);
-    limits.all_queries = all != nullptr;
-    timed = timed_trial(limits, work.query.count, [&](std::int64_t n) {
+    timed = timed_trial(trial(share), work.query.count, [&](std::int64_t n) {
         if (together != nullptr) slowest_ms(*together, 0, token);  // all begin at the same time
         found = index.search(work.queries(n), {.token = token});
         for (const Stage& stage : found.timeline.stages())
@@ -166,9 +210,10 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
         // With the same time the ranks take the same decisions.
         return together != nullptr ? slowest_ms(*together, found.search_ms, token) : found.search_ms;
     });
-    if (all != nullptr) *all = std::move(found);
     Measurement& one = keep("search", way.name, on, problem, timed, [&](std::int64_t) { return wrong; });
     one.open_ms = open_ms;
+    if (one.good()) one.right = work.count_right(found.neighbors);
+    one.stages = std::move(found.timeline);
     if (on_gpu) one.kernels_ms.assign(kernels_ms.end() - std::ssize(one.ms), kernels_ms.end());
     return one;
 }

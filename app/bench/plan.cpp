@@ -1,4 +1,4 @@
-#include "app/bench/run.h"
+#include "app/bench/papers.h"
 
 #include <algorithm>
 #include <sstream>
@@ -88,6 +88,11 @@ void check_sizes(const Options& options) {
                   "--dim and --" + file + ": random images come from no file; expected one of the two");
 }
 
+template <Paper paper()>
+void run_data(BenchRun& run) {
+    run_paper(run, paper());
+}
+
 }  // namespace
 
 std::vector<SearchWay> search_ways() {
@@ -150,15 +155,15 @@ std::vector<std::string> gpu_names(const std::vector<Strategy>& all, const Bench
 
 const std::vector<BenchCase>& bench_cases() {
     static const std::vector<BenchCase> cases = {
-        {"garrett", "Garrett, Luo and Lu (seed 003), sections 3 and 4", run_garrett,
+        {"garrett", "Garrett, Luo and Lu (seed 003), sections 2 to 4", run_garrett,
          "data -k n-train n-query"},
-        {"nolan", "Nolan (seed 000), section 5", run_nolan, "",
+        {"nolan", "Nolan (seed 000), section 5", run_data<nolan_paper>, "",
          "insertion rank rank512 bitonic bitonic_single block_rank_merge bitonic_topk multiselect "
          "serial_insertion nth_element cpu"},
-        {"komarov", "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone", run_komarov,
-         "", "multiselect multiselect_random insertion bitonic_topk nth_element"},
-        {"singh", "Singh (seed 002), appendix A", run_singh},
-        {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_zhu},
+        {"komarov", "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone",
+         run_data<komarov_paper>, "", "multiselect multiselect_random insertion bitonic_topk nth_element"},
+        {"singh", "Singh (seed 002), appendix A", run_data<singh_paper>},
+        {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_data<zhu_paper>},
         {"graph", "the k-nearest-neighbor graph of the training set", run_graph, "data -k n-train metric p",
          "tensor classic+gemm+replace_max cpu"},
         {"transforms", "features of the training set", run_transforms, "data n-train"},

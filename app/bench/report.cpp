@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
+#include <tuple>
 
 #include "app/report/json.h"
 #include "app/report/text.h"
@@ -56,6 +57,7 @@ Json record_of(const BenchReport& report, const Measurement& one) {
     json["us_per_query"] = one.us_per_query();
     add_positive(json, "gb_per_s", one.gb_per_s());
     add_positive(json, "gflop_per_s", one.gflop_per_s());
+    if (one.peak_bytes > 0) json["peak_bytes"] = one.peak_bytes;
     const LimitShare share = report.share_of(one);
     if (share.share > 0) {
         json["limit"] = share.limit;
@@ -207,9 +209,14 @@ bool BenchReport::wrong() const {
     return std::ranges::any_of(measurements, [](auto& one) { return !one.wrong.empty(); });
 }
 
-Measurement BenchReport::measured(const std::string& figure, const std::string& name) const {
+Measurement BenchReport::measured(const std::string& figure, const std::string& name,
+                                  const Problem& problem) const {
+    const auto has_no_k = [](const std::string& part) { return part == "distance" || part == "upload"; };
+    const auto images = [](const Problem& of) { return std::tuple(of.n_train, of.n_query, of.dim); };
     for (const Measurement& one : measurements)
-        if (one.name == name && one.experiment == experiment + ' ' + figure) return one;
+        if (one.name == name && one.experiment == experiment + (figure.empty() ? "" : ' ' + figure) &&
+            images(one.problem) == images(problem) && (has_no_k(one.part) || one.problem.k == problem.k))
+            return one;
     return {};
 }
 

@@ -8,6 +8,7 @@
 #include "app/report/plot.h"
 #include "data/core/bench.h"
 #include "data/core/plan.h"
+#include "data/core/timeline.h"
 
 namespace knn {
 
@@ -35,6 +36,9 @@ struct Measurement {
     std::vector<double> kernels_ms;    ///< of a search on a GPU: kernel time of each run
     double open_ms = 0;                ///< of a search: opening the training set
     double bytes = 0, operations = 0;  ///< of a run; 0: not counted
+    std::int64_t peak_bytes = 0;       ///< device memory of a run: matrix, neighbors, scratch; 0: not known
+    std::int64_t right = 0;            ///< images of a test set that the neighbors of a run label right
+    Timeline stages;                   ///< of a search or a program, in its last run
     std::string left_out, wrong;
 
     bool good() const { return !ms.empty() && wrong.empty(); }
@@ -50,10 +54,11 @@ struct Measurement {
     double per_ns(double amount) const;
 };
 
-/// The mark of extrapolated times, and its meaning.
+/// The mark of extrapolated times, its meaning, and that of a time with the number of queries behind it.
 inline constexpr const char
     *partial_mark = " *",
-    *multiplied_note = "*: fewer queries were timed, and their time multiplied; --seconds gives more time.";
+    *multiplied_note = "*: fewer queries were timed, and their time multiplied; --seconds gives more time.",
+    *alone_note = "[n]: the time of n queries alone; there was no time for all (--seconds gives more).";
 
 /// The share of a device limit that a measurement reached.
 struct LimitShare {
@@ -61,12 +66,12 @@ struct LimitShare {
     std::string limit;  ///< "memory", "arithmetic"; or the reason why none applies
 };
 
-/// A figure that a paper states about its experiments, as printed, even if the paper rounds or contradicts itself.
+/// A figure that a paper states, of its experiments or of others', as printed, even if the paper rounds or contradicts itself.
 struct Figure {
     std::string source;  ///< seed and section or table: "seed 003, 4.1"
     std::string row;     ///< "large", "case 3"
-    std::string column;  ///< "sequential time"; may be empty
-    std::string text;    ///< or "not stated"
+    std::string column;  ///< "sequential time"
+    std::string text;    ///< a number
     std::string unit;    ///< "ms", "s", "x" for a ratio, "" for a count
 
     double value() const;
@@ -104,8 +109,9 @@ struct BenchReport {
     /// Records once what is missing and why.
     void leave_out(const std::string& name, const std::string& reason);
     bool wrong() const;
-    /// What was measured in this figure under this name; else one that was not run.
-    Measurement measured(const std::string& figure, const std::string& name) const;
+    /// What was measured in this figure under this name, of these images and, where there is one, this k; else one that
+    /// was not run.
+    Measurement measured(const std::string& figure, const std::string& name, const Problem& problem) const;
     LimitShare share_of(const Measurement& measured) const;
 };
 

@@ -40,10 +40,12 @@ void count_work(Measurement& row, const Trial& trial) {
     const double n = static_cast<double>(row.n_query), n_train = static_cast<double>(row.problem.n_train);
     const double dim = static_cast<double>(row.problem.dim), pairs = n * n_train;
     if (row.part == "upload") row.bytes = 4 * (n_train + n) * dim;
-    if (row.part == "select") row.bytes = 4 * pairs + 8 * n * row.problem.k;
+    const bool finds_one = trial.finds == Finds::kth || trial.finds == Finds::kth_value;
+    if (row.part == "select") row.bytes = 4 * pairs + 8 * n * (finds_one ? 1 : row.problem.k);
     if (row.part == "distance")
-        row.bytes = row.on == one_cpu_thread ? pairs * (dim + 4)  // each query reads all training bytes
-                                             : trial.pixel_bytes * (n_train + n) * dim + 4 * pairs;
+        row.bytes = row.on == one_cpu_thread
+                        ? pairs * (dim + 4) * trial.operations / 3  // all training bytes, or half
+                        : trial.pixel_bytes * (n_train + n) * dim + 4 * pairs;
     if (row.problem.measure.metric == Metric::lp) return;  // its powers are looked up
     if (row.part == "distance") row.operations = trial.operations * pairs * dim;
     // Nominal, for every engine: a multiplication and an addition per distance and pixel.
@@ -126,6 +128,7 @@ Measurement& BenchRun::keep(const std::string& part, const std::string& name, co
     row.problem = problem;
     row.ms = trial.ms;
     row.n_query = trial.n_query;
+    row.peak_bytes = trial.peak_bytes;
     row.left_out = trial.refusal.value_or("");
     if (!row.ms.empty()) {
         if (check) row.wrong = check(row.n_query);

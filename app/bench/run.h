@@ -104,29 +104,25 @@ class BenchRun {
     /// Makes the arrays of the workload, if there is a GPU.
     void upload(Workload& work) const;
 
-    /// A kernel on all queries, or fewer if `share` of the time does not allow all. `linear`: of contiguous training rows.
-    Measurement distance(const Workload& work, const std::string& name, double share = 1,
-                         bool linear = false);
-    /// A selector on the distances that the arrays have.
-    Measurement select(const Workload& work, const std::string& name, int k, double share = 1);
+    /// A kernel on all queries, or fewer if `share` of the time does not allow all, unless `all` is set. `linear`: of
+    /// contiguous training rows.
+    Measurement distance(const Workload& work, const std::string& name, double share = 1, bool linear = false,
+                         bool all = false);
+    /// A selector on the distances that the arrays have. Without images, and where it finds less than the neighbors, or other
+    /// ones by design, a sample is compared with a serial selector.
+    Measurement select(const Workload& work, const std::string& name, int k, double share = 1,
+                       bool all = false);
     /// On one CPU thread: distances, then a selector; those that are asked for. Their check is that of the neighbors, after
-    /// both.
+    /// both. Half of the pairs if the queries are the training points; without images rows of random values.
     std::vector<Measurement> serial(const Workload& work, const std::string& selector, int k,
                                     double share = 1, bool distances = true, bool selection = true);
 
-    struct PartNames {
-        std::string serial;     ///< a serial selector; may be empty
-        std::string distances;  ///< kernels, separated by blanks
-        std::string matrix;     ///< the kernel before the selectors
-        std::string selects;
-    };
-    /// Prepares the workload and measures these, those of a GPU if there is one.
-    void parts(Workload& work, const PartNames& names, int k, double share = 1);
-
-    /// A whole search of an opened training set. Uses fewer queries if there is no time for all, unless `all` is given,
-    /// which gets the answers.
-    Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1,
-                       Results* all = nullptr);
+    /// All images to the GPU as floats, from memory that is `pinned` or `pageable`.
+    Measurement upload_images(const Workload& work, const std::string& memory, double share = 1);
+    /// A program of seed 003 as a whole, on a GPU.
+    Measurement program(const Workload& work, const Program& program, int k, double share = 1);
+    /// A whole search of an opened training set. Uses fewer queries if there is no time for all.
+    Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1);
 
     /// Adds the row of a trial to the report, with its bytes and operations. If it ran, `check` compares the answers of the
     /// first n queries: the first difference, or nothing.
@@ -154,9 +150,9 @@ class BenchRun {
     Progress progress_;
 };
 
-/// Whether these are the neighbors by nth_element; `begin`: the first rank that is compared.
-bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const Neighbor> found,
-                             std::ptrdiff_t begin = 0);
+/// Whether these are the neighbors by this selector, as far as `finds` says.
+bool agrees_with(const cpu::SerialSelector& selector, std::span<const std::uint32_t> row,
+                 std::span<const Neighbor> found, Finds finds = Finds::nearest);
 
 /// Queries of which every distance is compared.
 inline constexpr std::int64_t sampled = 8;
@@ -168,11 +164,7 @@ void run_graph(BenchRun& run);
 /// Every transform, and every re-ranker, on the CPU and on the GPU.
 void run_transforms(BenchRun& run);
 void run_rerank(BenchRun& run);
-/// The experiments of papers.
+/// The experiment of seed 003 , on its data set; the rows of all papers: papers.h.
 void run_garrett(BenchRun& run);
-void run_nolan(BenchRun& run);
-void run_komarov(BenchRun& run);
-void run_singh(BenchRun& run);
-void run_zhu(BenchRun& run);
 
 }  // namespace knn

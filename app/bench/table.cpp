@@ -16,7 +16,7 @@ std::vector<std::string> columns_of(const Unit& unit) {
     return {unit.many, "ms", "min to max", std::string("us/") + unit.one, "GB/s", "GFLOP/s", "of the limit"};
 }
 
-std::string rounded(double value) {
+std::string whole_number(double value) {
     return value > 0 ? short_number(value) : "";
 }
 
@@ -28,8 +28,8 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
             ms_cell(one),
             range_cell(one, one.of_all(1)) + mark,
             short_number(one.us_per_query()),
-            rounded(one.gb_per_s()),
-            rounded(one.gflop_per_s()),
+            whole_number(one.gb_per_s()),
+            whole_number(one.gflop_per_s()),
             share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};
 }
 
@@ -38,19 +38,6 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
 std::string ms_cell(const Measurement& measured) {
     if (!measured.good()) return measured.wrong.empty() ? "not run" : "WRONG";
     return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
-}
-
-TotalTime time_of(const BenchReport& report, const std::string& figure, const std::string& parts) {
-    TotalTime time;
-    bool partial = false;
-    for (const std::string& part : words_of(parts)) {
-        const Measurement one = report.measured(figure, part);
-        if (!one.good()) return {0, ms_cell(one)};
-        time.ms += one.ms_of_all();
-        partial = partial || one.partial();
-    }
-    time.cell = short_number(time.ms) + (partial ? partial_mark : "");
-    return time;
 }
 
 std::string range_cell(const Measurement& measured, double scale) {
@@ -71,9 +58,11 @@ std::string ratio_cell(double a, double b, const char* unit) {
 }
 
 void add_marked(BenchReport& report, BenchTable table) {
-    const auto is_marked = [](const std::string& cell) { return cell.ends_with(partial_mark); };
-    if (std::ranges::any_of(table.rows, [&](auto& row) { return std::ranges::any_of(row, is_marked); }))
-        table.notes.insert(table.notes.begin(), multiplied_note);
+    for (const auto& [mark, note] : {std::pair("]", alone_note), std::pair(partial_mark, multiplied_note)}) {
+        const auto is_marked = [&](const std::string& cell) { return cell.ends_with(mark); };
+        if (std::ranges::any_of(table.rows, [&](auto& row) { return std::ranges::any_of(row, is_marked); }))
+            table.notes.insert(table.notes.begin(), note);
+    }
     report.tables.push_back(std::move(table));
 }
 
@@ -114,72 +103,6 @@ void Section::finish(const std::vector<std::string>& notes) {
     report_.tables.push_back(table_);
 }
 
-Diagram::Diagram(std::string title, std::string x, std::string unit, std::vector<std::string> ways)
-    : table_{title + " (" + unit + ")", std::move(ways)}, panel_{std::move(title), x, unit} {
-    for (const std::string& way : table_.columns)
-        panel_.lines.push_back({way, {}});
-    table_.columns.insert(table_.columns.begin(), std::move(x));
-}
-
-void Diagram::row(double x, const std::string& label) {
-    x_ = x;
-    us_per_query_.clear();
-    table_.rows.push_back({label});
-}
-
-std::string& Diagram::cell(const std::string& column) {
-    std::vector<std::string>&columns = table_.columns, &cells = table_.rows.back();
-    const auto found = std::find(columns.begin() + 1, columns.end(), column);
-    const auto at = static_cast<std::size_t>(found - columns.begin());
-    if (found == columns.end()) columns.push_back(column);
-    cells.resize(std::max(cells.size(), at + 1));
-    return cells[at];
-}
-
-void Diagram::value(const std::string& way, const Measurement& measured, double value) {
-    std::string& text = cell(way);
-    text = ms_cell(measured);
-    if (!measured.good()) return;
-    text = short_number(value);
-    if (measured.partial()) text += " [" + std::to_string(measured.n_query) + "]";
-    some_partial_ = some_partial_ || measured.partial();
-    const bool comparable = !measured.partial() || measured.on == one_cpu_thread;
-    if (!comparable || measured.us_per_query() <= 0) {
-        not_drawn_ += (not_drawn_.empty() ? "" : "; ") + way + " at " + table_.rows.back()[0];
-        return;
-    }
-    us_per_query_[way] = measured.us_per_query();
-    const Summary time = measured.summary();
-    const double y = measured.of_all(value), scale = y / time.median;
-    const auto line = std::find_if(panel_.lines.begin(), panel_.lines.end(),
-                                   [&](const PlotLine& one) { return one.name == way; });
-    line->points.push_back({x_, y, std::min(y, time.min * scale), time.max * scale, measured.partial()});
-    some_hollow_ = some_hollow_ || measured.partial();
-}
-
-void Diagram::words(const std::string& column, const std::string& text) {
-    cell(column) = text;
-}
-
-void Diagram::ratio(const std::string& column, const std::string& of, const std::string& to) {
-    words(column, ratio_cell(us_per_query_[of], us_per_query_[to], " x"));
-}
-
-void Diagram::add_to(BenchReport& report) {
-    for (std::vector<std::string>& row : table_.rows)
-        row.resize(table_.columns.size());
-    if (some_partial_)
-        note("[n]: the time of n queries alone; there was no time for all (--seconds gives more).");
-    if (some_hollow_)
-        panel_.notes.emplace_back("hollow: a CPU thread, timed on fewer queries; their time is multiplied.");
-    if (!not_drawn_.empty()) panel_.notes.push_back("not drawn, timed on fewer queries: " + not_drawn_ + '.');
-    std::erase_if(panel_.lines, [](const PlotLine& line) { return line.points.empty(); });
-    if (panel_.lines.empty() && !not_drawn_.empty())
-        report.leave_out("the plot of " + panel_.title, "all of it was timed on fewer queries than all");
-    report.tables.push_back(std::move(table_));
-    if (!panel_.lines.empty()) report.panels.push_back(std::move(panel_));
-}
-
 const std::vector<Figure>& paper_figures() {
     static const std::vector<Figure> figures = [] {
         std::vector<Figure> all;
@@ -189,8 +112,10 @@ const std::vector<Figure>& paper_figures() {
         while (std::getline(lines, line)) {
             std::istringstream cells(line);
             Figure& one = all.emplace_back();
-            for (std::string* cell : {&one.source, &one.row, &one.column, &one.text, &one.unit})
+            std::string section;
+            for (std::string* cell : {&one.source, &section, &one.row, &one.column, &one.text, &one.unit})
                 std::getline(cells, *cell, ';');
+            one.source += ", " + section;
         }
         return all;
     }();

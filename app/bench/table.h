@@ -1,7 +1,6 @@
 #pragma once
 /// Tables and diagrams of measurements, and the figures that the papers state beside them.
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,13 +15,6 @@ std::string ms_cell(const Measurement& measured);
 std::string range_cell(const Measurement& measured, double scale);
 /// Its median and range, times `scale`, with its text in this unit.
 PlotBar bar_of(const Measurement& measured, const std::string& name, double scale, const char* unit);
-/// The sum of the times for all queries of parts of a search, whose names are separated by blanks, in this figure.
-struct TotalTime {
-    double ms = 0;  ///< 0 if one is missing
-    std::string cell;
-};
-TotalTime time_of(const BenchReport& report, const std::string& figure, const std::string& parts);
-
 /// "3.52", the first by the second, and the unit; empty if one of them is missing.
 std::string ratio_cell(double a, double b, const char* unit = "");
 
@@ -56,41 +48,8 @@ class Section {
     bool partial_ = false;
 };
 
-/// A diagram of a paper with its table: several ways to search, with one varying size. One row per point, one column per
-/// way.
-class Diagram {
-  public:
-    /// `x`: the varying size; `unit` of the cells and of the y axis: "ms".
-    Diagram(std::string title, std::string x, std::string unit, std::vector<std::string> ways);
-
-    /// Begins a row at this x; `label`: its name in the table.
-    void row(double x, const std::string& label);
-    /// The value of one way in the row, in the unit for all queries; a measurement that is not good gives a
-    /// word instead. If only some queries were timed, the cell says how many. The plot then extrapolates the
-    /// time of a CPU thread, whose queries take equal time, and omits others; it notes both.
-    void value(const std::string& way, const Measurement& measured, double value);
-    /// A cell with other text.
-    void words(const std::string& column, const std::string& text);
-    /// Adds a column with the ratio of two ways' times per query; empty if one was measured on only some
-    /// queries, unless it is a CPU thread, whose queries take equal time.
-    void ratio(const std::string& column, const std::string& of, const std::string& to);
-    void note(const std::string& text) { table_.notes.push_back(text); }
-
-    void add_to(BenchReport& report);
-
-  private:
-    /// Of the last row; adds the column if there is none of this name.
-    std::string& cell(const std::string& column);
-
-    BenchTable table_;
-    Panel panel_;  ///< one line per way
-    double x_ = 0;
-    std::map<std::string, double> us_per_query_;  ///< of the last row's ways that can be compared
-    bool some_partial_ = false, some_hollow_ = false;
-    std::string not_drawn_;
-};
-
-/// The lines of figures.csv. Seeds 002, 003 and 004 state figures; 000 and 001 show diagrams without values.
+/// The lines of figures.csv: what the seeds tabulate or say of times, speed-ups, rates and sizes. The text of 000 and 001 has no
+/// values of their diagrams.
 const std::vector<Figure>& paper_figures();
 
 /// The figure with this source, row and column; null if the text does not state it.

@@ -5,6 +5,7 @@
 #include "app/bench/run.h"
 #include "app/console/terminal.h"
 #include "app/report/text.h"
+#include "classifier/vote.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 
@@ -64,6 +65,16 @@ std::string Workload::mismatch(std::int64_t of_query, std::span<const std::uint3
             return "query " + std::to_string(of_query) + ", training image " + std::to_string(t) + ": " +
                    std::to_string(row[t]) + "; expected " + std::to_string(right[t]);
     return "";
+}
+
+std::int64_t Workload::count_right(const Neighbors& found) const {
+    const std::span<const std::uint8_t> truth = dataset.test.labels.span();
+    if (truth.empty() || leave_one_out) return 0;
+    std::int64_t right = 0;
+    for (std::int64_t q = 0; q < found.n_query; ++q)
+        right +=
+            vote(found.row(q), labels, {.k = found.k}).label == truth[static_cast<std::size_t>(q)] ? 1 : 0;
+    return right;
 }
 
 /// By plain loops; metrics that these do not support, by the CPU engine with k = the size of each piece of

@@ -22,6 +22,8 @@ struct Workload {
     /// Uniformly random bytes, reproducible by the seed.
     Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k, std::uint64_t seed);
 
+    /// Else its distances are random, and only selections can be measured.
+    bool has_images() const { return train.pixels != nullptr; }
     Problem problem(int k) const { return {train.count, query.count, train.dim, k, measure}; }
     Training training() const { return {train, labels}; }
 
@@ -39,6 +41,9 @@ struct Workload {
     std::string mismatch(const Neighbors& found) const;
     /// The same for one row of scores.
     std::string mismatch(std::int64_t of_query, std::span<const std::uint32_t> row) const;
+
+    /// How many test images of the data set, from the first on, these label right by their majority; 0 without one.
+    std::int64_t count_right(const Neighbors& found) const;
 
     std::unique_ptr<HostMemory> memory;  ///< of the data set: pinned if there is a GPU
     Dataset dataset;                     ///< empty if the images are random

@@ -143,15 +143,16 @@ std::string audit_json(const AuditReport& report) {
 
 /// A PNG of at most as many images as one sheet has.
 std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
-    Sheet sheet{.title = "Suspicious labels", .words = "", .images = report.judged()};
+    Sheet sheet{.title = "Suspicious labels",
+                .words = "",
+                .legend = "label, what the neighbors suggest, index, probability that the label is wrong",
+                .images = report.judged()};
     for (const Suspicion& one : report.first(usual_in_text))
         if (std::ssize(sheet.digits) < sheet_digits)
             sheet.digits.push_back({one.index, one.label, one.suggested, one.probability});
     sheet.words = counted_of(std::ssize(sheet.digits), std::ssize(report.audit.images),
                              report.by_others() ? "training image" : "test image") +
-                  ", " + short_method_text(report.method) +
-                  ": label, what the neighbors suggest, index, probability that the label is wrong.  " +
-                  report.data().source;
+                  ", " + short_method_text(report.method) + ", of " + report.data().source;
     return sheet_png(sheet);
 }
 

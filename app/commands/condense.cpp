@@ -27,16 +27,6 @@ void write_set(const std::filesystem::path& folder, const Training& training, co
     write_outputs_together(files, folder.string());
 }
 
-/// Of a training set that is in the folder under other names, nothing would be read any more.
-void check_hides_nothing(const std::string& folder) {
-    for (const std::filesystem::path& file : dataset_files(folder)) {
-        const std::string name = file.filename().string();
-        if (name.starts_with("train-") && name != mnist_files[0].name && name != mnist_files[1].name)
-            throw DataError(file.string() + ": would be hidden by " + mnist_files[0].name +
-                            "; expected another folder for --out");
-    }
-}
-
 std::string edited_text(const Edited& edited) {
     std::string rounds;
     std::int64_t all = 0;
@@ -63,7 +53,6 @@ int condense(const Options& options, Clock::time_point start) {
     const std::string& folder = options.condense.out;
     if (!options.given.contains("out"))
         throw UsageError("condense: writes a training set; expected --out DIR");
-    check_hides_nothing(folder);
     LoadedSet set(options, Needed::training);
     const Training& training = set.training().view();
     const PrototypeRule rule = options.condense.rule;

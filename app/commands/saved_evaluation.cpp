@@ -52,7 +52,7 @@ DataLocation location_of(const SavedReport& report, const Options& options) {
     std::error_code none;
     for (const char* name : std::span(report_files).last(2)) {
         const fs::path file = fs::path(report.file).parent_path() / name;
-        if (!fs::exists(file, none))
+        if (!fs::is_regular_file(file, none))  // a pipe may never be written to
             throw DataError(file.string() + ": no such file; expected the pictures of " + report.file +
                             " beside it");
         location.pictures.push_back(file);

@@ -194,6 +194,7 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
     if (!view.html.empty()) outputs.push_back({"--html", view.html});
     for (std::int64_t page = 0; page < pages; ++page)
         outputs.push_back({"--sheet", page_name(view.sheet, page, pages)});
+    check_distinct(outputs);
     check_outputs(outputs, inputs);
 }
 

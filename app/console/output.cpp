@@ -29,9 +29,10 @@ bool announces = false;
 
 [[noreturn]] void refuse(const std::string& file, int error) {
     throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
-                    (error == ENAMETOOLONG ? "a shorter name"
-                     : error == ENOENT     ? "a name in an existing folder"
-                                           : "permission to write there"));
+                    (error == ENAMETOOLONG                ? "a shorter name"
+                     : error == ENOENT                    ? "a name in an existing folder"
+                     : error == ENOSPC || error == EDQUOT ? "enough free space"
+                                                          : "permission to write there"));
 }
 
 /// Throws DataError unless files can be made in `folder`.
@@ -43,7 +44,9 @@ void check_writable(const fs::path& folder, const std::string& file) {
     if (!fs::is_directory(place, none))
         throw DataError(file + ": " + place.string() +
                         " is no folder; expected a name in an existing folder");
-    if (::access(place.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
+    // Permissions do not tell: in /proc root may write, but make nothing.
+    std::string made = place / ".mnist-knn-XXXXXX";
+    if (::mkdtemp(made.data()) == nullptr || ::rmdir(made.c_str()) != 0) refuse(file, errno);
 }
 
 /// New folders, which are removed again if nothing was written into them.
@@ -103,12 +106,18 @@ void check_not_read(const std::string& file, const std::string& option, const st
                             "); expected another file for " + option);
 }
 
-/// Throws DataError where a data set would be read from a single file that is written. Commands that write a data set into
-/// a folder check what the folder has.
+/// Throws DataError where a data set would be read from a single file that is written, or where what is written as a data
+/// set would hide a file of another spelling, or be hidden by it.
 void check_no_data_set(const OutputPlace& output) {
-    if (!output.in_folder && !other_spellings(place_of(output.file)).empty())
+    const std::vector<fs::path> spellings = other_spellings(place_of(output.file));
+    if (!output.in_folder && !spellings.empty())
         throw DataError(output.file + ": is a name by which a data set is read; expected another name for " +
                         output.option);
+    std::error_code none;
+    for (const fs::path& other : spellings)
+        if (fs::exists(fs::symlink_status(other, none)))
+            throw DataError(other.string() + ": would be hidden by " + output.file +
+                            "; expected another folder for " + output.option);
 }
 
 void check_output_folder(const std::string& folder) {
@@ -224,7 +233,6 @@ void check_distinct(const std::vector<OutputPlace>& outputs) {
 }
 
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs::path>& inputs) {
-    check_distinct(outputs);
     for (const OutputPlace& output : outputs)
         check_not_read(output.file, output.option, inputs);
     check_not_read("-", "standard output", inputs);  // what is printed

@@ -65,11 +65,11 @@ void put(std::ostream& out, std::span<const std::uint8_t> bytes);
 /// could not be written, unless one of them is standard output, which then holds nothing else.
 void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder = "");
 
-/// Throws UsageError if two of these files are one, under any spelling.
+/// Throws UsageError if two of these files are one, under any spelling. Of those that options name `main` does.
 void check_distinct(const std::vector<OutputPlace>& outputs);
 
-/// Before the work begins. Throws as check_distinct, and DataError where an output is one of `inputs` under any name ("-"
-/// among them is standard input), has a name by which a data set is read, or cannot be written.
+/// Before the work begins. Throws DataError where an output is one of `inputs` under any name ("-" among them is standard
+/// input), has a name by which a data set is read, would hide a part of one, or cannot be written.
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace knn

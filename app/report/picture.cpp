@@ -201,12 +201,14 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     const std::int64_t across =
         std::clamp<std::int64_t>(std::max(sheet.of, count), min_columns, sheet_columns);
     const std::int64_t down = std::max<std::int64_t>(1, divide_up(count, across));
-    const double width = 2 * sheet_margin + double(across) * cell_width - (cell_width - sheet_tile);
-    const double max_width = width - 2 * sheet_margin;
+    const double max_width = std::max(double(across) * cell_width - (cell_width - sheet_tile),
+                                      Canvas::width_of(sheet.legend, 10) + 1);
+    const double width = 2 * sheet_margin + max_width;
     Canvas canvas(width, sheet_head + double(down) * cell_height + sheet_margin / 2, 3);
     canvas.text(shortened(sheet.title, 20, max_width), sheet_margin, sheet_margin + 22, 20, ink, Side::left,
                 0.15);
-    canvas.text(shortened(sheet.words, 10, max_width), sheet_margin, sheet_margin + 46, 10);
+    canvas.text(shortened(sheet.words, 10, max_width), sheet_margin, sheet_margin + 42, 10);
+    canvas.text(sheet.legend, sheet_margin, sheet_margin + 60, 10);
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t row = i / across, col = i % across;
         draw_digit(canvas, sheet, sheet.digits[static_cast<std::size_t>(i)],
@@ -224,9 +226,9 @@ Sheet sheet_of(const Evaluation& evaluation, const Gallery& gallery, std::int64_
         pages > 1 ? "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " : "";
     Sheet sheet{gallery.title,
                 place + counted_of(all, std::max(gallery.found, all), "digit") + ", " +
-                    short_method_text(evaluation.method) +
-                    ": true label, predicted label, index, confidence.  " + evaluation.data->name +
-                    ", accuracy " + percent(evaluation.score.accuracy),
+                    short_method_text(evaluation.method) + ", accuracy " +
+                    percent(evaluation.score.accuracy) + " on " + evaluation.data->name,
+                "true label, predicted label, index, confidence",
                 test,
                 {},
                 all};

@@ -25,7 +25,8 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
 
 /// One page of digits: "label → predicted", in one color if they are equal, index and confidence of each.
 struct Sheet {
-    std::string title, words;  ///< words: the line below the title
+    std::string title;
+    std::string words, legend;  ///< the two lines below the title
     const LabeledImages& images;
     std::vector<PageDigit> digits = {};
     std::int64_t of = 0;  ///< digits of all pages, if there are more

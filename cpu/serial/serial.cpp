@@ -65,66 +65,13 @@ void by_insertion(Row row, std::span<Neighbor> out, Scratch& /*scratch*/) {
     }
 }
 
-constexpr std::array<SerialSelector, 4> table = {{
-    {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best", by_nth_element},
-    {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_sort},
-    {"serial_k_pass", "on the CPU, one thread: k searches for the minimum", by_k_pass},
-    {"serial_insertion", "on the CPU, one thread: insertion into the k best", by_insertion},
-}};
-
-/// Runs queries one after another: `fill` makes a row, and the selector takes its k smallest.
-class Serial {
-  public:
-    using Fill = std::function<void(std::int64_t, std::span<std::uint32_t>)>;
-
-    Serial(const Problem& problem, Fill fill, const SerialSelector& selector, const ProgressToken& token)
-        : neighbors(problem.n_query, problem.k),
-          fill_(std::move(fill)),
-          selector_(selector),
-          token_(token),
-          row_(static_cast<std::size_t>(problem.n_train)) {}
-
-    double fill_ms = 0, select_ms = 0;  ///< of the last run
-    Neighbors neighbors;
-
-    /// Answers the first n queries.
-    void run(std::int64_t n) {
-        fill_ms = select_ms = 0;
-        for (std::int64_t q = 0; q < n; ++q) {
-            if (token_.stopped()) throw Interrupted();
-            const auto begin = Clock::now();
-            fill_(q, row_);
-            const auto filled = Clock::now();
-            selector_.select(row_, neighbors.row(q), scratch_);
-            fill_ms += ms_between(begin, filled);
-            select_ms += ms_between(filled, Clock::now());
-        }
-    }
-
-  private:
-    Fill fill_;
-    const SerialSelector& selector_;
-    const ProgressToken& token_;
-    std::vector<std::uint32_t> row_;
-    Scratch scratch_;
-};
-
-}  // namespace
-
-std::span<const SerialSelector> serial_selectors() {
-    return table;
-}
-
-const SerialSelector* find_serial_selector(std::string_view name) {
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const SerialSelector& one) { return one.name == name; });
-    return found != table.end() ? &*found : nullptr;
-}
-
-void unpadded_bitonic(Row row, std::span<Neighbor> out, Scratch& keys) {
+/// The steps of seed 003's bitonic sort (§2) for the next power of two, without padding: keys whose partner would be behind the
+/// end stay where they are. With blocks of `max_size` keys it ends when these are sorted.
+template <std::size_t max_size>
+void by_bitonic_steps(Row row, std::span<Neighbor> out, Scratch& keys) {
     make_keys(row, keys);
     const std::size_t n = keys.size();
-    for (std::size_t size = 2; size / 2 < n; size *= 2)
+    for (std::size_t size = 2; size / 2 < n && size <= max_size; size *= 2)
         for (std::size_t step = size / 2; step > 0; step /= 2)
             for (std::size_t i = 0; i < n; ++i) {
                 const std::size_t partner = i ^ step;
@@ -134,9 +81,118 @@ void unpadded_bitonic(Row row, std::span<Neighbor> out, Scratch& keys) {
     take_first(keys, out);
 }
 
-void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row) {
+constexpr std::array<SerialSelector, 4> table = {{
+    {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best", by_nth_element},
+    {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_sort},
+    {"serial_k_pass", "on the CPU, one thread: k searches for the minimum", by_k_pass},
+    {"serial_insertion", "on the CPU, one thread: insertion into the k best", by_insertion},
+}};
+
+constexpr std::array<SerialSelector, 2> wrong_sorts = {{
+    {"bitonic_unpadded", "the sort without padding",
+     by_bitonic_steps<std::numeric_limits<std::size_t>::max() / 2>},
+    {"bitonic_blocks", "the same in blocks of 2,048 keys", by_bitonic_steps<2048>},
+}};
+
+const SerialSelector* find_in(std::span<const SerialSelector> all, std::string_view name) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const SerialSelector& one) { return one.name == name; });
+    return found != all.end() ? &*found : nullptr;
+}
+
+using Fill = std::function<void(std::int64_t, std::span<std::uint32_t>)>;
+
+/// Runs queries one after another: `fill` makes a row, and the selector takes its k smallest. half: queries are training points,
+/// and `fill` makes the part of a row behind its point, which the rows of later ones get from it.
+class Serial {
+  public:
+    Serial(const Problem& problem, bool half, Fill fill, const SerialSelector& selector,
+           const ProgressToken& token)
+        : neighbors(problem.n_query, problem.k),
+          n_train_(static_cast<std::size_t>(problem.n_train)),
+          half_(half),
+          fill_(std::move(fill)),
+          selector_(selector),
+          token_(token) {}
+
+    double fill_ms = 0, select_ms = 0;  ///< of the last run
+    Neighbors neighbors;
+
+    /// Answers the first n queries.
+    void run(std::int64_t n) {
+        fill_ms = select_ms = 0;
+        const auto rows = static_cast<std::size_t>(half_ ? n : 1);
+        matrix_.resize(rows * n_train_);
+        for (std::int64_t q = 0; q < n; ++q) {
+            if (token_.stopped()) throw Interrupted();
+            const auto begin = Clock::now();
+            const auto i = static_cast<std::size_t>(q);
+            const std::span row = std::span(matrix_).subspan(i % rows * n_train_, n_train_);
+            fill_(q, row);
+            if (half_)
+                for (std::size_t t = i + 1; t < rows; ++t)
+                    matrix_[t * n_train_ + i] = row[t];
+            const auto filled = Clock::now();
+            selector_.select(row, neighbors.row(q), scratch_);
+            fill_ms += ms_between(begin, filled);
+            select_ms += ms_between(filled, Clock::now());
+        }
+    }
+
+  private:
+    std::size_t n_train_;
+    bool half_;
+    Fill fill_;
+    const SerialSelector& selector_;
+    const ProgressToken& token_;
+    std::vector<std::uint32_t> matrix_;  // one row, or all, which get distances from each other
+    Scratch scratch_;
+};
+
+/// A trial on as many queries as there is time for.
+SerialTrial timed(const Problem& problem, bool half, const Fill& fill, const SerialSelector& selector,
+                  const TrialOptions& options, const ProgressToken& token) {
+    SerialTrial trial;
+    Plan plan;
+    trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
+    if (trial.select.refusal) return trial;
+    Serial serial(problem, half, fill, selector, token);
+    serial.run(1);  // warms up
+    serial.run(1);
+    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
+    const double affordable = options.budget_ms / ms_per_query / TrialOptions::min_runs;
+    const std::int64_t n =
+        std::clamp(static_cast<std::int64_t>(affordable), std::int64_t{1}, problem.n_query);
+    for (int run = options.runs(ms_per_query * static_cast<double>(n)); run > 0; --run) {
+        serial.run(n);
+        trial.distance.ms.push_back(serial.fill_ms);
+        trial.select.ms.push_back(serial.select_ms);
+    }
+    trial.distance.n_query = trial.select.n_query = trial.neighbors.n_query = n;
+    if (half) trial.distance.n_query = 2 * n - n * n / problem.n_train;
+    trial.neighbors.k = problem.k;
+    trial.neighbors.rows.assign(serial.neighbors.rows.begin(), serial.neighbors.rows.begin() + n * problem.k);
+    return trial;
+}
+
+}  // namespace
+
+std::span<const SerialSelector> serial_selectors() {
+    return table;
+}
+
+const SerialSelector* find_serial_selector(std::string_view name) {
+    return find_in(table, name);
+}
+
+const SerialSelector* find_wrong_sort(std::string_view name) {
+    return find_in(wrong_sorts, name);
+}
+
+void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row,
+                      std::int64_t first) {
     constexpr std::int64_t piece = 1 << 15;  // pixels whose squares fit a signed sum of 32 bits
-    for (std::int64_t t = 0; t < train.count; ++t) {
+    for (std::int64_t t = first; t < train.count; ++t) {
         const std::uint8_t* image = train.row(t);
         std::uint32_t total = 0;
         for (std::int64_t begin = 0; begin < train.dim; begin += piece) {
@@ -164,7 +220,7 @@ class SerialIndex final : public DeviceIndex {
         const Queries& queries = wanted.queries;
         const std::int64_t n = queries.count();
         Serial serial(
-            {train_.count, n, train_.dim, wanted.k},
+            {train_.count, n, train_.dim, wanted.k}, false,
             [&](std::int64_t q, std::span<std::uint32_t> row) {
                 token.step(q, n);
                 serial_distances(train_, queries.rows.row(q), row);
@@ -209,35 +265,24 @@ std::unique_ptr<DeviceIndex> open_serial(const Rows& train) {
 SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
                         const SerialSelector& selector, const TrialOptions& options,
                         const ProgressToken& token) {
-    return time_serial_select(
-        problem,
-        [&](std::int64_t q, std::span<std::uint32_t> row) { serial_distances(train, query.row(q), row); },
-        selector, options, token);
+    const auto fill = [&](std::int64_t q, std::span<std::uint32_t> row) {
+        serial_distances(train, query.row(q), row);
+    };
+    return timed(problem, false, fill, selector, options, token);
 }
 
-SerialTrial time_serial_select(const Problem& problem, const Serial::Fill& row_of,
-                               const SerialSelector& selector, const TrialOptions& options,
-                               const ProgressToken& token) {
-    SerialTrial trial;
-    Plan plan;
-    trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
-    if (trial.select.refusal) return trial;
-    Serial serial(problem, row_of, selector, token);
-    serial.run(1);  // warms up
-    serial.run(1);
-    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
-    const double affordable = options.budget_ms / ms_per_query / TrialOptions::min_runs;
-    const std::int64_t n =
-        std::clamp(static_cast<std::int64_t>(affordable), std::int64_t{1}, problem.n_query);
-    for (int run = options.runs(ms_per_query * static_cast<double>(n)); run > 0; --run) {
-        serial.run(n);
-        trial.distance.ms.push_back(serial.fill_ms);
-        trial.select.ms.push_back(serial.select_ms);
-    }
-    trial.distance.n_query = trial.select.n_query = trial.neighbors.n_query = n;
-    trial.neighbors.k = problem.k;
-    trial.neighbors.rows.assign(serial.neighbors.rows.begin(), serial.neighbors.rows.begin() + n * problem.k);
-    return trial;
+SerialTrial time_serial_half(const Problem& problem, const Rows& points, const SerialSelector& selector,
+                             const TrialOptions& options, const ProgressToken& token) {
+    const auto fill = [&](std::int64_t q, std::span<std::uint32_t> row) {
+        row[static_cast<std::size_t>(q)] = excluded_distance;
+        serial_distances(points, points.row(q), row, q + 1);
+    };
+    return timed(problem, true, fill, selector, options, token);
+}
+
+SerialTrial time_serial_select(const Problem& problem, const Fill& row_of, const SerialSelector& selector,
+                               const TrialOptions& options, const ProgressToken& token) {
+    return timed(problem, false, row_of, selector, options, token);
 }
 
 double copy_gb_per_s() {

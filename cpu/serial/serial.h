@@ -27,13 +27,13 @@ std::span<const SerialSelector> serial_selectors();
 /// The one of this name; null if there is none.
 const SerialSelector* find_serial_selector(std::string_view name);
 
-/// Squared distances of one query to every training image: `row` has n_train values.
-void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row);
+/// Squared distances of one query to the training images from `first` on: `row` has n_train values.
+void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row,
+                      std::int64_t first = 0);
 
-/// The first of a row after a bitonic sort without padding, in which keys whose partner would be behind the end stay
-/// where they are (seed 003, §2). Sorted only if the row's length is a power of two.
-void unpadded_bitonic(std::span<const std::uint32_t> row, std::span<Neighbor> out,
-                      std::vector<std::uint64_t>& scratch);
+/// The steps of seed 003's wrong bitonic sorts (§2), by the names of the GPU's: `bitonic_unpadded` and `bitonic_blocks`.
+/// Null if there is none of this name.
+const SerialSelector* find_wrong_sort(std::string_view name);
 
 /// The name of the serial search in Plan::distance.
 inline constexpr const char* serial_distance = "serial";
@@ -52,6 +52,12 @@ struct SerialTrial {
 SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
                         const SerialSelector& selector, const TrialOptions& options,
                         const ProgressToken& token);
+
+/// The same for queries that are the training points, as in seed 004: one of each two equal distances is computed and
+/// written to both places, and no point is its own neighbor. With fewer queries than all, those of the first rows, which
+/// have more than their share of the pairs: distance.n_query is the number of rows with as many pairs on average.
+SerialTrial time_serial_half(const Problem& problem, const Rows& points, const SerialSelector& selector,
+                             const TrialOptions& options, const ProgressToken& token);
 
 /// Selection alone; `row_of` fills a row before its selection is timed.
 SerialTrial time_serial_select(const Problem& problem,

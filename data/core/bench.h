@@ -45,6 +45,14 @@ struct TrialOptions {
     }
 };
 
+/// What a selector leaves in its k places of a row.
+enum class Finds {
+    nearest,    ///< the k nearest in order
+    kth,        ///< the k-th in its place, nothing elsewhere
+    kth_value,  ///< the same with its distance alone; the index is that of no_neighbor
+    wrong       ///< what its steps give, which are wrong by design: cpu::find_wrong_sort has the same steps
+};
+
 /// The result of a trial.
 struct Trial {
     std::vector<double> ms = {};     ///< of each run, without warm-up runs
@@ -52,6 +60,23 @@ struct Trial {
     double operations = 3;           ///< of a distance kernel, per pair and pixel: subtract, multiply, add
     double pixel_bytes = 4;          ///< that a distance kernel reads: floats, or bytes
     UnsupportedReason refusal = {};  ///< why there was no run
+    std::int64_t peak_bytes =
+        0;  ///< device memory for the trial's queries: matrix, neighbors, scratch; no images
+    Finds finds = Finds::nearest;  ///< of a selector
+};
+
+/// A program of seed 003 as a whole: one test image after another, distances, `bitonic_step`, the host waits for each.
+struct Program {
+    const char* name;
+    const char* distance;         ///< a rung of the ladder
+    bool pinned = false;          ///< §3.1: images in page-locked host memory
+    bool pitched = false;         ///< §3.3: training rows by cudaMallocPitch
+    bool allocates_once = false;  ///< §3.3: not for each image
+};
+inline constexpr Program programs[] = {
+    {"previous", "ladder_scalar"},                            // §4.1, the version before the improvements
+    {"allocated_once", "ladder_scalar", false, false, true},  // §3.3
+    {"final", "ladder_unroll8", true, true, true},            // §4.1, the final version
 };
 
 /// A trial on as many of `all` queries as there is time for: `run(n)` returns its milliseconds, and has run the trial's

@@ -14,21 +14,18 @@ namespace {
 
 constexpr int poison = 0xa5;
 
-/// In any of the tables; null if none has it.
-template <class Entry>
-const Entry* find_among(std::initializer_list<std::span<const Entry* const>> tables,
-                        const std::string& name) {
-    for (const auto table : tables)
-        if (const Entry* found = find_in(table, name)) return found;
+/// Null if no table has it.
+const DistanceKernel* find_distance(const std::string& name) {
+    for (const std::span<const DistanceKernel* const> table : {distance_table(), {rungs}, {half_kernels}})
+        if (const DistanceKernel* found = find_in(table, name)) return found;
     return nullptr;
 }
 
-const DistanceKernel* find_distance(const std::string& name) {
-    return find_among<DistanceKernel>({distance_table(), rungs, half_kernels}, name);
-}
-
-const Selector* find_selector(const std::string& name) {
-    return find_among<Selector>({selector_table(), kth_selectors, unpadded_selectors}, name);
+/// Null if there is none.
+BenchSelector find_selector(const std::string& name) {
+    for (const BenchSelector& one : bench_selectors)
+        if (name == one.selector->name) return one;
+    return {find_in(selector_table(), name), Finds::nearest};
 }
 
 /// Values that look random and depend only on their place (the finalizer of MurmurHash3).
@@ -81,13 +78,15 @@ class GpuBenchArrays : public BenchArrays {
         prepare(*kernel);
         const std::int64_t max_n = fitting(n_query(), kernel->workspace_bytes);
         trial = runs_.timed(max_n, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+        trial.peak_bytes = used_bytes(trial.n_query, kernel->workspace_bytes) +
+                           static_cast<std::int64_t>(kernel->prepared_bytes(sized(n_query())));
         trial.operations = kernel->operations;
         trial.pixel_bytes = kernel->takes == Pixels::bytes ? 1 : 4;
         return trial;
     }
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
-        const Selector* selector = find_selector(name);
+        const auto [selector, finds] = find_selector(name);
         problem_.k = k;
         Trial trial;
         trial.refusal = refuse(selector);
@@ -97,10 +96,14 @@ class GpuBenchArrays : public BenchArrays {
         check(cudaMemsetAsync(neighbors_.d_data(), poison, size * sizeof(Neighbor), stream_),
               "poisoning the neighbors");
         const std::int64_t max_n = fitting(n_query(), selector->workspace_bytes);
-        return runs_.timed(max_n, options, [&](std::int64_t n) {
-            selector->enqueue(sized(n), matrix_.first(n), {neighbors_.d_data(), n, k}, workspace_.d_data(),
-                              stream_);
+        trial = runs_.timed(max_n, options, [&, one = selector](std::int64_t n) {
+            one->enqueue(sized(n), matrix_.first(n), {neighbors_.d_data(), n, k}, workspace_.d_data(),
+                         stream_);
         });
+        trial.finds = finds;
+        trial.peak_bytes = used_bytes(trial.n_query, selector->workspace_bytes) +
+                           trial.n_query * k * std::int64_t{sizeof(Neighbor)};
+        return trial;
     }
 
     std::vector<std::uint32_t> matrix_row(std::int64_t query) override {
@@ -117,12 +120,10 @@ class GpuBenchArrays : public BenchArrays {
         const std::int64_t values = (train_images_.count + query_images_.count) * train_images_.dim;
         const auto size = static_cast<std::size_t>(values) * sizeof(float);
         const DeviceBuffer<char> to(size);
-        std::vector<char> pageable(pinned ? 0 : size);
-        const PinnedBuffer<char> locked(pinned ? size : 0);
-        char* from = pinned ? locked.data() : pageable.data();
-        std::fill_n(from, size, char{1});
+        HostArray<char> from(size, pinned);
         return runs_.repeated(query_images_.count, options, [&] {
-            check(cudaMemcpyAsync(to.d_data(), from, size, cudaMemcpyHostToDevice, stream_), "uploading");
+            check(cudaMemcpyAsync(to.d_data(), from.data(), size, cudaMemcpyHostToDevice, stream_),
+                  "uploading");
         });
     }
 
@@ -206,6 +207,12 @@ class GpuBenchArrays : public BenchArrays {
             n = (n + 1) / 2;
         workspace_.reserve(bytes_for(sized(n)));
         return n;
+    }
+
+    /// Of the rows of n queries in the matrix, and the workspace for them.
+    std::int64_t used_bytes(std::int64_t n, std::size_t (*bytes_for)(const Problem&)) const {
+        return n * static_cast<std::int64_t>(matrix_.rows().pitch_bytes) +
+               static_cast<std::int64_t>(bytes_for(sized(n)));
     }
 
     void enqueue(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n, bool linear) {

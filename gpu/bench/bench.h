@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "data/core/bench.h"
+#include "data/core/timeline.h"
 #include "data/rerank/descriptor.h"
 #include "data/transform/fitted.h"
 
@@ -24,10 +25,12 @@ std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, co
 Trial time_kernels(const Plan& plan, const Training& training, const Rows& query, int k,
                    const TrialOptions& options, const ProgressToken& token, Neighbors& found);
 
-/// Times seed 003's version before its improvements as a whole, one query after another, by the host's clock: uploads from
-/// pageable memory, scalar distances, the bitonic sort, downloads. For l2; `found` gets the neighbors of the trial's queries.
-Trial time_before(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
-                  const ProgressToken& token, Neighbors& found);
+/// Times a program of seed 003 as a whole, by the host's clock, from the upload of the training images to the last download.
+/// For l2. `found` gets the neighbors of the trial's queries, `stages` the time of allocations, transfers, distances and sorts
+/// in the last run.
+Trial time_program(int device, const Program& program, const Rows& train, const Rows& query, int k,
+                   const TrialOptions& options, const ProgressToken& token, Neighbors& found,
+                   Timeline& stages);
 
 /// Times a transform of images that are on the device, all in one launch per kernel. `features` gets them,
 /// count × dim_out.

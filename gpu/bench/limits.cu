@@ -66,16 +66,15 @@ Limits measure_limits(int device) {
     });
 
     const std::size_t upload = std::min<std::size_t>(size, std::size_t{1} << 28);
-    PinnedBuffer<char> pinned(upload);
-    std::fill_n(pinned.data(), upload, char{1});
-    std::vector<char> pageable(upload, 1);
-    const auto upload_rate = [&](const char* host) {
+    const auto upload_rate = [&](bool pinned) {
+        HostArray<char> host(upload, pinned);
         return rate(runs, static_cast<double>(upload), [&] {
-            check(cudaMemcpyAsync(to.d_data(), host, upload, cudaMemcpyHostToDevice, stream), "uploading");
+            check(cudaMemcpyAsync(to.d_data(), host.data(), upload, cudaMemcpyHostToDevice, stream),
+                  "uploading");
         });
     };
-    limits.pinned_upload_gb_per_s = upload_rate(pinned.data());
-    limits.pageable_upload_gb_per_s = upload_rate(pageable.data());
+    limits.pinned_upload_gb_per_s = upload_rate(true);
+    limits.pageable_upload_gb_per_s = upload_rate(false);
     return limits;
 }
 

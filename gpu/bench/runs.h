@@ -6,6 +6,7 @@
 /// affect the time of short kernels.
 
 #include <algorithm>
+#include <vector>
 
 #include "data/core/bench.h"
 #include "gpu/runtime/buffers.h"
@@ -23,6 +24,20 @@ inline Neighbors downloaded(const DeviceBuffer<Neighbor>& from, std::int64_t n, 
           "downloading neighbors");
     return found;
 }
+
+/// Host memory: page-locked, or ordinary. Ones.
+template <class T>
+class HostArray {
+  public:
+    HostArray(std::size_t size, bool pinned) : ordinary_(pinned ? 0 : size), pinned_(pinned ? size : 0) {
+        std::fill_n(data(), size, T{1});  // every page is there
+    }
+    T* data() { return pinned_.size() > 0 ? pinned_.data() : ordinary_.data(); }
+
+  private:
+    std::vector<T> ordinary_;
+    PinnedBuffer<T> pinned_;
+};
 
 class Runs {
   public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -43,14 +44,6 @@ Graph captured(cudaStream_t stream, const Enqueue& enqueue) {
     return Graph(launchable);
 }
 
-/// count × stride floats, zeros beyond dim: the rungs read four at a time.
-std::vector<float> floats_of(const Rows& images, std::int64_t stride) {
-    std::vector<float> floats(static_cast<std::size_t>(images.count * stride));
-    for (std::int64_t i = 0; i < images.count; ++i)
-        std::copy_n(images.row(i), images.dim, floats.begin() + i * stride);
-    return floats;
-}
-
 }  // namespace
 
 /// As in docs/performance.md: all launches are in one CUDA graph, so that the host's speed has no effect.
@@ -85,48 +78,107 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
     return trial;
 }
 
-/// The version before the improvements of seed 003 as a whole: images as floats in pageable memory, linear rows; then, for
-/// one test image after another, an upload, the scalar distance kernel, the padded bitonic sort, and a download of the k
-/// nearest. The host waits for each. Votes are the caller's.
-Trial time_before(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
-                  const ProgressToken& token, Neighbors& found) {
+namespace {
+
+/// count × stride floats, zeros beyond dim: the rungs read four at a time.
+HostArray<float> floats_of(const Rows& images, std::int64_t stride, bool pinned) {
+    HostArray<float> floats(static_cast<std::size_t>(images.count * stride), pinned);
+    for (std::int64_t i = 0; i < images.count; ++i) {
+        float* row = floats.data() + i * stride;
+        std::fill(std::copy_n(images.row(i), images.dim, row), row + stride, 0.0f);
+    }
+    return floats;
+}
+
+/// What a program allocates for each image, or once.
+struct ProgramBuffers {
+    DeviceBuffer<float> query;
+    DeviceBuffer<std::uint32_t> row;
+    DeviceBuffer<Neighbor> neighbors;
+    DeviceBuffer<char> workspace;
+
+    ProgramBuffers(const Problem& problem, std::int64_t stride, const Selector& sort)
+        : query(static_cast<std::size_t>(stride)),
+          row(static_cast<std::size_t>(problem.n_train)),
+          neighbors(static_cast<std::size_t>(problem.k)),
+          workspace(sort.workspace_bytes(problem)) {}
+};
+
+}  // namespace
+
+Trial time_program(int device, const Program& program, const Rows& train, const Rows& query, int k,
+                   const TrialOptions& options, const ProgressToken& token, Neighbors& found,
+                   Timeline& stages) {
     check(cudaSetDevice(device), "choosing the device");
-    const Selector& sort = named_in(selector_table(), "bitonic");
+    const DistanceKernel& kernel = named_in(std::span<const DistanceKernel* const>(rungs), program.distance);
+    const Selector& sort = bitonic_step_selector;
     const Problem problem{train.count, 1, train.dim, k};
     Trial trial;
-    trial.refusal = ladder_scalar.supports(problem);
+    trial.refusal = kernel.supports(problem);
     if (!trial.refusal) trial.refusal = sort.supports(problem);
     if (trial.refusal) return trial;
 
     const std::int64_t stride = round_up(train.dim, 4);
-    const std::vector<float> all_train = floats_of(train, stride), all_query = floats_of(query, stride);
-    const std::size_t pitch = static_cast<std::size_t>(stride) * sizeof(float);
-    const DeviceBuffer<float> d_train(all_train.size()), d_query(static_cast<std::size_t>(stride));
-    const DeviceBuffer<std::uint32_t> d_row(static_cast<std::size_t>(train.count));
-    const DeviceBuffer<Neighbor> d_neighbors(static_cast<std::size_t>(k));
-    const DeviceBuffer<char> d_workspace(sort.workspace_bytes(problem));
-    const FloatRows train_rows{d_train.d_data(), train.count, train.dim, pitch},
-        query_row{d_query.d_data(), 1, train.dim, pitch};
-    const DistanceRows row{d_row.d_data(), 1, train.count, d_row.size() * sizeof(std::uint32_t)};
+    const std::size_t row_bytes = static_cast<std::size_t>(stride) * sizeof(float);
+    HostArray<float> all_train = floats_of(train, stride, program.pinned),
+                     all_query = floats_of(query, stride, program.pinned);
+    const DeviceBuffer<float> linear(program.pitched ? 0 : static_cast<std::size_t>(train.count * stride));
+    const PitchedBuffer<float> pitched =
+        program.pitched ? PitchedBuffer<float>(train.count, stride) : PitchedBuffer<float>();
+    const FloatRows train_rows = program.pitched
+                                     ? pitched.first(train.count, train.dim)
+                                     : FloatRows{linear.d_data(), train.count, train.dim, row_bytes};
     const Stream stream;  // destroyed first
+    const auto stage = [&](const char* name, const auto& work) {
+        const auto begin = Clock::now();
+        work();
+        stream.synchronize();
+        stages.add({.name = name, .launches = 1, .total_ms = ms_since(begin)});
+    };
     const auto copy = [&](void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
         check(cudaMemcpyAsync(to, from, bytes, kind, stream), "copying");
-        stream.synchronize();
     };
     found = Neighbors(query.count, k);
     trial = timed_trial(options, query.count, [&](std::int64_t n) {
+        stages = {};
         const auto begin = Clock::now();
-        copy(d_train.d_data(), all_train.data(), all_train.size() * sizeof(float), cudaMemcpyHostToDevice);
+        stage("transfer", [&] {
+            check(cudaMemcpy2DAsync(train_rows.d_data, train_rows.pitch_bytes, all_train.data(), row_bytes,
+                                    row_bytes, static_cast<std::size_t>(train.count), cudaMemcpyHostToDevice,
+                                    stream),
+                  "uploading");
+        });
+        std::optional<ProgramBuffers> buffers;
         for (std::int64_t q = 0; q < n; ++q) {
             if (token.stopped()) throw Interrupted();
-            copy(d_query.d_data(), all_query.data() + q * stride, pitch, cudaMemcpyHostToDevice);
-            ladder_scalar.enqueue(problem, {{train_rows, {}}, {query_row, {}}}, row, nullptr, stream);
-            sort.enqueue(problem, row, {d_neighbors.d_data(), 1, k}, d_workspace.d_data(), stream);
-            copy(found.row(q).data(), d_neighbors.d_data(), d_neighbors.size() * sizeof(Neighbor),
-                 cudaMemcpyDeviceToHost);
+            if (!buffers || !program.allocates_once)
+                stage("allocate", [&] {
+                    buffers.reset();
+                    buffers.emplace(problem, stride, sort);
+                });
+            const FloatRows query_row{buffers->query.d_data(), 1, train.dim, row_bytes};
+            const DistanceRows row{buffers->row.d_data(), 1, train.count,
+                                   buffers->row.size() * sizeof(std::uint32_t)};
+            stage("transfer", [&] {
+                copy(query_row.d_data, all_query.data() + q * stride, row_bytes, cudaMemcpyHostToDevice);
+            });
+            stage("distance", [&] {
+                kernel.enqueue(problem, {{train_rows, {}}, {query_row, {}}}, row, nullptr, stream);
+            });
+            stage("sort", [&] {
+                sort.enqueue(problem, row, {buffers->neighbors.d_data(), 1, k}, buffers->workspace.d_data(),
+                             stream);
+            });
+            stage("transfer", [&] {
+                copy(found.row(q).data(), buffers->neighbors.d_data(),
+                     buffers->neighbors.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost);
+            });
         }
         return ms_since(begin);
     });
+    trial.peak_bytes = static_cast<std::int64_t>(
+        sizeof(std::uint32_t) * static_cast<std::size_t>(train.count) + sort.workspace_bytes(problem) +
+        sizeof(Neighbor) * static_cast<std::size_t>(k));
     found.n_query = trial.n_query;
     found.rows.resize(static_cast<std::size_t>(trial.n_query * k));
     return trial;

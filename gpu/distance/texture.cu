@@ -11,7 +11,8 @@
 //            texture units are the bottleneck, at 4 texels per clock and multiprocessor.
 // metrics    l2, l1, lp (terms.cuh)
 // limits     the device's limits for textures on linear memory: 131,072 training images and 65,000 pixels on
-//            all cards so far. Above them the seed falls back to `tiled`, as `auto-texture` does.
+//            all cards so far. Above them the seed falls back to tiles in shared memory (§4.3.1), as `auto-texture` does: of
+//            the sizes of `bench --case nolan`, for 262,144 reference points alone. The seed does not state its sizes.
 // work       n_query · n_train · dim subtractions and multiply-adds; one texel per 8 of them
 
 #include <cassert>

@@ -1,5 +1,5 @@
 #pragma once
-/// The transposed training set, for kernels whose adjacent threads read adjacent training images.
+/// Transposed arrays, for kernels whose adjacent threads read what belongs to adjacent rows.
 
 #include <cassert>
 
@@ -12,10 +12,11 @@ namespace transposing {
 constexpr int tile = 32, tile_rows = 8;
 
 /// Tiles of 32 × 32 through shared memory, so that reads and writes are coalesced.
-static __global__ void __launch_bounds__(tile* tile_rows)
-    transpose_kernel(FloatRows in, float* d_out, std::int64_t stride) {
+template <class T>
+__global__ void __launch_bounds__(tile* tile_rows)
+    transpose_kernel(PitchedRows<T> in, T* d_out, std::int64_t stride) {
     assert(blockDim.x == tile && blockDim.y == tile_rows && stride >= in.n);
-    __shared__ float values[tile][tile + 1];
+    __shared__ T values[tile][tile + 1];
     const std::int64_t row_begin = std::int64_t{blockIdx.x} * tile,
                        column_begin = std::int64_t{blockIdx.y} * tile;
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
@@ -30,24 +31,32 @@ static __global__ void __launch_bounds__(tile* tile_rows)
 
 }  // namespace transposing
 
-/// Stride of a column in floats: n_train rounded up to 32.
-inline std::int64_t column_stride(std::int64_t n_train) {
-    return round_up(n_train, transposing::tile);
+/// Stride of a column in elements: the number of rows rounded up to 32.
+inline std::int64_t column_stride(std::int64_t rows) {
+    return round_up(rows, transposing::tile);
 }
 
+/// Columns of what is transposed, at most.
+inline constexpr std::int64_t max_columns = max_grid_y * transposing::tile;
+
+/// Queues the copy of n × cols elements to cols × column_stride(n).
+template <class T>
+void enqueue_transpose(const PitchedRows<T>& in, T* d_columns, cudaStream_t stream) {
+    using namespace transposing;
+    const std::int64_t stride = column_stride(in.n);
+    const dim3 tiles(grid_size(stride / tile), static_cast<unsigned>(divide_up(in.cols, tile)));
+    transpose_kernel<<<tiles, dim3(tile, tile_rows), 0, stream>>>(in, d_columns, stride);
+    check_launch("launching a transposition");
+}
+
+/// Of the training set: dim × column_stride(n_train) floats.
 inline std::size_t columns_bytes(const Problem& problem) {
     return sizeof(float) * static_cast<std::size_t>(problem.dim * column_stride(problem.n_train));
 }
 
-/// DistanceKernel::prepare: queues the copy of n_train × dim floats to dim × column_stride(n_train).
+/// DistanceKernel::prepare.
 inline void prepare_columns(const Problem&, const Images& images, void* d_columns, cudaStream_t stream) {
-    using namespace transposing;
-    const FloatRows& train = images.floats;
-    const std::int64_t stride = column_stride(train.n);
-    const dim3 tiles(grid_size(stride / tile), static_cast<unsigned>(divide_up(train.cols, tile)));
-    transpose_kernel<<<tiles, dim3(tile, tile_rows), 0, stream>>>(train, static_cast<float*>(d_columns),
-                                                                  stride);
-    check_launch("launching the transposition of the training set");
+    enqueue_transpose(images.floats, static_cast<float*>(d_columns), stream);
 }
 
 }  // namespace knn::gpu

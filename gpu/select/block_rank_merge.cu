@@ -1,18 +1,21 @@
-// Ranks within sections of a row in shared memory, then a merge of the sections' best (seed 000, §4.4.4
-// and §6.1: proposed there, never built).
+// Ranks within sections of a row in shared memory, then merges of the sections.
 //
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out        n_query × k neighbors
-// workspace  two arrays of keys, for as many rows at once as fit in 256 MiB, at least one: the sections'
-//            best in order, ⌈n_train / 64⌉ runs of min(k, 64) keys per row; then the runs after each merge
+// workspace  two arrays of keys, for as many rows at once as fit in 256 MiB, at least one: the sections in order,
+//            ⌈n_train / 64⌉ runs per row; then the runs after each merge
 // launch     64 threads per section, 4 sections per block: every thread computes the rank of one distance and
-//            writes its key there. Then pairs of adjacent runs are merged into one of at most k keys: a
-//            thread finds the rank of one key, its own index plus the number of smaller keys in the other
-//            run by binary search. ⌈log₂ sections⌉ rounds.
+//            writes its key there. Then pairs of adjacent runs are merged into one: a thread finds the rank of
+//            one key, its own index plus the number of smaller keys in the other run by binary search.
+//            ⌈log₂ sections⌉ rounds.
+//            block_rank_merge  keeps at most k keys of a run (seed 000, §4.4.4 and §6.1: proposed there, never built)
+//            merge_sort        for `bench` alone: keeps all, which sorts the whole row. A segmented sort by merging, as seed
+//                              002, §4.2, uses ModernGPU's; that one divides the work of a merge by merge paths.
 // order      keys are distance << 32 | index, all different
 // limits     n_train <= 2³⁰
 // work       64 comparisons per distance, 3.8 million per row for MNIST (`rank` needs 3.6·10⁹); the merges
-//            write min(k, 64) / 64 of the row's keys, then half of that in each round once runs have k keys
+//            write min(k, 64) / 64 of the row's keys, then half of that in each round once runs have k keys; or all of them
+//            in each round
 
 #include <algorithm>
 #include <cassert>
@@ -83,11 +86,10 @@ __device__ unsigned count_before(const NeighborKey* d_keys, unsigned size, Neigh
 
 /// One round: merges runs 2i and 2i + 1 of `run` keys into run i of `merged` <= 2 · `run` keys. Equal keys
 /// are all no_key; those of the left run come first, so every slot is written. The last of an odd number of
-/// runs is padded with no_key. Grid: keys of a row / 256 × rows. The last round has one run and writes
-/// neighbors.
+/// runs is padded with no_key. Grid: keys of a row / 256 × rows. The last round has one run, and writes the first k to d_out.
 __global__ void __launch_bounds__(threads)
     merge_kernel(const NeighborKey* d_from, unsigned runs, unsigned run, NeighborKey* d_to, unsigned merged,
-                 Neighbor* d_out) {
+                 Neighbor* d_out, unsigned k) {
     const unsigned i = blockIdx.x * threads + threadIdx.x;
     if (i >= runs * run) return;
     assert(merged <= 2 * run);
@@ -99,66 +101,66 @@ __global__ void __launch_bounds__(threads)
     NeighborKey* d_merged = d_to + (row * ((runs + 1) / 2) + number / 2) * merged;
     if (other < runs) {
         place += count_before(d_row + std::int64_t{other} * run, run, key, number & 1);
-    } else if (d_out == nullptr && place + run < merged) {
+    } else if (place + run < merged) {
         d_merged[place + run] = no_key;
     }
     if (place >= merged) return;
-    if (d_out != nullptr) {
-        d_out[row * merged + place] = neighbor_of(key);
-    } else {
-        d_merged[place] = key;
-    }
+    d_merged[place] = key;
+    if (d_out != nullptr && place < k) d_out[row * k + place] = neighbor_of(key);
 }
 
-/// A row's runs after ranking the sections, and how many rows the workspace holds.
+/// A row's runs after ranking the sections, and how many rows the workspace holds. keep: the most keys of a run that are kept.
 struct Plan {
     std::int64_t sections, rows;
-    int run;
+    unsigned keep, run;
     std::size_t array_bytes;
 
-    explicit Plan(const Problem& problem)
-        : sections(divide_up(problem.n_train, section)), run(std::min(problem.k, section)) {
-        // An unpaired run is copied to a slot for two; runs have at most k keys, so that adds at most k.
-        const std::int64_t row_bytes = (sections * run + problem.k) * std::int64_t{sizeof(NeighborKey)};
+    Plan(const Problem& problem, bool all)
+        : sections(divide_up(problem.n_train, section)),
+          keep(static_cast<unsigned>(all ? problem.n_train : problem.k)),
+          run(std::min(keep, unsigned{section})) {
+        // An unpaired run is copied to a slot for two, which adds at most what is kept.
+        const std::int64_t row_bytes = (sections * run + keep) * std::int64_t{sizeof(NeighborKey)};
         rows = rows_at_once(std::min(problem.n_query, max_grid_y), row_bytes, workspace_goal);
         array_bytes = static_cast<std::size_t>(rows * row_bytes);
     }
 };
 
-void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, NeighborKey* d_to, int k,
-                    Neighbor* d_out, cudaStream_t stream) {
-    std::int64_t runs = plan.sections;
-    int run = plan.run;
-    do {
-        const bool last = runs <= 2;
-        const int merged = last ? k : std::min(k, 2 * run);
-        const dim3 grid(grid_size(divide_up(runs * run, threads)), static_cast<unsigned>(rows));
-        merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs),
-                                                   static_cast<unsigned>(run), d_to,
-                                                   static_cast<unsigned>(merged), last ? d_out : nullptr);
-        check_launch("launching the merge of block_rank_merge");
+void enqueue_merges(const Plan& plan, NeighborKey* d_from, NeighborKey* d_to, const NeighborRows& out,
+                    cudaStream_t stream) {
+    unsigned run = plan.run;
+    for (std::int64_t runs = plan.sections, left = 1; left > 0; runs = (runs + 1) / 2) {
+        left = runs <= 2 ? 0 : 1;
+        const unsigned merged = left == 0 ? plan.keep : std::min(plan.keep, 2 * run);
+        const dim3 grid(grid_size(divide_up(runs * run, threads)), static_cast<unsigned>(out.n_query));
+        merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs), run, d_to, merged,
+                                                   left == 0 ? out.d_data : nullptr,
+                                                   static_cast<unsigned>(out.k));
+        check_launch("launching a round of merges");
         std::swap(d_from, d_to);
-        runs = last ? 0 : (runs + 1) / 2;
         run = merged;
-    } while (runs > 0);
+    }
 }
 
+template <bool all>
 std::size_t workspace_bytes(const Problem& problem) {
-    return 2 * Plan(problem).array_bytes;
+    return 2 * Plan(problem, all).array_bytes;
 }
 
+template <bool all>
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
             cudaStream_t stream) {
-    const Plan plan(problem);
+    const Plan plan(problem, all);
     auto* d_keys = static_cast<NeighborKey*>(d_workspace);
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
         const std::int64_t blocks = divide_up(rows * plan.sections, sections_per_block);
         rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, stream>>>(
-            in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections), plan.run, d_keys);
-        check_launch("launching the ranks of block_rank_merge");
-        enqueue_merges(plan, rows, d_keys, d_spare, out.k, out.d_data + row * out.k, stream);
+            in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections),
+            static_cast<int>(plan.run), d_keys);
+        check_launch("launching the ranks of sections");
+        enqueue_merges(plan, d_keys, d_spare, out.slice(row, rows), stream);
     }
 }
 
@@ -167,8 +169,14 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 extern const Selector block_rank_merge_selector{
     .name = "block_rank_merge",
     .summary = "ranks within sections in shared memory, then a merge of their best",
-    .workspace_bytes = workspace_bytes,
-    .launch = launch,
+    .workspace_bytes = workspace_bytes<false>,
+    .launch = launch<false>,
+    .limits_rows = true};
+extern const Selector merge_sort_selector{
+    .name = "merge_sort",
+    .summary = "seed 002, §4.2: a segmented sort of whole rows by merging",
+    .workspace_bytes = workspace_bytes<true>,
+    .launch = launch<true>,
     .limits_rows = true};
 
 }  // namespace knn::gpu

@@ -1,57 +1,194 @@
-// One thread per query, insertion into its sorted list of the k best (seed 000, §4.4.1).
+// One thread per query: insertion into its sorted list of the k best, or a comb sort.
 //
-// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out     n_query × k neighbors, also the storage of the growing lists
-// launch  one thread per query; adjacent threads read different rows, so nothing is coalesced: the seed's
-//         starting point, kept unchanged. Small blocks spread few queries over many multiprocessors.
-// order   elements come in ascending index and are inserted after equal ones: (distance, index)
-// limits  k · n_train <= 2³²; above that one thread would take minutes
-// work    n_train comparisons per query, and about k · k · ln(n_train / k) moves for random order
+// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out        n_query × k neighbors
+// launch     insertion          blocks of 64 threads, which spread few queries over many multiprocessors. Adjacent threads
+//                               read different rows, so nothing is coalesced; the lists grow in `out`.
+//            For `bench` alone:
+//            insertion_columns  seed 000, §4.4.1, as written there: blocks of 256 threads (§4.1), and the matrix has a column
+//                               per query, so that adjacent threads read adjacent addresses. The lists are in shared memory
+//                               while 256 of them fit (k <= 24), else in device memory, also by columns: the shift that seed
+//                               001 sees in its Fig. 4. The seeds' distance kernels write columns; here a transposition
+//                               precedes the insertion, and its time is included.
+//            comb_sort          sorts a column of keys with gaps that shrink by 1.3; its time does not depend on k. Garcia et
+//                               al., 2008, consider it for large k (seed 002, §3.2: from k = 120 on).
+// workspace  columns of the queries that are handled at once, 1 GiB at most, or one query: n_train distances and k neighbors
+//            each, or n_train keys
+// order      elements come in ascending index and are inserted after equal ones: (distance, index); keys are
+//            distance << 32 | index
+// limits     insertion*: k · n_train <= 2³²; comb_sort: n_train <= 2¹⁸; above that one thread would take minutes.
+//            insertion_columns: n_train <= 2,097,120, what is transposed
+// work       insertion*: n_train comparisons per query, and about k · k · ln(n_train / k) moves for random order;
+//            comb_sort: about n_train · log₁.₃ n_train comparisons
 
 #include <cassert>
 
+#include "gpu/distance/transpose.cuh"
+#include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 64;
+constexpr int row_threads = 64, column_threads = 256;
+constexpr std::int64_t workspace_goal = std::int64_t{1} << 30;
+constexpr int max_shared_k = (48 << 10) / column_threads / sizeof(Neighbor);
 
-__global__ void __launch_bounds__(threads) insertion_kernel(DistanceRows in, NeighborRows out) {
-    const std::int64_t q = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-    if (q >= out.n_query) return;
-    const std::uint32_t* row = in.row(q);
-    Neighbor* list = out.d_data + q * out.k;
+/// One thread's elements, `stride` apart.
+template <class T>
+struct Strided {
+    T* d_data;
+    std::int64_t stride;
+    __device__ T& operator[](std::int64_t i) const { return d_data[i * stride]; }
+};
+
+/// The k smallest of n distances, in order, to `list`.
+__device__ void insert_all(const Strided<const std::uint32_t>& distances, std::int64_t n,
+                           const Strided<Neighbor>& list, int k) {
     int size = 0;
     std::uint32_t worst = 0;  // of a full list
-    for (std::int64_t t = 0; t < in.cols; ++t) {
-        const std::uint32_t distance = row[t];
-        if (size == out.k && distance >= worst) continue;
-        int place = size < out.k ? size++ : out.k - 1;
+    for (std::int64_t t = 0; t < n; ++t) {
+        const std::uint32_t distance = distances[t];
+        if (size == k && distance >= worst) continue;
+        int place = size < k ? size++ : k - 1;
         for (; place > 0 && list[place - 1].distance > distance; --place)
             list[place] = list[place - 1];
-        assert(place >= 0 && place < size && size <= out.k);
+        assert(place >= 0 && place < size && size <= k);
         list[place] = {distance, static_cast<std::uint32_t>(t)};
         worst = list[size - 1].distance;
     }
 }
 
-UnsupportedReason refuse(const Problem& problem) {
+__global__ void __launch_bounds__(row_threads) insertion_kernel(DistanceRows in, NeighborRows out) {
+    const std::int64_t q = std::int64_t{blockIdx.x} * row_threads + threadIdx.x;
+    if (q < out.n_query) insert_all({in.row(q), 1}, in.cols, {out.d_data + q * out.k, 1}, out.k);
+}
+
+/// d_lists: k rows of `stride`; null: the lists are in shared memory.
+__global__ void __launch_bounds__(column_threads)
+    insertion_columns_kernel(const std::uint32_t* d_columns, std::int64_t stride, std::int64_t n,
+                             Neighbor* d_lists, NeighborRows out) {
+    extern __shared__ Neighbor shared_lists[];
+    const std::int64_t q = std::int64_t{blockIdx.x} * column_threads + threadIdx.x;
+    if (q >= out.n_query) return;
+    const Strided<Neighbor> list = d_lists != nullptr
+                                       ? Strided<Neighbor>{d_lists + q, stride}
+                                       : Strided<Neighbor>{shared_lists + threadIdx.x, column_threads};
+    insert_all({d_columns + q, stride}, n, list, out.k);
+    for (int i = 0; i < out.k; ++i)
+        out.d_data[q * out.k + i] = list[i];
+}
+
+__global__ void __launch_bounds__(column_threads)
+    comb_sort_kernel(DistanceRows in, NeighborKey* d_keys, std::int64_t stride, NeighborRows out) {
+    const std::int64_t q = std::int64_t{blockIdx.x} * column_threads + threadIdx.x;
+    if (q >= out.n_query) return;
+    const Strided<NeighborKey> keys{d_keys + q, stride};
+    for (std::int64_t t = 0; t < in.cols; ++t)
+        keys[t] = key_of(in.row(q)[t], t);
+    std::int64_t gap = in.cols;
+    bool sorted = false;
+    while (!sorted) {
+        gap = max(std::int64_t{1}, gap * 10 / 13);
+        sorted = gap == 1;
+        for (std::int64_t i = 0; i + gap < in.cols; ++i) {
+            const NeighborKey a = keys[i], b = keys[i + gap];
+            if (a <= b) continue;
+            keys[i] = b;
+            keys[i + gap] = a;
+            sorted = false;
+        }
+    }
+    for (int i = 0; i < out.k; ++i)
+        out.d_data[q * out.k + i] = neighbor_of(keys[i]);
+}
+
+UnsupportedReason refuse_insertion(const Problem& problem) {
     if (problem.k * problem.n_train <= std::int64_t{1} << 32) return std::nullopt;
     return "insertion would take minutes: expected k times the training images to be at most 4,294,967,296";
 }
 
-void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
-    insertion_kernel<<<grid_size(divide_up(out.n_query, threads)), threads, 0, stream>>>(in, out);
+UnsupportedReason refuse_columns(const Problem& problem) {
+    if (problem.n_train <= max_columns) return refuse_insertion(problem);
+    return "insertion_columns takes at most 2,097,120 training images";
+}
+
+UnsupportedReason refuse_comb_sort(const Problem& problem) {
+    if (problem.n_train <= std::int64_t{1} << 18) return std::nullopt;
+    return "comb_sort would take minutes: expected at most 262,144 training images";
+}
+
+/// Bytes of a column.
+std::int64_t insertion_bytes(const Problem& problem) {
+    return 4 * problem.n_train + (problem.k > max_shared_k ? 8 * problem.k : 0);
+}
+std::int64_t comb_sort_bytes(const Problem& problem) {
+    return 8 * problem.n_train;
+}
+
+/// Queries at once, a multiple of 32 unless all.
+template <std::int64_t (*column_bytes)(const Problem&)>
+std::int64_t group_of(const Problem& problem) {
+    const std::int64_t fit = rows_at_once(problem.n_query, column_bytes(problem), workspace_goal);
+    return fit < problem.n_query ? std::max<std::int64_t>(fit / 32 * 32, 1) : fit;
+}
+
+template <std::int64_t (*column_bytes)(const Problem&)>
+std::size_t workspace_bytes(const Problem& problem) {
+    return static_cast<std::size_t>(column_bytes(problem) * column_stride(group_of<column_bytes>(problem)));
+}
+
+void launch_insertion(const Problem&, const DistanceRows& in, const NeighborRows& out, void*,
+                      cudaStream_t stream) {
+    insertion_kernel<<<grid_size(divide_up(out.n_query, row_threads)), row_threads, 0, stream>>>(in, out);
     check_launch("launching insertion");
+}
+
+void launch_insertion_columns(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
+                              void* d_workspace, cudaStream_t stream) {
+    auto* d_columns = static_cast<std::uint32_t*>(d_workspace);
+    const bool shared = out.k <= max_shared_k;
+    const std::size_t shared_bytes = shared ? sizeof(Neighbor) * column_threads * out.k : 0;
+    const std::int64_t group = group_of<insertion_bytes>(problem);
+    for (std::int64_t q = 0; q < out.n_query; q += group) {
+        const std::int64_t n = std::min(group, out.n_query - q), stride = column_stride(n);
+        enqueue_transpose(in.slice(q, n), d_columns, stream);
+        auto* d_lists = reinterpret_cast<Neighbor*>(d_columns + stride * in.cols);
+        insertion_columns_kernel<<<grid_size(divide_up(n, column_threads)), column_threads, shared_bytes,
+                                   stream>>>(d_columns, stride, in.cols, shared ? nullptr : d_lists,
+                                             out.slice(q, n));
+        check_launch("launching insertion by columns");
+    }
+}
+
+void launch_comb_sort(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
+                      void* d_workspace, cudaStream_t stream) {
+    const std::int64_t group = group_of<comb_sort_bytes>(problem);
+    for (std::int64_t q = 0; q < out.n_query; q += group) {
+        const std::int64_t n = std::min(group, out.n_query - q);
+        comb_sort_kernel<<<grid_size(divide_up(n, column_threads)), column_threads, 0, stream>>>(
+            in.slice(q, n), static_cast<NeighborKey*>(d_workspace), column_stride(n), out.slice(q, n));
+        check_launch("launching a comb sort");
+    }
 }
 
 }  // namespace
 
 extern const Selector insertion_selector{.name = "insertion",
                                          .summary = "one thread per query, insertion into its k best",
-                                         .refuse = refuse,
-                                         .launch = launch};
+                                         .refuse = refuse_insertion,
+                                         .launch = launch_insertion};
+extern const Selector insertion_columns_selector{
+    .name = "insertion_columns",
+    .summary = "seed 000, §4.4.1: insertion with the queries as columns",
+    .refuse = refuse_columns,
+    .workspace_bytes = workspace_bytes<insertion_bytes>,
+    .launch = launch_insertion_columns};
+extern const Selector comb_sort_selector{.name = "comb_sort",
+                                         .summary = "seed 002, §3.2: one thread per query, a comb sort",
+                                         .refuse = refuse_comb_sort,
+                                         .workspace_bytes = workspace_bytes<comb_sort_bytes>,
+                                         .launch = launch_comb_sort};
 
 }  // namespace knn::gpu

@@ -10,13 +10,23 @@
 
 namespace knn::gpu {
 
-/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a block of `threads` threads. Ends
-/// without a barrier.
+/// A barrier, for memory too, of a warp or of a block.
+template <int threads>
+__device__ inline void synchronize() {
+    if constexpr (threads == warp_size) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
+/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a warp or by a block of `threads` threads.
+/// Ends without a barrier.
 template <int threads>
 __device__ inline void merge_stage(NeighborKey* keys, int size, int length) {
     for (int step = length / 2; step > 0; step /= 2) {
-        __syncthreads();
-        for (int pair = static_cast<int>(threadIdx.x); pair < size / 2; pair += threads) {
+        synchronize<threads>();
+        for (int pair = static_cast<int>(threadIdx.x) % threads; pair < size / 2; pair += threads) {
             const int i = 2 * pair - (pair & (step - 1)), j = i + step;
             const bool ascending = (i & length) == 0;
             const NeighborKey a = keys[i], b = keys[j];
@@ -75,8 +85,14 @@ struct TopKRequest {
     __device__ void merge() const {
         for (int i = *count + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
             gathered[i] = no_key;
-        for (int length = 2; length <= 2 * K; length *= 2)
-            merge_stage<threads>(gathered, 2 * K, length);
+        merge_sorted(2 * K);
+    }
+
+    /// Sorts the first `size` gathered keys, K or 2 · K, and keeps the K smallest of these and of the best. Called by the whole
+    /// block.
+    __device__ void merge_sorted(int size) const {
+        for (int length = 2; length <= size; length *= 2)
+            merge_stage<threads>(gathered, size, length);
         __syncthreads();
         // The minima of best[i] and gathered[K − 1 − i] form a bitonic sequence of the K smallest.
         for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)

@@ -138,7 +138,7 @@ TEST_CASE("files: no output has a name by which a data set is read") {
     // What is written as a data set hides no other, and is hidden by none. Written again it is replaced.
     write(place.folder / "new/train-labels.idx1-ubyte", "mine");
     check_error(place.in_data("condense --out new"), 1, "would be hidden");
-    check_error(place.in_data("condense --out data"), 1, "would be hidden");
+    check_error(place.in_data("condense --out data"), 1, "is read by this command");
     fs::remove(place.folder / "new/train-labels.idx1-ubyte");
     for (int i = 0; i < 2; ++i)
         output_of(place.in_data("condense -q --out new"));
@@ -162,6 +162,8 @@ TEST_CASE("files: what cannot be written is found before the search") {
     fs::create_hard_link(place.folder / "data/t10k-images-idx3-ubyte", place.folder / "own/predictions.csv");
     for (const std::string report : {"report", "own"})
         check_error(place.in_data("evaluate -k 1000 --report " + report), 1);
+    for (const std::string words : {"--report /proc/x", "--report /proc/x/y", "--json /proc/x"})
+        check_error(place.in_data("evaluate -k 1000 " + words), 1, ": cannot be written: ");
     CHECK(place.folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});
 }
 

@@ -34,6 +34,9 @@ std::string mnist_folder() {
 std::string photos_folder() {
     return folder("MNIST_KNN_PHOTOS");
 }
+std::string seeds_folder() {
+    return folder("MNIST_KNN_SEEDS");
+}
 std::string pictures_folder() {
     return folder("MNIST_KNN_PICTURES");
 }

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "app/bench/run.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace fs = std::filesystem;
@@ -23,12 +25,59 @@ TEST_CASE("every figure of a paper has a source and is a number") {
         CHECK(places.insert(one.source + '|' + one.row + '|' + one.column).second);  // once
         CHECK(find_figure(one.source, one.row, one.column) == &one);
     }
-    CHECK(places.size() == 2 * 9 * 7 + 12 + 85);
+    const auto in = [&](const char* source) { return quotes_of(source).size(); };
+    CHECK(in("seed 002, A.") == 2 * 9 * 7);
+    CHECK(in("seed 004, Table") == 85);
+    // What the texts say beside their tables.
+    CHECK(in("seed 000") == 10);
+    CHECK(in("seed 001") == 7);
+    CHECK(in("seed 002") == 2 * 9 * 7 + 6);
+    CHECK(in("seed 003") == 21);
+    CHECK(in("seed 004") == 85 + 2);
+}
+
+namespace {
+
+/// Whether this number is in the text, and not a part of another one.
+bool has_number(const std::string& text, const std::string& number) {
+    const auto is_digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+    for (std::size_t at = text.find(number); at != std::string::npos; at = text.find(number, at + 1)) {
+        const std::size_t end = at + number.size();
+        const bool begins = at == 0 || (!is_digit(at - 1) && text[at - 1] != '.');
+        if (begins && !is_digit(end) && !(end < text.size() && text[end] == '.' && is_digit(end + 1)))
+            return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("a number is found as a whole") {
+    CHECK(has_number("of 90% to", "90"));
+    CHECK(has_number("in 24.316.", "24.316"));
+    CHECK(!has_number("190 or 90.5 or 900 or 3.90", "90"));
+}
+
+TEST_CASE("every figure is in the text of its seed") {
+    if (test::seeds_folder().empty()) return test::skip("no texts of the seeds: set MNIST_KNN_SEEDS");
+    std::map<std::string, std::string> texts;
+    for (const auto& entry : fs::directory_iterator(test::seeds_folder()))
+        texts["seed " + entry.path().filename().string().substr(0, 3)] = test::read_file(entry.path());
+    for (const Figure& one : paper_figures()) {
+        const std::size_t comma = one.source.find(", ");
+        const std::string& text = texts[one.source.substr(0, comma)];
+        const std::string section = one.source.substr(comma + 2);
+        CAPTURE(one.source);
+        CAPTURE(one.text);
+        CHECK(has_number(text, one.text));
+        CHECK(text.find(section.substr(0, section.find(','))) != std::string::npos);
+    }
 }
 
 TEST_CASE("what a paper does not state is not made up") {
     CHECK(stated("seed 000, 5", "Figure 5.1", "time") == "not stated");
-    CHECK(quotes_of("seed 001").empty());
+    CHECK(quotes_of("seed 000, Figure").empty());
+    CHECK(quotes_of("seed 001, Fig").empty());
 }
 
 TEST_CASE("the README says which report each seed is, and the title of its case names the authors") {
@@ -57,6 +106,9 @@ TEST_CASE("figures that a reader knows") {
     CHECK(stated("seed 002, A.2", "case 8", "speed-up") == "74.48");
     CHECK(stated("seed 003, 4.1, final version", "distance calculation", "total") == "19500");
     CHECK(stated("seed 004, Table 5", "block size 16", "time of distances computing") == "27449.7461");
+    CHECK(stated("seed 003, 4.1", "previous version", "execution time") == "37.21");
+    CHECK(stated("seed 003, 4.1", "final version", "correct") == "9688");
+    CHECK(stated("seed 000, 2.4.3", "Garcia et al.", "times as fast as serial kd-trees") == "40");
 }
 
 TEST_CASE("each speed-up of seed 002 is its CPU time over its GPU time") {
@@ -158,70 +210,6 @@ TEST_CASE("a table with extrapolated times says so") {
     CHECK(report.tables[0].notes.size() == 1);
     REQUIRE(report.tables[1].notes.size() == 2);
     CHECK(report.tables[1].notes[0].starts_with("*: "));
-}
-
-TEST_CASE("a diagram becomes a table and lines") {
-    Diagram diagram("title", "k", "ms", {"a", "b", "c"});
-    diagram.row(1, "one");
-    diagram.value("a", measured("gpu:0", 100, 2), 2);
-    diagram.value("b", measured("gpu:0", 100, 6), 6);
-    diagram.ratio("b / a", "b", "a");
-    diagram.row(2, "two");
-    diagram.value("a", measured("gpu:0", 100, 4), 4);
-    Measurement wrong = measured("gpu:0", 100, 4), refused;
-    wrong.wrong = "query 0";
-    refused.left_out = "too large";
-    diagram.value("b", wrong, 4);
-    diagram.value("c", refused, 0);
-    diagram.ratio("b / a", "b", "a");
-    BenchReport report;
-    diagram.add_to(report);
-
-    const BenchTable& table = report.tables.at(0);
-    CHECK(table.columns == std::vector<std::string>{"k", "a", "b", "c", "b / a"});
-    CHECK(table.rows.at(0) == std::vector<std::string>{"one", "2.00", "6.00", "", "3.00 x"});
-    CHECK(table.rows.at(1) == std::vector<std::string>{"two", "4.00", "WRONG", "not run", ""});
-    CHECK(table.notes.empty());
-    const Panel& panel = report.panels.at(0);
-    REQUIRE(panel.lines.size() == 2);  // c has no point
-    CHECK(panel.lines[0].points.size() == 2);
-    CHECK(panel.lines[1].points.size() == 1);
-}
-
-TEST_CASE("times of some queries are marked, and drawn and compared if queries take equal time") {
-    Diagram diagram("title", "k", "ms", {"whole", "part", "serial"});
-    diagram.row(1, "one");
-    diagram.value("whole", measured("gpu:0", 100, 1), 1);
-    diagram.value("part", measured("gpu:0", 16, 8), 8);
-    diagram.value("serial", measured(one_cpu_thread, 10, 5), 5);
-    diagram.ratio("part / whole", "part", "whole");
-    diagram.ratio("serial / whole", "serial", "whole");
-    BenchReport report;
-    diagram.add_to(report);
-    CHECK(report.tables.at(0).rows.at(0) ==
-          std::vector<std::string>{"one", "1.00", "8.00 [16]", "5.00 [10]", "", "50.0 x"});
-    CHECK(report.tables.at(0).notes.size() == 1);
-    const Panel& panel = report.panels.at(0);
-    REQUIRE(panel.lines.size() == 2);
-    CHECK(panel.lines[0].name == "whole");
-    CHECK(!panel.lines[0].points.at(0).hollow);
-    CHECK(panel.lines[1].name == "serial");
-    CHECK(panel.lines[1].points.at(0).hollow);
-    CHECK(panel.lines[1].points.at(0).y == doctest::Approx(50));  // of all 100
-    REQUIRE(panel.notes.size() == 2);
-    CHECK(panel.notes[0].starts_with("hollow: "));
-    CHECK(panel.notes[1] == "not drawn, timed on fewer queries: part at one.");
-}
-
-TEST_CASE("a diagram without a point says that it has none") {
-    Diagram diagram("title", "k", "ms", {"part"});
-    diagram.row(1, "one");
-    diagram.value("part", measured("gpu:0", 16, 8), 8);
-    BenchReport report;
-    diagram.add_to(report);
-    CHECK(report.panels.empty());
-    REQUIRE(report.left_out.size() == 1);
-    CHECK(report.left_out[0].name == "the plot of title");
 }
 
 }  // namespace knn

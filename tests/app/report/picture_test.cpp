@@ -119,7 +119,8 @@ TEST_CASE("confusion.png and a sheet name the method, and of how many images the
     CHECK(confusion_words(evaluation)[1].find(" pictures right") != std::string::npos);
 
     Gallery gallery = first_images(20);
-    CHECK(sheet_of(evaluation, gallery, 0).words.starts_with("20 digits, method raw, k = 5: true label, "));
+    CHECK(sheet_of(evaluation, gallery, 0).words.starts_with("20 digits, method raw, k = 5, accuracy "));
+    CHECK(sheet_of(evaluation, gallery, 0).legend == "true label, predicted label, index, confidence");
     gallery.found = 40;
     CHECK(sheet_of(evaluation, gallery, 0).words.starts_with("20 of 40 digits, method raw, "));
     gallery.found = 400;
@@ -151,6 +152,19 @@ TEST_CASE("a sheet shows each digit of its page once") {
     const auto rest = test::read_png(sheet_png(sample.evaluation, first_images(170), 1));
     CHECK(black_pixels(rest) == doctest::Approx(tile * 2).epsilon(0.001));
     CHECK(black_pixels(test::read_png(sheet_png(sample.evaluation, {{}, "None"}, 0))) == 0);
+}
+
+TEST_CASE("a sheet is as wide as its legend, which is never cut") {
+    const test::Sample sample = blank_sample();
+    const auto width_with = [&](const std::string& legend) {
+        return test::read_png(
+                   sheet_png(Sheet{.title = "t", .words = "", .legend = legend, .images = sample.data->test}))
+            .width;
+    };
+    const int usual = width_with("label");
+    CHECK(width_with("label, what the neighbors suggest, index, probability that the label is wrong") ==
+          usual);
+    CHECK(width_with(std::string(400, 'W')) > 3 * usual);
 }
 
 TEST_CASE("a sheet takes any title and images of any size") {

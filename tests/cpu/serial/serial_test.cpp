@@ -44,6 +44,35 @@ TEST_CASE("every serial selector finds the k smallest in order") {
     CHECK(cpu::find_serial_selector("bitonic") == nullptr);
 }
 
+TEST_CASE("half of the pairs are computed for all queries, and no point is its own neighbor") {
+    const test::Rows points = test::random_rows(120, 5, 1, 3);
+    for (const std::int64_t n_query : {120, 1, 70}) {
+        const test::Rows query = test::taken(points, {.first = 0}, n_query);
+        TrialOptions options;
+        options.repeat = 2;
+        for (const cpu::SerialSelector& selector : cpu::serial_selectors()) {
+            CAPTURE(std::string(selector.name));
+            const cpu::SerialTrial trial =
+                cpu::time_serial_half({120, n_query, 5, 7}, test::view(points), selector, options, {});
+            REQUIRE(trial.select.n_query == n_query);
+            CHECK(trial.distance.n_query == 2 * n_query - n_query * n_query / 120);
+            CHECK(trial.neighbors.rows == test::right(points, query, 7, {.first = 0}).rows);
+        }
+    }
+}
+
+TEST_CASE("a bitonic sort in blocks of 2,048 keys finds the nearest of the first 2,048") {
+    std::vector<std::uint64_t> scratch;
+    std::vector<std::uint32_t> row(5'000);
+    for (std::uint32_t i = 0; i < row.size(); ++i)
+        row[i] = i * 2654435761u >> 20;
+    std::vector<Neighbor> found(2'048), right(2'048);
+    cpu::find_wrong_sort("bitonic_blocks")->select(row, found, scratch);
+    cpu::find_serial_selector("serial_sort")->select(std::span(row).first(2'048), right, scratch);
+    CHECK(found == right);
+    CHECK(cpu::find_wrong_sort("serial_sort") == nullptr);
+}
+
 TEST_CASE("a bitonic sort without padding is right for powers of two alone") {
     std::vector<std::uint64_t> scratch;
     const auto sorted = [&](std::uint32_t n) {
@@ -51,7 +80,7 @@ TEST_CASE("a bitonic sort without padding is right for powers of two alone") {
         for (std::uint32_t i = 0; i < n; ++i)
             row[i] = (n - i) * 2654435761u >> 20;
         std::vector<Neighbor> out(n), right(n);
-        cpu::unpadded_bitonic(row, out, scratch);
+        cpu::find_wrong_sort("bitonic_unpadded")->select(row, out, scratch);
         cpu::find_serial_selector("serial_sort")->select(row, right, scratch);
         return out == right;
     };

@@ -39,9 +39,13 @@ Problem problem_of(const std::vector<std::uint32_t>& matrix, std::int64_t n_quer
     return {n_train, n_query, mnist ? 784 : max_dim, k, Metric::l2};
 }
 
-/// One thread that moves k neighbors per distance of a descending row takes seconds.
-bool takes_long(const gpu::Selector& selector, const Problem& problem) {
-    return selector.name == std::string("insertion") && problem.k * problem.n_train > 1 << 25;
+/// One thread takes seconds: it moves k neighbors per distance of a descending row, or passes over the row many times.
+bool takes_long(const std::string& name, const Problem& problem) {
+    const std::int64_t n = problem.n_train, all = problem.k * n;
+    if (name == "comb_sort") return n > 5'000;
+    if (name == "k_pass_thread" || name == "heap") return all > 1 << 18;
+    if (name == "insertion") return all > 1 << 25;
+    return (name == "insertion_columns" || name == "replace_max_thread") && all > 1 << 22;
 }
 
 void check_selector(const gpu::Selector& selector, const Problem& problem, const gpu::DistanceRows& in,
@@ -49,7 +53,7 @@ void check_selector(const gpu::Selector& selector, const Problem& problem, const
     const std::string name = selector.name;  // doctest would print a pointer's address
     CAPTURE(name);
     CAPTURE(problem);
-    if (selector.supports(problem) || takes_long(selector, problem)) return;
+    if (selector.supports(problem) || takes_long(name, problem)) return;
     gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(problem.n_query * problem.k));
     gpu::DeviceBuffer<char> workspace(selector.workspace_bytes(problem));
     gpu::fill(out, 0xa5, "poisoning");
@@ -60,24 +64,28 @@ void check_selector(const gpu::Selector& selector, const Problem& problem, const
     CHECK(test::to_host(out) == expected);
 }
 
-constexpr std::uint32_t poisoned_word = 0xa5a5a5a5;
-
-/// What a selector that finds only the k-th leaves of the expected neighbors.
-std::vector<Neighbor> last_alone(std::vector<Neighbor> expected, int k) {
+/// What a selector of `bench` leaves of the expected neighbors, in poisoned memory.
+std::vector<Neighbor> left_by(Finds finds, std::vector<Neighbor> expected, int k) {
+    constexpr std::uint32_t poisoned_word = 0xa5a5a5a5;
+    if (finds == Finds::nearest) return expected;
     for (std::size_t i = 0; i < expected.size(); ++i)
-        if (static_cast<int>(i % k) != k - 1) expected[i] = {poisoned_word, poisoned_word};
+        if (static_cast<int>(i % k) != k - 1)
+            expected[i] = {poisoned_word, poisoned_word};
+        else if (finds == Finds::kth_value)
+            expected[i].index = no_neighbor.index;
     return expected;
 }
 
-/// Every selector on this matrix, and those that find only the k-th neighbor.
+/// Every selector on this matrix, those of `bench` too, but for the sorts that are wrong.
 void check_selectors(const Problem& problem, const std::vector<std::uint32_t>& matrix) {
     // Gaps of zeros would win if they were read.
     const auto in = test::to_device(matrix, problem.n_query, problem.n_train, 0);
     const std::vector<Neighbor> expected = smallest(matrix, problem.n_query, problem.n_train, problem.k);
     for (const gpu::Selector* selector : gpu::selector_table())
         check_selector(*selector, problem, in.rows(), expected);
-    for (const gpu::Selector* selector : gpu::kth_selectors)
-        check_selector(*selector, problem, in.rows(), last_alone(expected, problem.k));
+    for (const auto& [selector, finds] : gpu::bench_selectors)
+        if (finds != Finds::wrong)
+            check_selector(*selector, problem, in.rows(), left_by(finds, expected, problem.k));
 }
 
 void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
@@ -147,10 +155,12 @@ GPU_TEST_CASE("gpu: every selector reads rows that begin anywhere") {
         const std::vector<std::uint32_t> matrix = values(random_value, 5, n_train);
         const auto in = gpu::copied_to_device(std::span(matrix), "uploading");
         const Problem problem = problem_of(matrix, 5, n_train, 6);
+        const gpu::DistanceRows rows{in.d_data(), 5, n_train, 4 * static_cast<std::size_t>(n_train)};
+        const std::vector<Neighbor> expected = smallest(matrix, 5, n_train, 6);
         for (const gpu::Selector* selector : gpu::selector_table())
-            check_selector(*selector, problem,
-                           {in.d_data(), 5, n_train, 4 * static_cast<std::size_t>(n_train)},
-                           smallest(matrix, 5, n_train, 6));
+            check_selector(*selector, problem, rows, expected);
+        for (const auto& [selector, finds] : gpu::bench_selectors)
+            if (finds != Finds::wrong) check_selector(*selector, problem, rows, left_by(finds, expected, 6));
     }
 }
 
@@ -210,20 +220,43 @@ GPU_TEST_CASE("gpu: small matrix of longer rows") {
         check_selectors(2, 5'000, k, values(random_value, 2, 5'000));
 }
 
-GPU_TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
+GPU_TEST_CASE("gpu: sorts that are wrong return what their steps return on the CPU") {
     std::vector<std::uint64_t> scratch;
-    for (const std::int64_t n_train : {1, 2, 3, 23, 256, 300, 5'000, 8'192, 60'000})
+    int sorts = 0;
+    for (const std::int64_t n_train : {1, 2, 3, 23, 256, 300, 2'047, 2'049, 5'000, 8'192, 60'000})
         for (const Values order : {random_value, few_values}) {
             const std::vector<std::uint32_t> matrix = values(order, 5, n_train);
             const int k = static_cast<int>(std::min<std::int64_t>(n_train, 20));
-            std::vector<Neighbor> expected(static_cast<std::size_t>(5 * k));
-            for (std::int64_t q = 0; q < 5; ++q)
-                cpu::unpadded_bitonic({matrix.data() + q * n_train, static_cast<std::size_t>(n_train)},
-                                      {expected.data() + q * k, static_cast<std::size_t>(k)}, scratch);
             const auto in = test::to_device(matrix, 5, n_train, 0);
-            for (const gpu::Selector* selector : gpu::unpadded_selectors)
+            for (const auto& [selector, finds] : gpu::bench_selectors) {
+                if (finds != Finds::wrong) continue;
+                const cpu::SerialSelector* steps = cpu::find_wrong_sort(selector->name);
+                REQUIRE(steps != nullptr);
+                std::vector<Neighbor> expected(static_cast<std::size_t>(5 * k));
+                for (std::int64_t q = 0; q < 5; ++q)
+                    steps->select({matrix.data() + q * n_train, static_cast<std::size_t>(n_train)},
+                                  {expected.data() + q * k, static_cast<std::size_t>(k)}, scratch);
                 check_selector(*selector, problem_of(matrix, 5, n_train, k), in.rows(), expected);
+                ++sorts;
+            }
         }
+    CHECK(sorts == 11 * 2 * 2);
+}
+
+// 1 GiB has 13,421 columns of 20,000 distances, of which 13,408 are transposed at once.
+GPU_TEST_CASE("gpu: more columns than are transposed at once") {
+    const std::int64_t n_query = 13'409, n_train = 20'000;
+    const std::vector<std::uint32_t> row = values(few_values, 1, n_train);
+    const gpu::PitchedBuffer<std::uint32_t> in(n_query, n_train);
+    const std::vector<Neighbor> one = smallest(row, 1, n_train, 3);
+    std::vector<Neighbor> expected;
+    for (std::int64_t q = 0; q < n_query; ++q) {
+        gpu::check(cudaMemcpy(in.rows().row(q), row.data(), 4 * row.size(), cudaMemcpyHostToDevice),
+                   "copying");
+        expected.insert(expected.end(), one.begin(), one.end());
+    }
+    check_selector(gpu::insertion_columns_selector, problem_of(row, n_query, n_train, 3), in.rows(),
+                   expected);
 }
 
 // A random pivot leaves nothing below it where it is the smallest key: once in about 300 rows, or 2,112, of them.

@@ -1,0 +1,184 @@
+// Seed 004's ways to find k minima: a search for each of them, or k candidates of which the largest is replaced.
+//
+// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out        n_query × k neighbors
+// launch     k_pass       §4.2: k searches through the row. The seed overwrites each minimum; here each search finds the
+//                         smallest key above the last one, and the matrix is unchanged.
+//            replace_max  §5.3: the first k are candidates; each further key below the largest of them replaces it, and the
+//                         largest is searched again; at the end k searches put them in order
+//            Both with a warp per query, for coalesced reads: 32 distances at a time are compared with the largest candidate,
+//            and the few that are smaller replace it one after another. With one thread per query, as in the seed, for
+//            `bench` alone: `k_pass_thread`, `replace_max_thread`.
+// shared     replace_max: k keys for each of the block's 2 warps, at most 16 KiB
+// workspace  replace_max_thread: k keys per query
+// order      keys are distance << 32 | index, all different
+// limits     k_pass*: k · n_train <= 2³³; above that it would take minutes
+// work       k_pass*: k · n_train comparisons and 4 · k · n_train bytes per query, from the L2 cache if a row fits.
+//            replace_max*: 4 · n_train bytes and n_train comparisons; for random order about k · ln(n_train / k)
+//            replacements, each a search over k keys; k searches to sort them
+
+#include <cassert>
+
+#include "gpu/runtime/warp.cuh"
+#include "gpu/select/select.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int pass_threads = 128, replace_threads = 64;
+
+/// The lanes that share a query: a warp, or one thread.
+template <int lanes>
+struct Team {
+    static_assert(lanes == 1 || lanes == warp_size);
+    __device__ static int lane() { return static_cast<int>(threadIdx.x) % lanes; }
+    __device__ static std::int64_t query() {
+        return (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / lanes;
+    }
+    __device__ static NeighborKey smallest(NeighborKey key) { return lanes == 1 ? key : warp_min(key); }
+    __device__ static NeighborKey largest(NeighborKey key) { return lanes == 1 ? key : warp_max(key); }
+    __device__ static unsigned ballot(bool yes) { return lanes == 1 ? yes : __ballot_sync(all_lanes, yes); }
+    __device__ static NeighborKey of_lane(NeighborKey key, int from) {
+        return lanes == 1 ? key : __shfl_sync(all_lanes, key, from);
+    }
+    __device__ static void sync() {
+        if constexpr (lanes > 1) __syncwarp();
+    }
+};
+
+/// k searches through n keys: writes the k smallest in order.
+template <int lanes, class KeyAt>
+__device__ void write_smallest(const KeyAt& key_at, std::int64_t n, int k, Neighbor* d_out) {
+    NeighborKey last = 0;
+    for (int rank = 0; rank < k; ++rank) {
+        NeighborKey best = no_key;
+        for (std::int64_t i = Team<lanes>::lane(); i < n; i += lanes) {
+            const NeighborKey key = key_at(i);
+            if ((rank == 0 || key > last) && key < best) best = key;
+        }
+        last = Team<lanes>::smallest(best);
+        assert(last != no_key);  // k <= n
+        if (Team<lanes>::lane() == 0) d_out[rank] = neighbor_of(last);
+    }
+}
+
+template <int lanes>
+__global__ void __launch_bounds__(pass_threads) k_pass_kernel(DistanceRows in, NeighborRows out) {
+    const std::int64_t q = Team<lanes>::query();
+    if (q >= out.n_query) return;
+    const std::uint32_t* row = in.row(q);
+    write_smallest<lanes>([&](std::int64_t t) { return key_of(row[t], t); }, in.cols, out.k,
+                          out.d_data + q * out.k);
+}
+
+/// The candidates of one query, unordered.
+template <int lanes>
+struct Candidates {
+    NeighborKey* keys;
+    int k;
+
+    __device__ NeighborKey largest() const {
+        NeighborKey worst = 0;
+        for (int i = Team<lanes>::lane(); i < k; i += lanes)
+            worst = max(worst, keys[i]);
+        return Team<lanes>::largest(worst);
+    }
+    /// All keys differ, so exactly one lane finds `old`.
+    __device__ void replace(NeighborKey old, NeighborKey by) const {
+        for (int i = Team<lanes>::lane(); i < k; i += lanes)
+            if (keys[i] == old) keys[i] = by;
+        Team<lanes>::sync();
+    }
+};
+
+/// steps_ahead: loads in flight per thread. d_keys: of single threads, k per query; a warp's are in shared memory.
+template <int lanes, int steps_ahead>
+__global__ void __launch_bounds__(replace_threads)
+    replace_max_kernel(DistanceRows in, NeighborRows out, NeighborKey* d_keys) {
+    using Lanes = Team<lanes>;
+    extern __shared__ NeighborKey shared_keys[];
+    const std::int64_t q = Lanes::query();
+    const int lane = Lanes::lane();
+    if (q >= out.n_query) return;
+    assert(blockDim.x == replace_threads && out.k <= in.cols);
+    const std::uint32_t* row = in.row(q);
+    const Candidates<lanes> candidates{
+        lanes == 1 ? d_keys + q * out.k : shared_keys + threadIdx.x / lanes * out.k, out.k};
+    for (int i = lane; i < out.k; i += lanes)
+        candidates.keys[i] = key_of(row[i], i);
+    Lanes::sync();
+
+    NeighborKey worst = candidates.largest();
+    for (std::int64_t begin = out.k; begin < in.cols; begin += steps_ahead * lanes) {
+        NeighborKey key[steps_ahead];
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i) {
+            const std::int64_t t = begin + i * lanes + lane;
+            key[i] = t < in.cols ? key_of(row[t], t) : no_key;
+        }
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i)
+            for (unsigned smaller = Lanes::ballot(key[i] < worst); smaller != 0;
+                 smaller = Lanes::ballot(key[i] < worst) & (smaller & (smaller - 1))) {
+                candidates.replace(worst, Lanes::of_lane(key[i], __ffs(static_cast<int>(smaller)) - 1));
+                worst = candidates.largest();
+            }
+    }
+    write_smallest<lanes>([&](std::int64_t i) { return candidates.keys[i]; }, out.k, out.k,
+                          out.d_data + q * out.k);
+}
+
+UnsupportedReason refuse_passes(const Problem& problem) {
+    if (problem.k * problem.n_train <= std::int64_t{1} << 33) return std::nullopt;
+    return "k_pass would take minutes: expected k times the training images to be at most 8,589,934,592";
+}
+
+template <int lanes>
+void launch_k_pass(const Problem&, const DistanceRows& in, const NeighborRows& out, void*,
+                   cudaStream_t stream) {
+    const unsigned blocks = grid_size(divide_up(out.n_query * lanes, pass_threads));
+    k_pass_kernel<lanes><<<blocks, pass_threads, 0, stream>>>(in, out);
+    check_launch("launching k_pass");
+}
+
+template <int lanes>
+void launch_replace_max(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
+                        void* d_workspace, cudaStream_t stream) {
+    constexpr int teams = replace_threads / lanes;
+    static_assert(lanes == 1 || teams * sizeof(NeighborKey) * max_k <= 48 << 10, "more must be asked for");
+    const unsigned blocks = grid_size(divide_up(out.n_query, teams));
+    const std::size_t shared_bytes =
+        lanes == 1 ? 0 : teams * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
+    // For large k most of the time is spent replacing, and more registers only reduce occupancy.
+    const auto kernel = lanes == 1        ? replace_max_kernel<lanes, 1>
+                        : problem.k <= 64 ? replace_max_kernel<lanes, 8>
+                                          : replace_max_kernel<lanes, 4>;
+    kernel<<<blocks, replace_threads, shared_bytes, stream>>>(in, out,
+                                                              static_cast<NeighborKey*>(d_workspace));
+    check_launch("launching replace_max");
+}
+
+}  // namespace
+
+extern const Selector k_pass_selector{.name = "k_pass",
+                                      .summary = "k searches for a minimum",
+                                      .refuse = refuse_passes,
+                                      .launch = launch_k_pass<warp_size>};
+extern const Selector k_pass_thread_selector{.name = "k_pass_thread",
+                                             .summary = "seed 004, §4.2: k_pass with one thread per query",
+                                             .refuse = refuse_passes,
+                                             .launch = launch_k_pass<1>};
+extern const Selector replace_max_selector{.name = "replace_max",
+                                           .summary = "keep k, replace the largest, then order them",
+                                           .launch = launch_replace_max<warp_size>};
+extern const Selector replace_max_thread_selector{
+    .name = "replace_max_thread",
+    .summary = "seed 004, §5.3: replace_max with one thread per query",
+    .workspace_bytes =
+        [](const Problem& problem) {
+            return sizeof(NeighborKey) * static_cast<std::size_t>(problem.n_query * problem.k);
+        },
+    .launch = launch_replace_max<1>};
+
+}  // namespace knn::gpu

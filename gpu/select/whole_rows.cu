@@ -1,0 +1,283 @@
+// Sorts of whole rows in a workspace, of which the first k are taken.
+//
+// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out        n_query × k neighbors: the first k of each row after the sort
+// workspace  what is sorted, for as many rows at once as fit in 256 MiB, at least one; and what the sort needs beside it
+// launch     segmented_sort    cub::DeviceSegmentedRadixSort of keys, one block per row, digit by digit, from one array to
+//                              another and back. Seed 002, §4.2, uses the segmented sort of ModernGPU, which merges: that is
+//                              `merge_sort`.
+//            index_sort        cub::DeviceMergeSort of indices alone: distances stay in the matrix, and are looked up there
+//                              when two indices are compared (seed 002, §5 and §6, which sorts pairs and asks for this to save
+//                              memory). 8 bytes per distance with CUB's copy, `segmented_sort` takes 16. 2²² distances at
+//                              once: lookups hit the L2 cache of a large card.
+//            For `bench` alone, the bitonic sorts of seed 003, §2: `bitonicSortStep`, one launch per step, a thread per pair:
+//            bitonic_step      rows padded to a power of two
+//            bitonic_unpadded  not padded, the mistake of its first version: keys whose partner would be behind the end of the
+//                              row stay where they are, so rows are sorted in part alone
+//            bitonic_blocks    not padded, and the steps stop at blocks of 2,048 keys, each of which is sorted by itself: the
+//                              first k of a row are those of its first block. A kernel that keeps its keys in shared memory,
+//                              as the seed's text describes it, has no more.
+// order      keys are distance << 32 | index, all different: every sort gives the same each time, the wrong ones the same as
+//            cpu::find_wrong_sort. The radix sort is stable and begins in the order of indices, so it sorts distances alone,
+//            and of these the bits that a score of the metric and dim can have: 26 for MNIST and l2. An index is the offset of
+//            its distance in the matrix: it determines row and column, and the order is (row, distance, column).
+// limits     n_train <= 2³⁰; index_sort: offsets in 32 bits
+// work       segmented_sort: a pass for about every 6 bits, which reads a key twice and writes it, 24 bytes per distance and
+//            pass; index_sort: log₂ of 2²² or of the row's length, minus a tile's 10 or so, merges of 8 bytes per distance, and
+//            a lookup of 4 bytes per comparison; bitonic_*: for p = n_train rounded up to a power of two
+//            log₂ p · (log₂ p + 1) / 2 steps, in each of which 8 bytes per distance are read, and written where keys change
+//            places
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/device/device_merge_sort.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+
+#include "gpu/runtime/warp.cuh"
+#include "gpu/select/select.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256;
+constexpr std::int64_t workspace_goal = std::int64_t{256} << 20, index_goal = std::int64_t{16} << 20;
+constexpr std::int64_t block_keys = 2048, unlimited = std::int64_t{1} << 40;
+
+/// Distances as keys, no_key behind the end of a row.
+struct Keys {
+    using Item = NeighborKey;
+    static constexpr std::int64_t goal = workspace_goal;
+
+    __device__ static Item item(const DistanceRows& in, std::int64_t row, std::int64_t t) {
+        return t < in.cols ? key_of(in.row(row)[t], t) : no_key;
+    }
+    __device__ static Neighbor neighbor(const DistanceRows&, std::int64_t, Item key) {
+        return neighbor_of(key);
+    }
+};
+
+/// Their offsets in the matrix.
+struct Offsets {
+    using Item = unsigned;
+    static constexpr std::int64_t goal = index_goal;
+
+    __host__ __device__ static std::int64_t stride(const DistanceRows& in) {
+        return static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
+    }
+    __device__ static Item item(const DistanceRows& in, std::int64_t row, std::int64_t t) {
+        return static_cast<unsigned>(row * stride(in) + t);
+    }
+    __device__ static Neighbor neighbor(const DistanceRows& in, std::int64_t row, Item offset) {
+        const std::int64_t column = offset - row * stride(in);
+        assert(column >= 0 && column < in.cols);
+        return {in.row(row)[column], static_cast<std::uint32_t>(column)};
+    }
+};
+
+/// Grid: blocks of a row of `length` items × rows.
+template <class Items>
+__global__ void __launch_bounds__(threads)
+    items_kernel(DistanceRows in, typename Items::Item* d_items, std::int64_t length) {
+    const std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (t < length) d_items[blockIdx.y * length + t] = Items::item(in, blockIdx.y, t);
+}
+
+template <class Items>
+__global__ void __launch_bounds__(threads) first_kernel(DistanceRows in, const typename Items::Item* d_items,
+                                                        std::int64_t length, NeighborRows out) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x, row = i / out.k;
+    if (row < out.n_query) out.d_data[i] = Items::neighbor(in, row, d_items[row * length + i % out.k]);
+}
+
+/// One step of the merge into runs of `size` keys: compares those `step` apart. Grid: pairs of a row / 256 × rows.
+__global__ void __launch_bounds__(threads)
+    bitonic_step_kernel(NeighborKey* d_keys, std::int64_t length, std::int64_t size, std::int64_t step) {
+    const std::int64_t pair = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    const std::int64_t i = 2 * pair - (pair & (step - 1)), partner = i + step;
+    if (partner >= length) return;
+    NeighborKey* row = d_keys + blockIdx.y * length;
+    const NeighborKey a = row[i], b = row[partner];
+    if ((a > b) != ((i & size) == 0)) return;
+    row[i] = b;
+    row[partner] = a;
+}
+
+std::int64_t power_of_two(std::int64_t n) {
+    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
+}
+
+/// Seed 003's sorts of rows that are padded or not, in blocks of at most `max_size` keys.
+template <bool padded, std::int64_t max_size>
+struct BitonicSteps : Keys {
+    static std::int64_t length(std::int64_t n) { return padded ? power_of_two(n) : n; }
+    static std::size_t scratch_bytes(const Problem&, std::int64_t) { return 0; }
+
+    /// Sorts rows of `length` items, in.n of them; returns where they are.
+    static const NeighborKey* enqueue(const Problem&, const DistanceRows& in, NeighborKey* d_keys,
+                                      std::int64_t length, void*, cudaStream_t stream) {
+        const std::int64_t whole = power_of_two(length);
+        const dim3 pairs(grid_size(divide_up(std::max<std::int64_t>(whole / 2, 1), threads)),
+                         static_cast<unsigned>(in.n));
+        for (std::int64_t size = 2; size <= std::min(whole, max_size); size *= 2)
+            for (std::int64_t step = size / 2; step > 0; step /= 2)
+                bitonic_step_kernel<<<pairs, threads, 0, stream>>>(d_keys, length, size, step);
+        check_launch("launching the bitonic steps of seed 003");
+        return d_keys;
+    }
+};
+
+/// Where row i begins.
+struct RowBegin {
+    int length;
+    __host__ __device__ int operator()(int i) const { return i * length; }
+};
+
+struct Radix : Keys {
+    static std::int64_t length(std::int64_t n) { return n; }
+
+    /// The bits that a score can have, and that set one above all of them apart which `classic` gives to what a
+    /// search excludes: its lower bits are all ones. data/core/metric.h gives the largest score.
+    static int score_bits(const Problem& problem) {
+        const auto dim = static_cast<std::uint64_t>(problem.dim);
+        switch (problem.measure.metric) {
+            case Metric::l2:
+                return std::bit_width(dim * 255 * 255 + 1);
+            case Metric::l1:
+                return std::bit_width(dim * 255 + 1);
+            default:
+                return 31;  // a nonnegative float
+        }
+    }
+
+    /// If d_cub is null, only says how much memory CUB needs.
+    static std::size_t sort(const Problem& problem, cub::DoubleBuffer<NeighborKey>& keys, std::int64_t rows,
+                            void* d_cub, std::size_t cub_bytes, cudaStream_t stream) {
+        const auto n = static_cast<int>(problem.n_train);
+        const auto begin = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowBegin{n});
+        check(cub::DeviceSegmentedRadixSort::SortKeys(d_cub, cub_bytes, keys, n * static_cast<int>(rows),
+                                                      static_cast<int>(rows), begin, begin + 1, 32,
+                                                      32 + score_bits(problem), stream),
+              "launching CUB's sort");
+        return cub_bytes;
+    }
+
+    static std::size_t array_bytes(const Problem& problem, std::int64_t rows) {
+        return static_cast<std::size_t>(round_up(8 * rows * problem.n_train, 256));
+    }
+    static std::size_t scratch_bytes(const Problem& problem, std::int64_t rows) {
+        cub::DoubleBuffer<NeighborKey> none;
+        return array_bytes(problem, rows) + sort(problem, none, rows, nullptr, 0, nullptr);
+    }
+    static const NeighborKey* enqueue(const Problem& problem, const DistanceRows& in, NeighborKey* d_keys,
+                                      std::int64_t, void* d_scratch, cudaStream_t stream) {
+        cub::DoubleBuffer<NeighborKey> keys(d_keys, static_cast<NeighborKey*>(d_scratch));
+        const std::size_t spare = array_bytes(problem, in.n);
+        sort(problem, keys, in.n, static_cast<char*>(d_scratch) + spare, scratch_bytes(problem, in.n) - spare,
+             stream);
+        return keys.Current();
+    }
+};
+
+/// Whether the distance at offset a comes before that at b.
+struct Before {
+    const std::uint32_t* d_distances;
+    unsigned stride;  // of rows, in elements
+
+    __device__ bool operator()(unsigned a, unsigned b) const {
+        const unsigned row_a = a / stride, row_b = b / stride;
+        if (row_a != row_b) return row_a < row_b;
+        const std::uint32_t left = d_distances[a], right = d_distances[b];
+        return left != right ? left < right : a < b;
+    }
+};
+
+struct Indices : Offsets {
+    static std::int64_t length(std::int64_t n) { return n; }
+    static std::size_t scratch_bytes(const Problem& problem, std::int64_t rows) {
+        return sort(nullptr, 0, nullptr, rows * problem.n_train, {}, nullptr);
+    }
+    static const unsigned* enqueue(const Problem& problem, const DistanceRows& in, unsigned* d_offsets,
+                                   std::int64_t length, void* d_scratch, cudaStream_t stream) {
+        require((in.n - 1) * stride(in) + in.cols <= std::int64_t{1} << 32, "offsets in 32 bits");
+        sort(d_scratch, scratch_bytes(problem, in.n), d_offsets, in.n * length,
+             {in.d_data, static_cast<unsigned>(stride(in))}, stream);
+        return d_offsets;
+    }
+
+  private:
+    /// If d_cub is null, only says how much memory CUB needs.
+    static std::size_t sort(void* d_cub, std::size_t cub_bytes, unsigned* d_offsets, std::int64_t n,
+                            const Before& before, cudaStream_t stream) {
+        check(cub::DeviceMergeSort::SortKeys(d_cub, cub_bytes, d_offsets, n, before, stream),
+              "launching CUB's merge sort");
+        return cub_bytes;
+    }
+};
+
+/// The rows that are sorted at once.
+template <class Sort>
+struct Group {
+    std::int64_t length, rows;
+    std::size_t item_bytes;
+
+    explicit Group(const Problem& problem)
+        : length(Sort::length(problem.n_train)),
+          rows(rows_at_once(std::min(problem.n_query, max_grid_y), row_bytes(), Sort::goal)),
+          item_bytes(static_cast<std::size_t>(round_up(rows * row_bytes(), 256))) {}
+
+  private:
+    std::int64_t row_bytes() const { return length * std::int64_t{sizeof(typename Sort::Item)}; }
+};
+
+template <class Sort>
+std::size_t workspace_bytes(const Problem& problem) {
+    const Group<Sort> group(problem);
+    return group.item_bytes + Sort::scratch_bytes(problem, group.rows);
+}
+
+template <class Sort>
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+            cudaStream_t stream) {
+    const Group<Sort> group(problem);
+    auto* d_items = static_cast<typename Sort::Item*>(d_workspace);
+    void* d_scratch = static_cast<char*>(d_workspace) + group.item_bytes;
+    for (std::int64_t row = 0; row < out.n_query; row += group.rows) {
+        const DistanceRows part = in.slice(row, std::min(group.rows, out.n_query - row));
+        const dim3 blocks(grid_size(divide_up(group.length, threads)), static_cast<unsigned>(part.n));
+        items_kernel<Sort><<<blocks, threads, 0, stream>>>(part, d_items, group.length);
+        check_launch("launching what is sorted");
+        const auto* d_sorted = Sort::enqueue(problem, part, d_items, group.length, d_scratch, stream);
+        first_kernel<Sort><<<grid_size(divide_up(part.n * out.k, threads)), threads, 0, stream>>>(
+            part, d_sorted, group.length, out.slice(row, part.n));
+        check_launch("launching the first of a row");
+    }
+}
+
+template <class Sort>
+constexpr Selector selector(const char* name, const char* summary) {
+    return {.name = name,
+            .summary = summary,
+            .workspace_bytes = workspace_bytes<Sort>,
+            .launch = launch<Sort>,
+            .limits_rows = true};
+}
+
+}  // namespace
+
+extern const Selector segmented_sort_selector =
+    selector<Radix>("segmented_sort", "CUB's segmented sort of (distance, index) pairs");
+extern const Selector index_sort_selector =
+    selector<Indices>("index_sort", "CUB's merge sort of indices, distances looked up");
+extern const Selector bitonic_step_selector = selector<BitonicSteps<true, unlimited>>(
+    "bitonic_step", "seed 003, §2: the padded sort, one launch per step");
+extern const Selector bitonic_unpadded_selector = selector<BitonicSteps<false, unlimited>>(
+    "bitonic_unpadded", "seed 003, §2: the sort without padding, which is wrong");
+extern const Selector bitonic_blocks_selector = selector<BitonicSteps<false, block_keys>>(
+    "bitonic_blocks", "seed 003, §2: the same in blocks of 2,048 keys, which is wrong");
+
+}  // namespace knn::gpu
