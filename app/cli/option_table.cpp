@@ -141,8 +141,8 @@ std::vector<Option> output_options(Options& o) {
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
          "kept images; all are written, or none"},
         {"condense", "--rule", choice(o.condense.rule),
-         "both (default), edit or condense; edit: removes images that the others classify wrong, until there "
-         "are none, condense: keeps a part that gives every image the answer of the whole set, both: one "
+         "both (default), edit or condense; edit: removes images that the others misclassify, until there "
+         "are none, condense: keeps a subset that gives every image the answer of the whole set, both: one "
          "after "
          "the other"},
         {"audit", "--of", choice(o.audit.of),
@@ -197,7 +197,7 @@ std::vector<Option> output_options(Options& o) {
         {"info", "--clear-cache", flag(o.clear_cache),
          "removes what earlier runs kept in the user's cache folder and does nothing else"},
         {"audit", "--limit", number(o.audit.limit),
-         "only the first N (default: text and sheet 20, page 500, JSON 1000, CSV all)"},
+         "only the first N (default: text and sheet 20, page 500, JSON 1,000, CSV all)"},
         {"audit", "--plant", number(o.audit.plant),
          "makes N labels wrong first, in memory, and says how many of them are found"},
         {"audit", "--seed", number(o.audit.seed, 0), "which labels --plant takes (default 1)"},

@@ -119,7 +119,7 @@ std::vector<Option> search_options(Options& o) {
          in_report},
         {"tune", "--transform", several("LIST", t.transforms, parse_transform), instead},
         {voting, "--rerank", once("NAME", m.rerank, read_reranker),
-         "none; distortion, cells or both: orders the nearest again by a distance that tolerates shifted "
+         "none; distortion, cells or both: re-ranks the nearest by a distance that tolerates shifted "
          "pixels; spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from "
          "its class",
          in_report},
@@ -137,7 +137,7 @@ std::vector<Option> search_options(Options& o) {
          "the numbers of neighbors to try, up to 1024: 7, 1-30 (default) or 1,3,5-15"},
         {searching, "--engine", engine,
          one_of(engine_names()) + " (default " + default_engine +
-             "); auto: the fastest on the device; an engine of the GPU that is named needs one"},
+             "); auto: the fastest on the device; a named GPU engine needs a GPU"},
         {"bench", "--engine", engine, "only this engine"},
         {searching, "--distance", distance, list_of("another distance kernel", distance_kernels())},
         {"bench", "--distance", distance,

@@ -33,7 +33,7 @@ constexpr Command all_commands[] = {
      .operands = "IMAGE...",
      .take_operands = take_pictures,
      .more_help = "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PNM file, recognized by its content, or a\n"
-                  "folder of such files; with -r also those in its folders. With --device auto up to 1000\n"
+                  "folder of such files; with -r also those in its folders. With --device auto up to 1,000\n"
                   "digits are searched on the CPU, which takes less time than starting a GPU.\n"
                   "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n",
      .method = "accurate"},
@@ -56,7 +56,7 @@ constexpr Command all_commands[] = {
      .summary = "the exact k-nearest-neighbor graph of a set of images, for NumPy, SciPy and others",
      .run = graph,
      .under_mpirun = UnderMpirun::all_ranks,
-     .more_help = "\nNo image is its own neighbor; equal images are told apart by index. A directed\n"
+     .more_help = "\nNo image is its own neighbor; equal images are distinguished by index. A directed\n"
                   "graph is written as it is searched: besides the images it needs 64 MiB, 32 bytes an\n"
                   "image and the memory of the engine. The other forms keep all neighbors in memory: up\n"
                   "to 24 k bytes an image.\n"},
