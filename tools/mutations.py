@@ -86,7 +86,7 @@ MUTATIONS = [
     ("data/set/cache.cpp", cache, "magic == magic_number && !none", "!none"),
     ("data/set/cache.cpp", cache, "if (bytes > limit) return false;", ""),
     ("data/set/cache.cpp", cache, "crc_of(described) != header.crc || ", ""),
-    ("data/set/cache.cpp", cache, "size != rounded_up(head)", "size < rounded_up(head)"),
+    ("data/set/cache.cpp", cache, "size == rounded_up(head_bytes", "size >= rounded_up(head_bytes"),
     ("data/set/cache.cpp", cache, "(i = next++) < pieces", "(i = next++) + 1 < pieces"),
     ("data/set/cache.cpp", cache, "filled == piece_bytes", "filled >= piece_bytes - 1"),
     ("data/set/training.cpp", cache, "add(status.st_ctim.tv_sec);\n    add(status.st_ctim.tv_nsec);", ""),

@@ -102,14 +102,31 @@ std::vector<std::uint32_t> checksums_of(std::span<const View> parts) {
     return checksums;
 }
 
-/// All bytes of a regular file that only this user can have written. Does not follow symbolic links.
-std::shared_ptr<const std::uint8_t> mapped_content(const fs::path& path, std::size_t& size) {
+std::uint64_t head_bytes(const CacheHeader& header) {
+    return sizeof header + header.key_bytes + count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
+}
+
+/// Whether a cache file with a key of so many bytes may begin with this and have this size.
+bool may_begin(const CacheHeader& header, std::uint64_t size, std::size_t key_bytes) {
+    return header.magic == magic_number && header.key_bytes == key_bytes && key_bytes <= max_key_bytes &&
+           header.payload_bytes <= size && size == rounded_up(head_bytes(header)) + header.payload_bytes;
+}
+
+/// All bytes of a regular file that only this user can have written and whose beginning fits. Does not follow symbolic
+/// links.
+std::shared_ptr<const std::uint8_t> mapped_content(const fs::path& path, std::size_t key_bytes,
+                                                   std::size_t& size) {
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     struct stat status = {};
     if (!file.is_open() || ::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_size <= 0 || status.st_uid != ::geteuid())
         return nullptr;
     size = static_cast<std::size_t>(status.st_size);
+    // MAP_POPULATE reads all of the file: of one that is none of ours that may be any number of bytes.
+    CacheHeader header = {};
+    if (::pread(file.number(), &header, sizeof header, 0) != ssize_t{sizeof header} ||
+        !may_begin(header, size, key_bytes))
+        return nullptr;
     void* const place = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.number(), 0);
     if (place == MAP_FAILED) return nullptr;
     ::futimens(file.number(), nullptr);  // it was used now: `make_room` removes others first
@@ -231,7 +248,7 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
     const fs::path folder = cache_folder();
     if (folder.empty() || !is_own_folder(folder)) return std::nullopt;
     std::size_t size = 0;
-    auto content = mapped_content(folder / name, size);
+    auto content = mapped_content(folder / name, key.size(), size);
     if (content == nullptr) return std::nullopt;
     return open_cached(std::move(content), size, key, threads);
 }
@@ -243,16 +260,12 @@ std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> conte
     cached.content = std::move(content);
     CacheHeader header = {};
     std::memcpy(&header, cached.content.get(), sizeof header);
-    if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > max_key_bytes ||
-        header.payload_bytes > size)
-        return std::nullopt;
+    if (!may_begin(header, size, key.size())) return std::nullopt;
     const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
-    const std::uint64_t head = sizeof header + key.size() + checksum_bytes;
-    if (size != rounded_up(head) + header.payload_bytes) return std::nullopt;
     const View described(cached.content.get() + sizeof header, key.size() + checksum_bytes);
     if (crc_of(described) != header.crc || std::memcmp(described.data(), key.data(), key.size()) != 0)
         return std::nullopt;
-    cached.payload = {cached.content.get() + rounded_up(head), header.payload_bytes};
+    cached.payload = {cached.content.get() + rounded_up(head_bytes(header)), header.payload_bytes};
     if (!is_whole(cached.payload, described.data() + key.size(), threads)) return std::nullopt;
     return cached;
 }

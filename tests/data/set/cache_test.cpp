@@ -1,6 +1,8 @@
 #include "data/set/cache.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,8 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <vector>
 
 #include "data/core/errors.h"
+#include "data/file/transfer.h"
 #include "data/set/locate.h"
 #include "data/set/training.h"
 #include "tests/support/idx_bytes.h"
@@ -90,6 +94,24 @@ TEST_CASE_FIXTURE(OwnCache, "a damaged or truncated cache file is ignored") {
     fs::remove(file("a"));
     fs::create_directory(file("a"));
     CHECK(kept("a", "some key") == "nothing");
+}
+
+// Reading 20 GB of a file that was never ours took a minute, at every start.
+TEST_CASE_FIXTURE(OwnCache, "of a cache file with another size than it says only the beginning is read") {
+    constexpr std::size_t grown = 256 << 20, page = 4096;
+    keep("a", "key", "text");
+    fs::resize_file(file("a"), grown);  // with a hole, which takes no space on the disk
+    CHECK(kept("a", "key") == "nothing");
+
+    const FileDescriptor descriptor(::open(file("a").c_str(), O_RDONLY | O_CLOEXEC));
+    void* const place = ::mmap(nullptr, grown, PROT_READ, MAP_PRIVATE, descriptor.number(), 0);
+    REQUIRE(place != MAP_FAILED);
+    std::vector<unsigned char> in_memory(grown / page);
+    CHECK(::mincore(place, grown, in_memory.data()) == 0);
+    CHECK(std::ranges::count_if(in_memory, [](unsigned char one) { return (one & 1) != 0; }) < 1024);
+    ::munmap(place, grown);
+    keep("a", "key", "text");
+    CHECK(kept("a", "key") == "text");
 }
 
 TEST_CASE_FIXTURE(OwnCache, "several writers and readers at once") {
