@@ -237,27 +237,27 @@ constexpr DistanceKernel rung(const char* name, const char* summary) {
             .launch = launch_rung<Terms, Load, unroll, shared_query, fixed_dim>};
 }
 
+/// One without limits of its own.
+constexpr DistanceKernel kernel(const char* name, const char* summary,
+                                decltype(DistanceKernel::launch) launch, double operations = 3,
+                                MetricSet metrics = metric_set(Metric::l2)) {
+    return {.name = name, .summary = summary, .launch = launch, .metrics = metrics, .operations = operations};
+}
+
 }  // namespace
 
-extern const DistanceKernel naive_distance{.name = "naive",
-                                           .summary = "one thread per pair, scalar loads from global memory",
-                                           .launch = launch_plain<Pairs::all, 256, 1>,
-                                           .metrics = direct_metrics};
-extern const DistanceKernel tiled8_distance{
-    .name = "tiled8",
-    .summary = "8 x 8 tiles of both sets in shared memory, one thread per pair",
-    .launch = launch_tiles<8>,
-    .metrics = direct_metrics};
-extern const DistanceKernel tiled_distance{
-    .name = "tiled",
-    .summary = "16 x 16 tiles of both sets in shared memory, one thread per pair",
-    .launch = launch_tiles<16>,
-    .metrics = direct_metrics};
-extern const DistanceKernel tiled32_distance{
-    .name = "tiled32",
-    .summary = "32 x 32 tiles of both sets in shared memory, one thread per pair",
-    .launch = launch_tiles<32>,
-    .metrics = direct_metrics};
+extern const DistanceKernel naive_distance =
+    kernel("naive", "one thread per pair, scalar loads from global memory", launch_plain<Pairs::all, 256, 1>,
+           3, direct_metrics);
+extern const DistanceKernel tiled8_distance =
+    kernel("tiled8", "8 x 8 tiles of both sets in shared memory, one thread per pair", launch_tiles<8>, 3,
+           direct_metrics);
+extern const DistanceKernel tiled_distance =
+    kernel("tiled", "16 x 16 tiles of both sets in shared memory, one thread per pair", launch_tiles<16>, 3,
+           direct_metrics);
+extern const DistanceKernel tiled32_distance =
+    kernel("tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>, 3,
+           direct_metrics);
 
 extern const DistanceKernel ladder_scalar =
     rung<L2, float, 1>("ladder_scalar", "seed 003, original: scalar loads");
@@ -271,50 +271,38 @@ extern const DistanceKernel ladder_unroll8 =
     rung<FourL2, float4, 8, true>("ladder_unroll8", "seed 003, §3.2: the loop unrolled by 8");
 extern const DistanceKernel ladder_unrolled = rung<FourL2, float4, unrolled_dim / 4, true, unrolled_dim>(
     "ladder_unrolled", "seed 003, §3.5: the loop fully unrolled");
-extern const DistanceKernel pair_plain{.name = "pair_plain",
-                                       .summary = "seed 004, §4.1: one thread per pair",
-                                       .launch = launch_plain<Pairs::all, 16, 16>};
-extern const DistanceKernel pair_tile4{
-    .name = "pair_tile4", .summary = "seed 004, §5.1: tiles of 4 x 4", .launch = launch_tiles<4>};
-extern const DistanceKernel pair_tile8{
-    .name = "pair_tile8", .summary = "seed 004, §5.1: tiles of 8 x 8", .launch = launch_tiles<8>};
-extern const DistanceKernel pair_tile16{
-    .name = "pair_tile16", .summary = "seed 004, §5.1: tiles of 16 x 16", .launch = launch_tiles<16>};
-extern const DistanceKernel pair_tile32{
-    .name = "pair_tile32", .summary = "seed 004, §5.1: tiles of 32 x 32", .launch = launch_tiles<32>};
-extern const DistanceKernel pair_tile16_z{
-    .name = "pair_tile16_z",
-    .summary = "seed 004, §5.2: tiles of 16 x 16, one grid layer per quarter of the matrix",
-    .launch = launch_tiles<16, Pairs::all, 4>};
+extern const DistanceKernel pair_plain =
+    kernel("pair_plain", "seed 004, §4.1: one thread per pair", launch_plain<Pairs::all, 16, 16>);
+extern const DistanceKernel pair_tile4 =
+    kernel("pair_tile4", "seed 004, §5.1: tiles of 4 x 4", launch_tiles<4>);
+extern const DistanceKernel pair_tile8 =
+    kernel("pair_tile8", "seed 004, §5.1: tiles of 8 x 8", launch_tiles<8>);
+extern const DistanceKernel pair_tile16 =
+    kernel("pair_tile16", "seed 004, §5.1: tiles of 16 x 16", launch_tiles<16>);
+extern const DistanceKernel pair_tile32 =
+    kernel("pair_tile32", "seed 004, §5.1: tiles of 32 x 32", launch_tiles<32>);
+extern const DistanceKernel pair_tile16_z =
+    kernel("pair_tile16_z", "seed 004, §5.2: tiles of 16 x 16, one grid layer per quarter of the matrix",
+           launch_tiles<16, Pairs::all, 4>);
+extern const DistanceKernel half_plain =
+    kernel("half_plain", "seed 004, §4.1: one thread per two equal distances",
+           launch_plain<Pairs::half, 16, 16>, 1.5);
+extern const DistanceKernel half_tile4 = kernel(
+    "half_tile4", "seed 004, §5.1: half of the pairs, tiles of 4 x 4", launch_tiles<4, Pairs::half>, 1.5);
+extern const DistanceKernel half_tile8 = kernel(
+    "half_tile8", "seed 004, §5.1: half of the pairs, tiles of 8 x 8", launch_tiles<8, Pairs::half>, 1.5);
+extern const DistanceKernel half_tile16 = kernel(
+    "half_tile16", "seed 004, §5.1: half of the pairs, tiles of 16 x 16", launch_tiles<16, Pairs::half>, 1.5);
+extern const DistanceKernel half_tile32 = kernel(
+    "half_tile32", "seed 004, §5.1: half of the pairs, tiles of 32 x 32", launch_tiles<32, Pairs::half>, 1.5);
+extern const DistanceKernel half_tile16_z =
+    kernel("half_tile16_z", "seed 004, §5.2: half_tile16, a grid layer per quarter",
+           launch_tiles<16, Pairs::half, 4>, 1.5);
 extern const DistanceKernel pair_contest{
     .name = "pair_contest",
     .summary = "seed 004, §6: tiles of 16 x 16, without tests of borders",
     .refuse = refuse_contest,
     .launch = launch_contest<Pairs::all>};
-extern const DistanceKernel half_plain{.name = "half_plain",
-                                       .summary = "seed 004, §4.1: one thread per two equal distances",
-                                       .launch = launch_plain<Pairs::half, 16, 16>,
-                                       .operations = 1.5};
-extern const DistanceKernel half_tile4{.name = "half_tile4",
-                                       .summary = "seed 004, §5.1: half of the pairs, tiles of 4 x 4",
-                                       .launch = launch_tiles<4, Pairs::half>,
-                                       .operations = 1.5};
-extern const DistanceKernel half_tile8{.name = "half_tile8",
-                                       .summary = "seed 004, §5.1: half of the pairs, tiles of 8 x 8",
-                                       .launch = launch_tiles<8, Pairs::half>,
-                                       .operations = 1.5};
-extern const DistanceKernel half_tile16{.name = "half_tile16",
-                                        .summary = "seed 004, §5.1: half of the pairs, tiles of 16 x 16",
-                                        .launch = launch_tiles<16, Pairs::half>,
-                                        .operations = 1.5};
-extern const DistanceKernel half_tile32{.name = "half_tile32",
-                                        .summary = "seed 004, §5.1: half of the pairs, tiles of 32 x 32",
-                                        .launch = launch_tiles<32, Pairs::half>,
-                                        .operations = 1.5};
-extern const DistanceKernel half_tile16_z{.name = "half_tile16_z",
-                                          .summary = "seed 004, §5.2: half_tile16, a grid layer per quarter",
-                                          .launch = launch_tiles<16, Pairs::half, 4>,
-                                          .operations = 1.5};
 extern const DistanceKernel half_contest{.name = "half_contest",
                                          .summary = "seed 004, §6: half_tile16_z without tests of borders",
                                          .refuse = refuse_contest,
