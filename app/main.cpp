@@ -1,3 +1,5 @@
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -36,6 +38,13 @@ int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Cloc
     return knn::end_ranks(code);
 }
 
+/// Where addresses are limited (ulimit -v), all threads allocate from one heap: one of each would reserve 64 MiB, and the
+/// answers would depend on their number.
+void share_heap() {
+    struct rlimit limit = {};
+    if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
+}
+
 constexpr const char* no_memory =
     "out of memory; expected enough free memory for the images and their neighbors";
 
@@ -62,7 +71,8 @@ int main(int argc, char** argv) {
     knn::occupy_standard_descriptors();
     knn::watch_for_interrupts();
     std::set_terminate(end_process);
-    knn::make_opencv_throw_bad_alloc();
+    share_heap();
+    knn::set_up_opencv();
     knn::CommandLine line;
     try {
         return run(line, {argv + (argc > 0 ? 1 : 0), argv + argc}, start);

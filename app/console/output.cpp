@@ -109,7 +109,8 @@ void check_not_read(const std::string& file, const std::string& option, const st
 /// Throws DataError where a data set would be read from a single file that is written, or where what is written as a data
 /// set would hide a file of another spelling, or be hidden by it.
 void check_no_data_set(const OutputPlace& output) {
-    const std::vector<fs::path> spellings = other_spellings(place_of(output.file));
+    const std::vector<fs::path> spellings =
+        other_spellings(output.in_folder ? fs::path(output.file) : place_of(output.file));
     if (!output.in_folder && !spellings.empty())
         throw DataError(output.file + ": is a name by which a data set is read; expected another name for " +
                         output.option);

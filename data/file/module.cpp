@@ -56,7 +56,8 @@ const void* load_module(const ModuleName& name) {
     if (module == nullptr) {
         const std::string reason = ::dlerror();
         throw DataError(file.string() + ": cannot be loaded (" + reason +
-                        "); expected the module of this build and " + name.libraries);
+                        "); expected the module of this build, " + name.libraries +
+                        ", and enough memory for them");
     }
     const void* table = ::dlsym(module, name.table);
     if (table == nullptr)

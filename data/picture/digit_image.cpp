@@ -129,8 +129,9 @@ int throw_bad_alloc(int status, const char*, const char*, const char*, int, void
 
 }  // namespace
 
-void make_opencv_throw_bad_alloc() {
+void set_up_opencv() {
     cv::redirectError(throw_bad_alloc);
+    ::setenv("OPENCV_FOR_THREADS_NUM", "1", 0);  // read on first use; a value set by the user is kept
 }
 
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {

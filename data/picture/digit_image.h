@@ -35,8 +35,9 @@ struct Step {
     Picture picture;
 };
 
-/// From now on OpenCV throws std::bad_alloc where memory is short, not an exception of its own.
-void make_opencv_throw_bad_alloc();
+/// From now on OpenCV throws std::bad_alloc where memory is short, not an exception of its own, and starts no threads, for
+/// which it would wait forever where the system has none (ulimit -v, -u). Before other threads begin.
+void set_up_opencv();
 
 // Both throw DataError, without the picture's name, if there are too many marks, and Interrupted if a stop is requested
 // (data/file/transfer.h).

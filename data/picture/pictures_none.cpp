@@ -14,7 +14,7 @@ namespace {
 
 }  // namespace
 
-void make_opencv_throw_bad_alloc() {}
+void set_up_opencv() {}
 
 DigitImage extract_digit(const Picture&, std::vector<Step>*) {
     refuse();

@@ -98,6 +98,30 @@ TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and 
     }
 }
 
+TEST_CASE("where addresses are limited, the answers do not depend on --threads") {
+    const Digits digits;
+    for (int i = 10; i < 22; ++i)
+        digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
+    const auto classify = [&](int kibibytes, const std::string& threads) {
+        return started({"/bin/sh", "-c",
+                        "ulimit -v " + std::to_string(kibibytes) +
+                            "; exec \"$0\" classify -q --method raw --limit-train 500 --device cpu --data . "
+                            "in --threads " +
+                            threads,
+                        program_file()},
+                       {.folder = digits.folder.path().string()});
+    };
+    constexpr int stacks = 150'000;  // of 12 threads; heaps of their own would take 786,432
+    bool any = false;
+    for (const int limit : {450'000, 550'000}) {
+        const RunResult one = classify(limit, "1");
+        if (one.exit_code != 0) continue;  // this build needs more
+        any = true;
+        CHECK(output_of(classify(limit + stacks, "12")) == one.out);
+    }
+    if (!any) skip("this build decodes no picture in so little memory");
+}
+
 TEST_CASE("nothing is fitted for pictures in which there is no digit") {
     const Digits digits;
     write(digits.folder / "text.png", "this is no picture at all");

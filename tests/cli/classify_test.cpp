@@ -1,6 +1,7 @@
 /// What `classify` answers, also judged by the names of the pictures; folders in folders; turned pictures; pixels.
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -314,6 +315,8 @@ TEST_CASE("the report of classify --expected names its pictures, and view and co
     check_error(program("view --from moved --html moved/pictures-images-idx3-ubyte", here), 1,
                 "is read by this command");
     fs::remove(digits.folder / "moved/pictures-images-idx3-ubyte");
+    check_error(program("view --text --from moved", here), 1, "expected the pictures of ");
+    REQUIRE(::mkfifo((digits.folder / "moved/pictures-images-idx3-ubyte").c_str(), 0600) == 0);
     check_error(program("view --text --from moved", here), 1, "expected the pictures of ");
 }
 

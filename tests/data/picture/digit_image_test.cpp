@@ -18,7 +18,7 @@ using knn::DigitImage;
 using knn::Picture;
 
 TEST_CASE("digit image: OpenCV throws std::bad_alloc where memory is short") {
-    knn::make_opencv_throw_bad_alloc();
+    knn::set_up_opencv();
     CHECK_THROWS_AS(CV_Error(cv::Error::StsNoMem, "none"), std::bad_alloc);
     CHECK_THROWS_AS(CV_Error(cv::Error::StsError, "other"), cv::Exception);
     cv::redirectError(nullptr);
