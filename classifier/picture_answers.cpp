@@ -141,7 +141,7 @@ void reject_text_rows(std::vector<Answer>& digits) {
             begin->guess = begin->label;
             begin->label.reset();
             begin->reason = "in a row of text: " + std::to_string(rejected) + " of its " +
-                            std::to_string(marks) + " marks are no digits";
+                            std::to_string(marks) + " marks are not digits";
         }
     }
 }

@@ -210,7 +210,7 @@ std::vector<Option> output_options(Options& o) {
         {"graph condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},
         {"tune", "-q, --quiet", flag(out.quiet), "only the best configuration"},
         {"compare", "-q, --quiet", flag(out.quiet), "only the conclusion, in one sentence"},
-        {"evaluate classify draw view", "--no-cache", flag(o.no_cache),
+        {"evaluate classify draw view audit", "--no-cache", flag(o.no_cache),
          "neither reads nor writes the user's cache folder"},
         {"evaluate classify view", "--color", choice(out.color, "WHEN"),
          "auto (default: on a terminal), always or never"},

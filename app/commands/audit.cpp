@@ -1,6 +1,7 @@
 #include "classifier/audit.h"
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -219,16 +220,19 @@ int audit(const Options& options, Clock::time_point start) {
     std::vector<std::int64_t> planted;
     if (given.plant > 0)
         planted = plant_wrong_labels(of_train ? train_labels : test_labels, given.plant, given.seed);
-    const TrainingSet training({train, train_labels, set.training().shape()});
+    const TrainingSet training = of_train && given.plant > 0
+                                     ? TrainingSet({train, train_labels, set.training().shape()})
+                                     : set.training();
 
     const Method wide = audit_method(options.method, train.count);
     const Resolved resolved = set.resolve(wide, std::max(train.count, test.count));
     agree_on({train, test}, train_labels);
     AuditReport report{set, given, options.method, train_labels, std::move(planted)};
+    const std::unique_ptr<Index> index = open_index(training, wide, resolved, options.output);
     report.audit = with_progress(options.output, "searching", [&](const ProgressToken& token) {
-        return audit(Index(training, wide, resolved, token.quiet()), options.method, test, test_labels,
-                     token);
+        return audit(*index, options.method, test, test_labels, token);
     });
+    report.audit.search_ms += index->open_ms();
     report.wall_ms = ms_since(start);
     write_results({{given.csv, [&](std::ostream& out) { write_csv(out, report); }},
                    {options.output.json, [&](std::ostream& out) { out << audit_json(report); }},

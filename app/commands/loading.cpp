@@ -45,6 +45,7 @@ std::string read_row(const std::string& file, const Picture& first, std::uint8_t
 LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::memory_resource* memory,
                             const ProgressToken& token) {
     limit_codecs();
+    const StopDeadline deadline;
     const Picture first = read_picture(files.front());
     const std::size_t dim = first.gray.size();
     LabeledImages images{std::ssize(files), first.rows, first.cols, Bytes(files.size() * dim, memory), {}};

@@ -158,6 +158,7 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
     const auto count = static_cast<std::int64_t>(sources.size());
     const std::size_t explained = options.explain.empty() ? 0 : max_explained;
     PictureMemory memory;
+    const StopDeadline deadline;
     Team team(static_cast<int>(std::min<std::int64_t>(threads, count)), token, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {

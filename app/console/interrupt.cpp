@@ -2,10 +2,16 @@
 
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
+#include <system_error>
 
 #include "data/core/errors.h"
+#include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 
@@ -51,6 +57,23 @@ void handle(std::initializer_list<int> signals, void (*handler)(int), unsigned f
             sigaction(signal, &action, nullptr);
 }
 
+/// Ends the process a second after the user asked to stop, unless `done` comes before.
+void end_late(const std::stop_token& done) {
+    constexpr std::chrono::milliseconds look_every{50}, patience{1000};
+    std::mutex mutex;
+    std::condition_variable_any nothing;
+    std::unique_lock lock(mutex);
+    const auto wait = [&](std::chrono::milliseconds time) {  // or until `done`
+        nothing.wait_for(lock, done, time, [] { return false; });
+    };
+    while (!done.stop_requested() && !stop.load(std::memory_order_relaxed))
+        wait(look_every);
+    wait(patience);
+    if (done.stop_requested()) return;
+    remove_unfinished_files();
+    ::_exit(130);
+}
+
 }  // namespace
 
 void watch_for_interrupts() {
@@ -68,6 +91,13 @@ const std::atomic<bool>& stop_flag() {
 
 void stop_if_asked() {
     if (stop.load(std::memory_order_relaxed)) throw Interrupted();
+}
+
+StopDeadline::StopDeadline() {
+    try {
+        watcher_ = std::jthread(end_late);
+    } catch (const std::system_error&) {
+    }
 }
 
 }  // namespace knn

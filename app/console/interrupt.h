@@ -2,6 +2,7 @@
 /// Signals that end the program.
 
 #include <atomic>
+#include <thread>
 
 namespace knn {
 
@@ -16,5 +17,15 @@ const std::atomic<bool>& stop_flag();
 
 /// Throws Interrupted if the user asked to stop.
 void stop_if_asked();
+
+/// While it lives, the process ends by itself a second after the user asked to stop, with exit code 130 and without
+/// destructors: for work that does not look at the flag, such as that of picture codecs.
+class StopDeadline {
+  public:
+    StopDeadline();
+
+  private:
+    std::jthread watcher_;  ///< none where the system refuses a thread: a stop then waits for the work
+};
 
 }  // namespace knn

@@ -27,8 +27,11 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
 constexpr const char* expected_report = "a report.json of 'mnist-knn evaluate'";
 
+/// What the file says in place of a name may have a megabyte; an error has one line.
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
-    throw DataError(file + ": " + what + "; expected " + expected_report);
+    constexpr std::size_t most = 200;
+    const std::string shown = what.size() > most ? what.substr(0, most) + "..." : what;
+    throw DataError(file + ": " + shown + "; expected " + expected_report);
 }
 
 /// A part of the report, and its path.

@@ -130,7 +130,7 @@ TEST_CASE("text rows: each row by itself") {
     CHECK(after("??1\n??1") == "??1\n??1");
     std::vector<Answer> digits = page("1???2");
     knn::reject_text_rows(digits);
-    CHECK(digits[0].reason == "in a row of text: 3 of its 5 marks are no digits");
+    CHECK(digits[0].reason == "in a row of text: 3 of its 5 marks are not digits");
     CHECK(digits[1].reason == "unlike");
 }
 

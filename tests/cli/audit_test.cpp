@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
@@ -152,6 +154,18 @@ TEST_CASE("audit: nothing is certain") {
     CHECK(rows[1] == std::vector<std::string>{"train", "7", "1", "0", "0.999999"});
     CHECK(rows.back()[4] == "0.000001");
     check_contains(work.output("audit --method raw"), {"> 99.99 %"});
+}
+
+TEST_CASE("audit --of test keeps what it fits to the training set, as evaluate does") {
+    const Work work(usual);
+    const auto csv = [&](const std::string& cache) {
+        return output_of(work.run("audit --of test --method raw --transform blur --csv -",
+                                  {.environment = {{"XDG_CACHE_HOME", cache}}}));
+    };
+    const std::string cache = work.folder / "cache", plain = csv("/dev/null");
+    CHECK(csv(cache) == plain);
+    CHECK(std::distance(std::filesystem::directory_iterator(cache + "/mnist-knn"), {}) == 1);
+    CHECK(csv(cache) == plain);
 }
 
 TEST_CASE("audit: planted labels are the same for a seed") {

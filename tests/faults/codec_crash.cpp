@@ -1,4 +1,7 @@
-// A library for LD_PRELOAD in which OpenCV's decoder ends the process: MNIST_KNN_CRASH is abort, segv or nomem.
+// A library for LD_PRELOAD in which OpenCV's decoder ends the process, or never: MNIST_KNN_CRASH is abort, segv, nomem or
+// hang.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <opencv2/core.hpp>
@@ -11,6 +14,8 @@ Mat imdecode(InputArray, int) {
     const char* kind = std::getenv("MNIST_KNN_CRASH");
     if (std::strcmp(kind, "abort") == 0) std::abort();
     if (std::strcmp(kind, "segv") == 0) *static_cast<volatile int*>(nullptr) = 0;
+    while (std::strcmp(kind, "hang") == 0)
+        ::pause();
     CV_Error(Error::StsNoMem, "no memory");
 }
 

@@ -1,4 +1,4 @@
-/// Signals at random moments of a run, and codecs that crash.
+/// Signals at random moments of a run, and codecs that crash or do not return.
 
 #include <doctest/doctest.h>
 
@@ -76,4 +76,20 @@ TEST_CASE("faults: a codec that crashes, and one without memory") {
         place.check_nothing_unfinished();
         place.check_next_run();
     }
+}
+
+// Codecs look at no flag: with 80 megapixels Ctrl-C waited for more than 15 s on a busy machine.
+TEST_CASE("signals: Ctrl-C ends classify while a codec does not return") {
+    if (!has_opencv) return skip(no_opencv);
+    const Workplace place("classify");
+    place.forget();
+    const RunResult result =
+        place.run({.environment = {{"LD_PRELOAD", MNIST_KNN_CODEC_CRASH}, {"MNIST_KNN_CRASH", "hang"}},
+                   .signal = SIGINT,
+                   .signal_after = std::chrono::milliseconds(1500),
+                   .timeout = std::chrono::seconds(30)});
+    CHECK(result.exit_code == 130);
+    CHECK(result.seconds_after_signal < 5);
+    place.check_nothing_unfinished();
+    place.check_next_run();
 }

@@ -65,6 +65,25 @@ TEST_CASE("the names of pictures are read back, one for each test image") {
     CHECK_THROWS_AS(parse_report(json_report(evaluation), "r"), DataError);
 }
 
+TEST_CASE("an error quotes only the beginning of what a report says") {
+    test::Sample sample = test::sample_evaluation();
+    nlohmann::json report = nlohmann::json::parse(json_report(sample.evaluation));
+    for (const char* key : {"/schema", "/settings/metric"}) {
+        CAPTURE(key);
+        nlohmann::json changed = report;
+        changed[nlohmann::json::json_pointer(key)] = std::string(100'000, 'x');
+        std::string error;
+        try {
+            parse_report(changed.dump(), "r");
+        } catch (const DataError& caught) {
+            error = caught.what();
+        }
+        CHECK(error.starts_with("r: "));
+        CHECK(error.find("xxx...; expected ") != error.npos);
+        CHECK(error.size() < 400);
+    }
+}
+
 TEST_CASE("predictions are read back, bit for bit") {
     const test::TempFolder folder;
     test::Sample sample = test::sample_evaluation();
