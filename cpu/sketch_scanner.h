@@ -5,7 +5,7 @@
 /// falls meanwhile.
 ///
 /// The first panels have no limit: all of their images are in the list, and what is refined of them gives the first one. The lists
-/// are refined again whenever five times as many panels have been read, when one is full, and at the end. Panels are read in an
+/// are refined again whenever four times as many panels have been read, when one is full, and at the end. Panels are read in an
 /// order that is spread over the training set, lest its order matter.
 
 #include <atomic>
