@@ -47,7 +47,7 @@ TEST_CASE("defaults that depend on the machine are told as they are on this one"
     }
     check_contains(help("evaluate --help=all"),
                    {("(default: all); " + here + threads + " ").c_str(),
-                    ("that is named needs one; " + here + (gpu ? "classic " : "cpu ")).c_str()});
+                    ("a named GPU engine needs a GPU; " + here + (gpu ? "classic " : "cpu ")).c_str()});
     options.environment["MNIST_KNN_DATA"] = work.folder.path().string();
     CHECK(contains(help("evaluate --help"), here + work.folder.path().string()));
     options.environment["MNIST_KNN_DATA"] = "/nonexistent";

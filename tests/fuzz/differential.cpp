@@ -1,5 +1,5 @@
 /// Random problems on every instruction set of this processor, on the serial search and on the oracles: features, neighbors
-/// and votes, byte for byte. An input is a seed, the problem's size and the number of threads.
+/// and votes, byte for byte. An input is a seed, the problem's size, the number of threads and what sketches have.
 
 #include <algorithm>
 #include <cstdio>
@@ -153,7 +153,7 @@ void check_serial_selectors(const test::RandomProblem& problem, const test::Rows
     }
 }
 
-void check(const test::RandomProblem& problem, int threads) {
+void check(const test::RandomProblem& problem, int threads, SketchColumns sketch) {
     const std::vector<std::string> sets = cpu::instruction_sets();
     const auto use = [](const std::string& set) { ::setenv("MNIST_KNN_ISA", set.c_str(), 1); };
     std::unique_ptr<FittedTransform> fitted;
@@ -171,6 +171,7 @@ void check(const test::RandomProblem& problem, int threads) {
             require(cpu::features(*fitted, problem.train_rows(), threads) == train.pixels,
                     "features are the oracle's");
         Plan plan{.engine = "cpu", .device = cpu::device(), .batch = problem.batch, .threads = threads};
+        plan.sketch = sketch;
         const std::optional<Found> here = found(problem, plan);
         require(here.has_value(), "the engine cpu takes every problem");
         if (!expected) expected = here;
@@ -192,6 +193,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::int64_t work = std::int64_t{20'000} << input.byte() % 8;
     const int threads = 1 + input.byte() % 3;
     const knn::test::RandomProblem problem = knn::test::random_problem(seed, work);
-    if (!knn::takes_long(problem)) knn::check(problem, threads);
+    const auto sketch = static_cast<knn::SketchColumns>(input.byte() % 4);
+    if (!knn::takes_long(problem)) knn::check(problem, threads, sketch);
     return 0;
 }

@@ -251,7 +251,8 @@ GPU_TEST_CASE("gpu: more columns than are transposed at once") {
     const std::vector<Neighbor> one = smallest(row, 1, n_train, 3);
     std::vector<Neighbor> expected;
     for (std::int64_t q = 0; q < n_query; ++q) {
-        gpu::check(cudaMemcpy(in.rows().row(q), row.data(), 4 * row.size(), cudaMemcpyHostToDevice),
+        gpu::check(cudaMemcpyAsync(in.rows().row(q), row.data(), 4 * row.size(), cudaMemcpyHostToDevice,
+                                   cudaStreamLegacy),
                    "copying");
         expected.insert(expected.end(), one.begin(), one.end());
     }
