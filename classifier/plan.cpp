@@ -117,7 +117,8 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
                            .select = request.select,
                            .batch = request.batch,
                            .threads = engine->on_gpu ? 1 : request.threads,
-                           .memory = request.memory},
+                           .memory = request.memory,
+                           .sketch = request.sketch},
                           ""};
         if (const UnsupportedReason why = engine->configure(problem, resolved.plan)) {
             if (!first) first = why;

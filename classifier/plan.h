@@ -42,7 +42,8 @@ struct PlanRequest {
     int threads = 0;
     Placement spread = Placement::automatic;
     std::int64_t memory = 0;  ///< bytes
-    Ranks* ranks = nullptr;   ///< the processes that search together; null: this one alone
+    SketchColumns sketch = SketchColumns::automatic;
+    Ranks* ranks = nullptr;  ///< the processes that search together; null: this one alone
 
     /// Whether it restricts the choice of engines and devices.
     bool chooses() const {

@@ -60,7 +60,7 @@ void BestLists::clear(std::span<const std::uint32_t> limits, std::int64_t n_list
 
 void BestLists::prune(std::size_t query) {
     std::uint64_t* const keys = keys_.data() + query * capacity_;
-    if (counts_[query] <= k_) return;
+    if (counts_[query] < k_) return;
     std::nth_element(keys, keys + (k_ - 1), keys + counts_[query]);
     counts_[query] = static_cast<std::uint32_t>(k_);
     limits_[query] = neighbor_of_key(keys[k_ - 1]).distance;
@@ -107,6 +107,16 @@ void BestLists::take(std::int64_t query, std::span<const std::uint32_t> distance
     for (std::size_t i = 0; i < distances.size(); ++i)
         put(static_cast<std::size_t>(query), distances[i],
             static_cast<std::uint32_t>(first + static_cast<std::int64_t>(i)));
+}
+
+void BestLists::take(std::int64_t query, std::uint32_t distance, std::uint32_t image) {
+    const auto q = static_cast<std::size_t>(query);
+    const std::uint64_t key = neighbor_key({distance, image});
+    std::uint64_t* const keys = keys_.data() + q * capacity_;
+    // A list with a limit has been pruned: the worst of the best is still where that put it.
+    if (image == excluded_[q] || (limits_[q] != no_limit && key > keys[k_ - 1])) return;
+    keys[counts_[q]] = key;
+    if (++counts_[q] == capacity_) prune(q);
 }
 
 void BestLists::finish(std::int64_t query, std::span<Neighbor> best) {

@@ -54,6 +54,12 @@ class BestLists {
     /// Adds the distances to n images from `first` on.
     void take(std::int64_t query, std::span<const std::uint32_t> distances, std::int64_t first);
 
+    /// Adds one image, whatever the order in which images come.
+    void take(std::int64_t query, std::uint32_t distance, std::uint32_t image);
+
+    /// That of a query: `no_limit` until it has k images.
+    std::uint32_t limit(std::int64_t query) const { return limits_[static_cast<std::size_t>(query)]; }
+
     /// The best of a query, in order; if fewer than k, padded with a sentinel that sorts last.
     void finish(std::int64_t query, std::span<Neighbor> best);
 

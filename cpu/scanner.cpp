@@ -155,10 +155,12 @@ void run_tallied(Team& team, double pairs, std::int64_t dim, Timeline& timeline,
         tallies[static_cast<std::size_t>(thread)] = tally;
     });
     const auto threads = static_cast<double>(tallies.size());
-    Stage distance{"distance"}, select{"select"};
+    Stage distance{"distance"}, select{"select"}, refine{"refine"};
     for (const Tally& tally : tallies) {
         distance.total_ms += tally.distance_ms / threads;
         select.total_ms += tally.select_ms / threads;
+        refine.total_ms += tally.refine_ms / threads;
+        refine.launches += tally.refined;
         distance.bytes += tally.bytes;
         distance.launches += tally.tasks;
     }
@@ -166,6 +168,7 @@ void run_tallied(Team& team, double pairs, std::int64_t dim, Timeline& timeline,
     distance.operations = 2.0 * pairs * static_cast<double>(dim);
     timeline.add(distance);
     timeline.add(select);
+    if (refine.launches > 0) timeline.add(refine);
 }
 
 }  // namespace knn::cpu

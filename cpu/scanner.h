@@ -20,8 +20,9 @@ namespace knn::cpu {
 
 /// What one thread did, for the timeline.
 struct Tally {
-    double distance_ms = 0, select_ms = 0, bytes = 0;
+    double distance_ms = 0, select_ms = 0, refine_ms = 0, bytes = 0;
     std::int64_t tasks = 0;
+    std::int64_t refined = 0;  ///< exact distances of pairs that sketches left
 
     /// One pass that read `read` bytes, with distances from `start` to `middle` and selection since.
     void add(Clock::time_point start, Clock::time_point middle, std::int64_t read) {
@@ -40,9 +41,18 @@ class PanelScanner {
 
     void begin(Rows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
+    /// After the task's last unit: whether `best` has the answers.
+    bool finish(BestLists&, Tally&) { return true; }
     std::int64_t n_lists() const {
         return block_->strips() * kernel_.queries;
     }  ///< lists that `best` must have
+
+    /// Pairs below `limits` (n_lists) of the queries with the images of a panel, of which those from the number of training images
+    /// on are padding.
+    std::span<const Hit> hits(std::int64_t unit, const std::uint32_t* limits) {
+        return find_hits(unit, 0, block_->strips(), limits, nullptr);
+    }
+    std::int64_t panel_bytes() const { return panels_.panel_bytes(); }
 
     /// Instead of the other `begin`, with queries that are packed already.
     void begin(Rows queries, const QueryBlock& packed);
@@ -76,6 +86,7 @@ class RowScanner {
 
     void begin(Rows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
+    bool finish(BestLists&, Tally&) { return true; }
     std::int64_t n_lists() const { return queries_.count; }
 
   private:
@@ -108,8 +119,8 @@ struct Resident {
     PanelScanner scanner(std::int64_t block) const;
 };
 
-/// Runs work(thread, tally) on all threads of the team, which compute `pairs` distances, and adds the stages `distance` and
-/// `select`.
+/// Runs work(thread, tally) on all threads of the team, which compute `pairs` distances of `dim` columns, and adds the stages
+/// `distance` and `select`, and `refine` if pairs were refined.
 void run_tallied(Team& team, double pairs, std::int64_t dim, Timeline& timeline,
                  const std::function<void(int thread, Tally& tally)>& work);
 

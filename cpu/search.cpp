@@ -14,6 +14,7 @@
 #include "cpu/scanner.h"
 #include "cpu/self_search.h"
 #include "cpu/serial/serial.h"
+#include "cpu/sketch_scanner.h"
 #include "cpu/work.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
@@ -30,17 +31,32 @@ constexpr std::int64_t max_unpacked_queries = 12;
 /// Memory limit for the neighbors of all slices before they are merged.
 constexpr std::int64_t slices_bytes = 64 << 20;
 
+struct QueryRange {
+    std::int64_t first = 0, n = 0;
+};
+
 /// One search in progress: what its steps share.
 class Search {
   public:
-    Search(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
-           const ProgressToken& token);
+    /// sketched: null: direct products.
+    Search(Resident& resident, const Sketched* sketched, const Queries& queries, int k,
+           std::span<Neighbor> found, Timeline& timeline, const ProgressToken& token);
 
     /// Returns the most queries of a task.
     std::int64_t run();
 
+    /// After run(): queries without an answer, which direct products find faster than sketches.
+    const std::vector<QueryRange>& left() const { return left_; }
+
   private:
-    bool packs() const { return queries_.count() > max_unpacked_queries; }
+    bool packs() const { return sketched_ != nullptr || queries_.count() > max_unpacked_queries; }
+    std::int64_t units() const {
+        return divide_up(resident_.train.count, packs() ? resident_.kernel.images : RowScanner::unit_rows);
+    }
+    std::int64_t max_block() const {
+        return sketched_ != nullptr ? SketchScanner::max_block(sketched_->resident(), k_)
+                                    : resident_.max_block();
+    }
     /// For a task of the largest size; the kernels have whole strips of queries.
     std::int64_t lists() const {
         return packs() ? round_up(work_.largest(), resident_.kernel.queries) : work_.largest();
@@ -49,12 +65,16 @@ class Search {
     template <class Scanner>
     void do_tasks(int thread, Scanner scanner, Tally& tally);
     void merge_slices();
+    void leave(const Task& task);
+    /// After more tasks were left than done, the others are left too.
+    bool leaves_all() const { return n_left_ > n_done_; }
 
     std::span<Neighbor> row(std::span<Neighbor> rows, std::int64_t i) const {
         return rows.subspan(static_cast<std::size_t>(i * k_), static_cast<std::size_t>(k_));
     }
 
     Resident& resident_;
+    const Sketched* sketched_;
     const Queries& queries_;
     int k_;
     std::span<Neighbor> found_;
@@ -62,6 +82,9 @@ class Search {
     Work work_;
     Team team_;
     Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
+    std::mutex mutex_;
+    std::vector<QueryRange> left_;
+    std::atomic<std::int64_t> n_left_{0}, n_done_{0};  ///< tasks
 };
 
 /// The number of slices of the training set whose neighbors fit in that memory, at least 1.
@@ -70,23 +93,18 @@ std::int64_t max_slices(std::int64_t n_query, int k) {
     return std::max<std::int64_t>(slices_bytes / (std::max<std::int64_t>(n_query, 1) * row_bytes), 1);
 }
 
-/// Of the training set, see Task.
-std::int64_t units_of(const Resident& resident, std::int64_t n_query) {
-    return divide_up(resident.train.count,
-                     n_query > max_unpacked_queries ? resident.kernel.images : RowScanner::unit_rows);
-}
-
-Search::Search(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found,
-               Timeline& timeline, const ProgressToken& token)
+Search::Search(Resident& resident, const Sketched* sketched, const Queries& queries, int k,
+               std::span<Neighbor> found, Timeline& timeline, const ProgressToken& token)
     : resident_(resident),
+      sketched_(sketched),
       queries_(queries),
       k_(k),
       found_(found),
       timeline_(timeline),
-      work_(queries.count(), units_of(resident, queries.count()), resident.plan.threads,
-            packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, resident.max_block(),
+      work_(queries.count(), units(), resident.plan.threads,
+            packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, max_block(),
             max_slices(queries.count(), k)),
-      team_(resident.plan.threads, token, queries.count(), units_of(resident, queries.count())) {}
+      team_(resident.plan.threads, token, queries.count(), units()) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
@@ -94,10 +112,13 @@ void Search::require_memory() const {
     const Rows& train = resident_.train;
     const std::int64_t rows = queries_.count() * (work_.slices() > 1 ? work_.slices() + 1 : 1);
     std::int64_t thread = BestLists::bytes(lists(), k_);
-    if (packs()) thread += PanelScanner::bytes(kernel, train.dim, work_.largest());
+    if (sketched_ != nullptr)
+        thread += SketchScanner::bytes(kernel, sketched_->sketch().columns, k_, work_.largest());
+    else if (packs())
+        thread += PanelScanner::bytes(kernel, train.dim, work_.largest());
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count() * std::int64_t{sizeof(Vote)} + thread * team_.threads();
-    if (packs()) needed += resident_.bytes_to_pack();
+    if (packs() && sketched_ == nullptr) needed += resident_.bytes_to_pack();
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
     const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
@@ -111,6 +132,10 @@ template <class Scanner>
 void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
     BestLists best(lists(), k_);
     while (const auto task = work_.next()) {
+        if (leaves_all()) {
+            leave(*task);
+            continue;
+        }
         scanner.begin(queries_.rows.slice(task->first_query, task->n_query), tally);
         best.clear(task->n_query, scanner.n_lists());
         if (queries_.leaves_out())
@@ -121,6 +146,11 @@ void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
             scanner.scan(unit, best, tally);
             team_.advance(thread, task->n_query);
         }
+        if (!scanner.finish(best, tally)) {
+            leave(*task);
+            continue;
+        }
+        ++n_done_;
         const auto start = Clock::now();
         const std::span<Neighbor> out = work_.slices() > 1 ? slices_.rows : found_;
         const std::int64_t first_row = task->slice * queries_.count() + task->first_query;
@@ -129,6 +159,12 @@ void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
         tally.select_ms += ms_since(start);
         ++tally.tasks;
     }
+}
+
+void Search::leave(const Task& task) {
+    const std::lock_guard lock(mutex_);
+    ++n_left_;
+    left_.push_back({task.first_query, task.n_query});
 }
 
 /// The k best among the best of all slices: the order of the keys is the order of neighbors, and sentinels
@@ -154,17 +190,26 @@ void Search::merge_slices() {
 std::int64_t Search::run() {
     require_memory();
     if (work_.slices() > 1) slices_ = Neighbors(queries_.count() * work_.slices(), k_);
-    if (packs()) resident_.pack(team_, timeline_);
+    if (packs() && sketched_ == nullptr) resident_.pack(team_, timeline_);
     const Scoring scoring =
         packs() ? Scoring{} : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
     const double pairs = static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count());
-    run_tallied(team_, pairs, queries_.rows.dim, timeline_, [&](int thread, Tally& tally) {
-        if (packs())
+    const std::int64_t columns = sketched_ != nullptr ? sketched_->sketch().columns : queries_.rows.dim;
+    run_tallied(team_, pairs, columns, timeline_, [&](int thread, Tally& tally) {
+        if (sketched_ != nullptr)
+            do_tasks(thread,
+                     SketchScanner(*sketched_, resident_, k_, work_.largest(),
+                                   resident_.plan.sketch == SketchColumns::automatic),
+                     tally);
+        else if (packs())
             do_tasks(thread, resident_.scanner(work_.largest()), tally);
         else
             do_tasks(thread, RowScanner(scoring, resident_.train, work_.largest()), tally);
     });
-    if (work_.slices() > 1) merge_slices();
+    if (work_.slices() > 1 && !left_.empty())
+        left_ = {{0, queries_.count()}};
+    else if (work_.slices() > 1)
+        merge_slices();
     return work_.largest();
 }
 
@@ -181,12 +226,7 @@ class CpuIndex final : public DeviceIndex {
         token.step(0, n);
         if (n == 0) return 0;
         try {
-            const bool both_ends =
-                n > max_unpacked_queries && SelfSearch::suits(resident_, wanted.queries, wanted.k);
-            const std::int64_t batch =
-                both_ends
-                    ? SelfSearch(resident_, wanted, result.neighbors, timeline, token).run()
-                    : Search(resident_, wanted.queries, wanted.k, result.neighbors, timeline, token).run();
+            const std::int64_t batch = search(wanted.queries, wanted.k, result.neighbors, timeline, token);
             token.step(n, n);
             if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
             return batch;
@@ -197,8 +237,69 @@ class CpuIndex final : public DeviceIndex {
     }
 
   private:
+    std::int64_t search(const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
+                        const ProgressToken& token);
+    std::int64_t search_directly(const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
+                                 const ProgressToken& token);
+    const Sketched* sketches_for(const Queries& queries, int k, Timeline& timeline,
+                                 const ProgressToken& token);
+
     Resident resident_;
+    std::mutex sketching_;  ///< of what follows
+    std::unique_ptr<const Sketched> sketched_;
+    bool is_declined_ = false;  ///< sketches prune too little here
 };
+
+std::int64_t CpuIndex::search(const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
+                              const ProgressToken& token) {
+    const Sketched* sketched = sketches_for(queries, k, timeline, token);
+    if (sketched == nullptr) return search_directly(queries, k, found, timeline, token);
+    // What is left begins where less was reported.
+    ProgressToken rising = token.quiet();
+    std::int64_t reported = 0;
+    if (token.progress)
+        rising.progress = [&](std::int64_t done, std::int64_t all) {
+            token.progress(reported = std::max(reported, done), all);
+        };
+    Search search(resident_, sketched, queries, k, found, timeline, rising);
+    const std::int64_t batch = search.run();
+    for (const QueryRange& range : search.left())
+        search_directly(
+            queries.slice(range.first, range.n), k,
+            found.subspan(static_cast<std::size_t>(range.first * k), static_cast<std::size_t>(range.n * k)),
+            timeline, rising.part(range.first, queries.count()));
+    return batch;
+}
+
+std::int64_t CpuIndex::search_directly(const Queries& queries, int k, std::span<Neighbor> found,
+                                       Timeline& timeline, const ProgressToken& token) {
+    if (queries.count() > max_unpacked_queries && SelfSearch::suits(resident_, queries, k))
+        return SelfSearch(resident_, queries, k, found, timeline, token).run();
+    return Search(resident_, nullptr, queries, k, found, timeline, token).run();
+}
+
+/// Null: direct products are faster, or memory does not suffice.
+const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& timeline,
+                                       const ProgressToken& token) {
+    const Plan& plan = resident_.plan;
+    const Rows& train = resident_.train;
+    if (plan.sketch == SketchColumns::off || resident_.measure.metric != Metric::l2) return nullptr;
+    const bool automatic = plan.sketch == SketchColumns::automatic;
+    const std::int64_t columns = count_of(plan.sketch);
+    const std::lock_guard lock(sketching_);
+    // Each distance of a self-search counts for both images: that is faster still.
+    if (automatic && SelfSearch::suits(resident_, queries, k)) return nullptr;
+    if (automatic &&
+        (is_declined_ || !sketches_pay(resident_, columns, queries.count(), k, sketched_ != nullptr)))
+        return nullptr;
+    if (sketched_) return sketched_.get();
+    const std::int64_t available = available_bytes();
+    if (available >= 0 && Sketched::bytes(resident_.kernel, train, columns) > available / 2) return nullptr;
+    Team team(plan.threads, token, queries.count(), 1);
+    sketched_ = make_sketched(resident_, columns, k, team, timeline);
+    is_declined_ = sketched_ == nullptr;
+    return sketched_.get();
+}
 
 }  // namespace
 

@@ -68,11 +68,11 @@ bool SelfSearch::suits(Resident& resident, const Queries& queries, int k) {
     return available < 0 || needed <= available;
 }
 
-SelfSearch::SelfSearch(Resident& resident, const TopKRequest& wanted, std::span<Neighbor> found,
+SelfSearch::SelfSearch(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found,
                        Timeline& timeline, const ProgressToken& token)
     : resident_(resident),
-      k_(wanted.k),
-      leaves_out_(wanted.queries.leaves_out()),
+      k_(k),
+      leaves_out_(queries.leaves_out()),
       found_(found),
       timeline_(timeline),
       block_(images_per_block(resident)),

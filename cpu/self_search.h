@@ -55,8 +55,8 @@ class SelfSearch {
     /// images at once.
     static bool suits(Resident& resident, const Queries& queries, int k);
 
-    SelfSearch(Resident& resident, const TopKRequest& wanted, std::span<Neighbor> found, Timeline& timeline,
-               const ProgressToken& token);
+    SelfSearch(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found,
+               Timeline& timeline, const ProgressToken& token);
 
     /// Returns how many images make a block.
     std::int64_t run();

@@ -17,6 +17,8 @@ atomic = "atomic file:*"
 lists = "cpu::BestLists:*,cpu::search: every*"
 work = "cpu::Work:*,cpu::search: many threads*"
 search = "cpu::search: every*"
+sketch = "sketch:*"
+sketch_search = "cpu sketches:*"
 itself = "cpu::self: the oracle*,cpu::BlockPairs:*"
 vote = "vote:*"
 score = "confusion*,the Wilson*,labels that are*"
@@ -146,6 +148,19 @@ MUTATIONS = [
     ("cpu/kernels/kernel_scan.h", search, "if (first + n < steps)", "if (first + n <= steps)"),
     ("cpu/kernels/kernel_plain.cpp", search, "((even >> 16) + (odd >> 16))", "(even >> 16)"),
     ("cpu/kernels/kernel_avx2.cpp", search, "_mm256_srli_epi16(bytes, 8)", "_mm256_srli_epi16(bytes, 7)"),
+    # Sketches.
+    ("data/sketch/sketch.h", sketch, "root + 6 < no_bound ? static_cast<std::uint32_t>(root + 6)",
+     "root < no_bound ? static_cast<std::uint32_t>(root)"),
+    ("data/sketch/sketch.h", sketch, "while (root * root < squares)", "while ((root + 1) * (root + 1) <= squares)"),
+    ("data/sketch/sketch.h", sketch, "static_cast<std::uint32_t>(reach) + 1", "static_cast<std::uint32_t>(reach)"),
+    ("data/sketch/sketch.h", sketch, "static_cast<std::uint32_t>((reach * reach) >> 20)",
+     "static_cast<std::uint32_t>(((reach * reach) >> 20) - 1)"),
+    ("data/sketch/sketch.h", sketch, "const std::int64_t r = q - 1024 * s", "const std::int64_t r = q - 1024 * nearest"),
+    ("data/sketch/sketch.cpp", sketch, "std::sqrt(unit * unit + std::sqrt(squares))", "unit"),
+    ("cpu/sketch_scanner.cpp", sketch_search, "sketch_limit(reaches_[q] + error) + 1", "sketch_limit(reaches_[q] + error)"),
+    ("cpu/sketch_scanner.cpp", sketch_search, "    refine(best, true, tally);", "    refine(best, false, tally);"),
+    ("cpu/best.cpp", sketch_search, "limits_[q] != no_limit && key > keys[k_ - 1]", "distance >= limits_[q]"),
+    ("cpu/search.cpp", sketch_search, "left_ = {{0, queries_.count()}};", "left_ = {};"),
     # From neighbors to answers.
     ("classifier/vote.cpp", vote, "if (sums[label] <= largest) continue", "if (sums[label] < largest) continue"),
     ("classifier/vote.cpp", vote, "64 * i + static_cast", "32 * i + static_cast"),

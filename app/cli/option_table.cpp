@@ -226,9 +226,9 @@ bool Option::is_rare() const {
         "--train-images", "--train-labels", "--test-images", "--test-labels", "--transform",
         "--rerank",       "--candidates",   "--vote",        "--engine",      "--distance",
         "--select",       "--metric",       "--p",           "--weights",     "--tie",
-        "--spread",       "--memory",       "--limit-train", "--limit-test",  "--batch",
-        "--threads",      "--pixels",       "--seed",        "--no-cache",    "--color",
-        "--progress",     "--json-version"};
+        "--spread",       "--memory",       "--limit-train", "--limit-test",  "--sketch",
+        "--batch",        "--threads",      "--pixels",      "--seed",        "--no-cache",
+        "--color",        "--progress",     "--json-version"};
     return std::find(rare.begin(), rare.end(), shown()) != rare.end();
 }
 

@@ -271,7 +271,7 @@ std::string tune_text(const TuneResult& result, std::int64_t limit) {
 /// The parts of a method with the names that report.json has for them.
 Json method_json(const Method& method) {
     Json json = settings_json(method, {});
-    for (const char* of_plan : {"engine", "distance", "select", "device", "threads", "batch"})
+    for (const char* of_plan : {"engine", "distance", "select", "device", "threads", "sketch", "batch"})
         json.erase(of_plan);
     return json;
 }

@@ -127,6 +127,7 @@ Json settings_json(const Method& method, const Plan& plan) {
                  {"tie", name(method.vote.tie)},
                  {"device", device_id(plan.device)},
                  {"threads", plan.threads},
+                 {"sketch", name(plan.sketch)},
                  {"batch", plan.batch}});
     for (const Device& device : plan.devices)
         json["devices"].push_back(device_id(device));

@@ -126,6 +126,7 @@ Plan read_plan(const ReportPart& settings, const ReportPart& part) {
         std::from_chars(id.data() + 4, id.data() + id.size(), device.number);
     if (id != device_id(device)) settings.at("device").wrong("another device than the report's");
     plan.threads = static_cast<int>(settings.at("threads").whole(0, 1 << 20));
+    if (settings.has("sketch")) plan.sketch = settings.at("sketch").named_value<SketchColumns>();
     plan.batch = settings.at("batch").whole(0, no_limit);
     return plan;
 }

@@ -119,6 +119,7 @@ std::string engine_text(const Plan& plan) {
     std::string text = plan.engine;
     if (!plan.distance.empty()) text += ", distance " + plan.distance;
     if (!plan.select.empty()) text += ", select " + plan.select;
+    if (plan.sketch != SketchColumns::automatic) text += std::string(", sketch ") + name(plan.sketch);
     if (plan.batch > 0) text += ", batch " + std::to_string(plan.batch);
     if (plan.device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(plan.threads);
     return text;

@@ -132,6 +132,8 @@ constinit const Kernel kernel_amx = {.name = "amx",
                                      .scan = scan_tiles<false>,
                                      .scan_both = scan_tiles<true>,
                                      .direct = direct<Arithmetic::squares>,
+                                     .weigh = weigh,
+                                     .refinement_cost = 800,
                                      .block_bytes = 800 * 1024};
 
 }  // namespace knn::cpu

@@ -48,7 +48,7 @@ bool available() {
 
 }  // namespace
 
-constinit const Kernel kernel_avx2 = kernel_of<Avx2>("avx2", available, QueryForm::pairs);
+constinit const Kernel kernel_avx2 = kernel_of<Avx2>("avx2", available, QueryForm::pairs, 32);
 constinit const Kernel differences_avx2 =
     kernel_of<Differences, Arithmetic::differences>("avx2", available, QueryForm::bytes);
 constinit const Kernel products_avx2 =

@@ -72,7 +72,7 @@ bool available() {
 }  // namespace
 
 constinit const Kernel kernel_avx512vnni =
-    kernel_of<Avx512Vnni>("avx512vnni", available, QueryForm::shifted_bytes);
+    kernel_of<Avx512Vnni>("avx512vnni", available, QueryForm::shifted_bytes, 140);
 constinit const Kernel differences_avx512vnni =
     kernel_of<Differences, Arithmetic::differences>("avx512vnni", available, QueryForm::bytes);
 constinit const Kernel products_avx512vnni =

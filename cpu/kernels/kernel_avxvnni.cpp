@@ -34,7 +34,8 @@ bool available() {
 
 }  // namespace
 
-constinit const Kernel kernel_avxvnni = kernel_of<AvxVnni>("avxvnni", available, QueryForm::shifted_bytes);
+constinit const Kernel kernel_avxvnni =
+    kernel_of<AvxVnni>("avxvnni", available, QueryForm::shifted_bytes, 75);
 constinit const Kernel differences_avxvnni =
     kernel_of<Differences, Arithmetic::differences>("avxvnni", available, QueryForm::bytes);
 constinit const Kernel products_avxvnni =

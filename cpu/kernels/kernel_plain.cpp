@@ -104,7 +104,7 @@ bool available() {
 
 }  // namespace
 
-constinit const Kernel kernel_plain = kernel_of<Plain>("plain", available, QueryForm::pairs);
+constinit const Kernel kernel_plain = kernel_of<Plain>("plain", available, QueryForm::pairs, 15);
 constinit const Kernel differences_plain =
     kernel_of<Differences, Arithmetic::differences>("plain", available, QueryForm::bytes);
 constinit const Kernel products_plain =

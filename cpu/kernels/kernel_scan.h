@@ -150,8 +150,56 @@ void direct(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n,
     }
 }
 
+/// Adds the sums of `n_axes` axes over a chunk of pixels of two rows; vectorized by the compiler.
+template <int n_axes>
+void weigh_pair(const std::int16_t* weights, std::int64_t dim, const std::int16_t* a, const std::int16_t* b,
+                std::int64_t n, std::int32_t* sums_a, std::int32_t* sums_b) {
+    std::int32_t of_a[n_axes] = {}, of_b[n_axes] = {};
+    for (std::int64_t p = 0; p < n; ++p)
+#pragma GCC unroll 4
+        for (int axis = 0; axis < n_axes; ++axis) {
+            of_a[axis] += weights[axis * dim + p] * a[p];
+            of_b[axis] += weights[axis * dim + p] * b[p];
+        }
+    for (int axis = 0; axis < n_axes; ++axis) {
+        sums_a[axis] += of_a[axis];
+        sums_b[axis] += of_b[axis];
+    }
+}
+
+/// Two rows at a time, so that the weights are read half as often.
+inline void weigh(const std::int16_t* weights, std::int64_t axes, const std::uint8_t* rows, std::int64_t n,
+                  std::int64_t dim, std::int32_t* sums) {
+    constexpr std::int64_t chunk = 1024;
+    std::int16_t wide[2][chunk];
+    for (std::int64_t i = 0; i < n * axes; ++i)
+        sums[i] = 0;
+    for (std::int64_t i = 0; i < n; i += 2) {
+        const std::int64_t other = i + 1 < n ? i + 1 : i;
+        std::int32_t unused[4];
+        for (std::int64_t first = 0; first < dim; first += chunk) {
+            const std::int64_t length = first + chunk < dim ? chunk : dim - first;
+            for (std::int64_t p = 0; p < length; ++p) {
+                wide[0][p] = rows[i * dim + first + p];
+                wide[1][p] = rows[other * dim + first + p];
+            }
+            for (std::int64_t axis = 0; axis < axes; axis += 4) {
+                const std::int16_t* some = weights + axis * dim + first;
+                std::int32_t* const to = other > i ? sums + other * axes + axis : unused;
+                if (axis + 4 <= axes)
+                    weigh_pair<4>(some, dim, wide[0], wide[1], length, sums + i * axes + axis, to);
+                else
+                    for (std::int64_t one = 0; axis + one < axes; ++one)
+                        weigh_pair<1>(some + one * dim, dim, wide[0], wide[1], length,
+                                      sums + i * axes + axis + one, to + (other > i ? one : 0));
+            }
+        }
+    }
+}
+
 template <class Set, Arithmetic arithmetic = Arithmetic::squares>
-constexpr Kernel kernel_of(const char* name, bool (*available)(), QueryForm form) {
+constexpr Kernel kernel_of(const char* name, bool (*available)(), QueryForm form,
+                           double refinement_cost = 1) {
     return {.name = name,
             .available = available,
             .images = Tile<Set>::images,
@@ -161,7 +209,9 @@ constexpr Kernel kernel_of(const char* name, bool (*available)(), QueryForm form
             .scan = scan<Tile<Set>, false>,
             .scan_both = scan<Tile<Set>, true>,
             .direct = direct<arithmetic>,
-            .arithmetic = arithmetic};
+            .weigh = weigh,
+            .arithmetic = arithmetic,
+            .refinement_cost = refinement_cost};
 }
 
 }  // namespace

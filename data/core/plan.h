@@ -62,6 +62,16 @@ struct Stages {
     StagePlace transform = StagePlace::none, rerank = StagePlace::none, vote = StagePlace::none;
 };
 
+/// Columns of sketches (data/sketch/sketch.h), as users write them: none, or how many; automatic: where they make the search faster.
+enum class SketchColumns { automatic, off, c64, c128 };
+template <>
+struct Names<SketchColumns> {
+    static constexpr std::array list{"auto", "off", "64", "128"};
+};
+constexpr int count_of(SketchColumns columns) {
+    return columns == SketchColumns::off ? 0 : columns == SketchColumns::c64 ? 64 : 128;
+}
+
 /// Where and how a search runs: affects its speed, never an answer. classifier/plan.h makes it.
 struct Plan {
     std::string engine = {};
@@ -73,8 +83,9 @@ struct Plan {
     std::vector<Device> devices = {};  ///< all, `device` first, if more than one searches
     Placement spread = Placement::automatic;  ///< among devices and ranks; configured if there are several
     std::int64_t memory = 0;                  ///< most bytes of training images on a device; 0: no limit
-    int ranks = 1;                            ///< processes that search together
-    Stages stages = {};                       ///< of the method, once there is one
+    SketchColumns sketch = SketchColumns::automatic;
+    int ranks = 1;       ///< processes that search together
+    Stages stages = {};  ///< of the method, once there is one
 
     /// A search that follows at once: an engine may allocate its memory while it opens. n_query: 0: not known.
     struct Expected {

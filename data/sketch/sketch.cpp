@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace knn {
 
 namespace {
 
-constexpr std::int64_t most_sampled = 2048, least_sampled = 256, sampled_bytes = 4 << 20;
+constexpr std::int64_t most_sampled = 1024, least_sampled = 256, sampled_bytes = 4 << 20;
 constexpr int iteration_steps = 2;
 constexpr double unit = 16384;  ///< of the weights
 
@@ -136,27 +137,24 @@ Matrix<double> axes_of(const Matrix<std::int16_t>& centered, std::int64_t n) {
 }
 
 /// At least the norm of the weights as a matrix W: the largest eigenvalue of W Wᵀ = 2²⁸ I + E is at most 2²⁸ + ‖E‖, and the root of the
-/// sum of squares is at least ‖E‖. E is exact.
-double norm_of(const Sketch& sketch) {
+/// sum of squares is at least ‖E‖. E is exact: rows of W are about 2¹⁴ long, so their products fit 32 bits.
+double norm_of(const Matrix<std::int16_t>& weights) {
+    const Matrix<std::int32_t> gram = products(weights, weights);
     double squares = 0;
-    for (std::int64_t a = 0; a < sketch.axes; ++a)
-        for (std::int64_t b = 0; b < sketch.axes; ++b) {
-            std::int64_t product = 0;
-            for (std::int64_t j = 0; j < sketch.dim; ++j)
-                product += std::int32_t{sketch.weights[static_cast<std::size_t>(a * sketch.dim + j)]} *
-                           sketch.weights[static_cast<std::size_t>(b * sketch.dim + j)];
-            const auto off = static_cast<double>(product - (a == b ? std::int64_t{1} << 28 : 0));
+    for (std::int64_t a = 0; a < gram.count; ++a)
+        for (std::int64_t b = 0; b < gram.length; ++b) {
+            const double off = gram.row(a)[b] - (a == b ? unit * unit : 0);
             squares += off * off;
         }
     return std::sqrt(unit * unit + std::sqrt(squares));
 }
 
-std::int32_t centered_sum(const Sketch& sketch, std::int64_t axis, const std::uint8_t* row) {
+std::int32_t sum_along(const Sketch& sketch, std::int64_t axis, const std::uint8_t* row) {
     const std::int16_t* weights = sketch.weights.data() + axis * sketch.dim;
     std::int32_t sum = 0;
     for (std::int64_t j = 0; j < sketch.dim; ++j)
         sum += weights[j] * row[j];
-    return sum - sketch.centers[static_cast<std::size_t>(axis)];
+    return sum;
 }
 
 }  // namespace
@@ -176,35 +174,44 @@ Sketch fit_sketch(const Rows& rows, std::int64_t columns) {
                 static_cast<std::int16_t>(sampled(i)[j] - sums[static_cast<std::size_t>(j)] / n);
 
     const Matrix<double> axes = axes_of(centered, std::min(columns - spare_columns, dim));
+    Matrix<std::int16_t> weights{axes.count, dim};
+    std::ranges::transform(axes.values, weights.values.begin(), [](double value) {
+        return static_cast<std::int16_t>(std::nearbyint(unit * value));
+    });
     Sketch sketch{.columns = columns, .dim = dim, .axes = axes.count, .weights = {}, .centers = {}};
-    for (const double value : axes.values)
-        sketch.weights.push_back(static_cast<std::int16_t>(std::nearbyint(unit * value)));
     for (std::int64_t i = 0; i < axes.count; ++i) {
         std::int64_t center = 0;
         for (std::int64_t j = 0; j < dim; ++j)
-            center +=
-                sketch.weights[static_cast<std::size_t>(i * dim + j)] * sums[static_cast<std::size_t>(j)];
+            center += weights.row(i)[j] * sums[static_cast<std::size_t>(j)];
         sketch.centers.push_back(static_cast<std::int32_t>(center / n));
     }
     std::int64_t largest = 1;
-    for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t axis = 0; axis < axes.count; ++axis)
-            largest = std::max<std::int64_t>(largest, std::abs(centered_sum(sketch, axis, sampled(i))));
+    for (const std::int32_t value : products(weights, centered).values)
+        largest = std::max<std::int64_t>(largest, std::abs(value));
     sketch.scale = std::min((std::int64_t{127} << 32) / largest, std::int64_t{1} << 24);
     // Rounded up: all roundings here and in sketch_reach together are below 2⁻³⁰ of it.
-    sketch.stretch = norm_of(sketch) * static_cast<double>(sketch.scale) / 4194304 * (1 + 0x1p-30);
+    sketch.stretch = norm_of(weights) * static_cast<double>(sketch.scale) / 4194304 * (1 + 0x1p-30);
+    sketch.weights = std::move(weights.values);
     return sketch;
 }
 
-std::uint32_t sketch_row(const Sketch& sketch, const std::uint8_t* row, std::uint8_t* columns) {
+std::uint32_t sketch_sums(const Sketch& sketch, const std::int32_t* sums, std::uint8_t* columns) {
     std::fill_n(columns, sketch.columns, std::uint8_t{128});
     std::uint64_t squares = 0;
     for (std::int64_t axis = 0; axis < sketch.axes; ++axis) {
-        const SketchColumn column = sketch_column(centered_sum(sketch, axis, row), sketch.scale);
+        const std::int32_t v = sums[axis] - sketch.centers[static_cast<std::size_t>(axis)];
+        const SketchColumn column = sketch_column(v, sketch.scale);
         columns[axis] = column.byte;
         squares += static_cast<std::uint64_t>(std::int64_t{column.rest} * column.rest);
     }
     return sketch_error(squares);
+}
+
+std::uint32_t sketch_row(const Sketch& sketch, const std::uint8_t* row, std::uint8_t* columns) {
+    std::int32_t sums[most_columns];
+    for (std::int64_t axis = 0; axis < sketch.axes; ++axis)
+        sums[axis] = sum_along(sketch, axis, row);
+    return sketch_sums(sketch, sums, columns);
 }
 
 }  // namespace knn

@@ -39,7 +39,7 @@ struct Sketch {
     double stretch = 0;  ///< at least the most that q changes where a row changes by a vector of length 1
 };
 
-/// Fits it to up to 2,048 of the rows: image ⌊i · n / m⌋ of n for each i < m. columns: 64 or 128. The axes are an orthonormal base of
+/// Fits it to up to 1,024 of the rows: image ⌊i · n / m⌋ of n for each i < m. columns: 64 or 128. The axes are an orthonormal base of
 /// the space that two steps of subspace iteration find, turned at random: all columns have about the same range, so 8 bits suffice
 /// with one scale, by which the largest value of those rows is 127.
 Sketch fit_sketch(const Rows& rows, std::int64_t columns);
@@ -71,7 +71,10 @@ KNN_HOST_DEVICE inline std::uint32_t sketch_error(std::uint64_t squares) {
     return root + 6 < no_bound ? static_cast<std::uint32_t>(root + 6) : no_bound;
 }
 
-/// Writes the columns of a row; returns its error.
+/// Writes the columns of a row with these weighted sums, before the centers are subtracted; returns its error.
+std::uint32_t sketch_sums(const Sketch& sketch, const std::int32_t* sums, std::uint8_t* columns);
+
+/// The same of the row itself.
 std::uint32_t sketch_row(const Sketch& sketch, const std::uint8_t* row, std::uint8_t* columns);
 
 /// At least 1024 times the sketches' distance, without errors, of rows with this squared distance.

@@ -11,6 +11,7 @@ Plan plan_of(const Engine& engine, const Request& request) {
     plan.select = request.select;
     plan.batch = request.batch;
     plan.threads = request.threads;
+    plan.sketch = request.sketch;
     return plan;
 }
 

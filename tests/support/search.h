@@ -20,6 +20,7 @@ struct Request {
     Exclude exclude = {};
     TransformSpec transform = {};  ///< of images of `shape`
     ImageShape shape = {};
+    SketchColumns sketch = SketchColumns::automatic;
     const TrainingSet* set = nullptr;  ///< of `train`, with what is fitted to it; null: one of its own
 
     Training training() const { return {train, train_labels, shape}; }

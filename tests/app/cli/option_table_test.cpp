@@ -143,14 +143,14 @@ TEST_CASE("options before and after the command") {
 
 TEST_CASE("every option sets its value") {
     CommandLine line;
-    line.parse({"evaluate", "--data",        "d",       "--train-images", "a",     "--train-labels",
-                "b",        "--test-images", "c",       "--test-labels",  "e",     "-k",
-                "7",        "--engine",      "auto",    "--metric",       "l2",    "--weights",
-                "distance", "--tie",         "nearest", "--device",       "gpu:2", "--limit-train",
-                "11",       "--limit-test",  "12",      "--batch",        "13",    "--threads",
-                "14",       "--json",        "j",       "--predictions",  "p",     "--neighbors-csv",
-                "n",        "--report",      "r",       "--color",        "never", "--progress",
-                "always"});
+    line.parse({"evaluate", "--data",          "d",       "--train-images", "a",     "--train-labels",
+                "b",        "--test-images",   "c",       "--test-labels",  "e",     "-k",
+                "7",        "--engine",        "auto",    "--metric",       "l2",    "--weights",
+                "distance", "--tie",           "nearest", "--device",       "gpu:2", "--limit-train",
+                "11",       "--limit-test",    "12",      "--batch",        "13",    "--threads",
+                "14",       "--sketch",        "64",      "--json",         "j",     "--predictions",
+                "p",        "--neighbors-csv", "n",       "--report",       "r",     "--color",
+                "never",    "--progress",      "always"});
     const Options& got = line.options;
     CHECK(got.data.folder == "d");
     CHECK(got.data.train_images == "a");
@@ -166,6 +166,7 @@ TEST_CASE("every option sets its value") {
     CHECK(got.first.test == 12);
     CHECK(got.request.batch == 13);
     CHECK(got.request.threads == 14);
+    CHECK(got.request.sketch == SketchColumns::c64);
     CHECK(got.output.json == "j");
     CHECK(got.output.predictions == "p");
     CHECK(got.output.neighbors_csv == "n");

@@ -3,59 +3,19 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <string>
-#include <utility>
+#include <tuple>
 
-#include "tests/support/oracle.h"
+#include "tests/support/hostile_sets.h"
 
 namespace knn {
 namespace {
 
-struct NamedRows {
-    std::string name;
-    test::Rows rows;
-};
-
-/// Sets that are hard for a bound or for what fits its axes.
-std::vector<NamedRows> hostile_sets() {
-    std::vector<NamedRows> sets;
-    const auto add = [&](std::string name, std::int64_t n, std::int64_t dim, const auto& value) {
-        test::Rows rows{{}, n, dim};
-        for (std::int64_t i = 0; i < n; ++i)
-            for (std::int64_t j = 0; j < dim; ++j)
-                rows.pixels.push_back(static_cast<std::uint8_t>(value(i, j)));
-        sets.push_back({std::move(name), std::move(rows)});
-    };
-    const auto noise = [](std::int64_t i, std::int64_t j, std::int64_t below) {
-        return (static_cast<std::uint64_t>(i * 66'051 + j + 1) * 0x9e3779b97f4a7c15 >> 33) %
-               static_cast<std::uint64_t>(below);
-    };
-    const auto whole = [&](std::int64_t i, std::int64_t j) { return noise(i, j, 256); };
-    add("one row", 1, 30, whole);
-    add("all equal", 300, 50, [](auto, std::int64_t j) { return j * 5; });
-    add("all but one equal", 300, 50, [](std::int64_t i, auto) { return i == 70 ? 255 : 0; });
-    add("one far outlier", 400, 64,
-        [&](std::int64_t i, std::int64_t j) { return i == 9 ? 255 : noise(i, j, 4); });
-    add("an outlier that is not in the sample", 2'600, 64,
-        [&](std::int64_t i, std::int64_t j) { return i == 2 ? 255 : noise(i, j, 3); });
-    add("bytes of noise", 300, 784, whole);
-    add("two clusters", 300, 200,
-        [&](std::int64_t i, std::int64_t j) { return i % 2 * 250 + noise(i, j, 5); });
-    add("duplicates", 300, 100, [&](std::int64_t i, std::int64_t j) { return noise(i % 7, j, 256); });
-    add("one pixel each", 300, 784, [](std::int64_t i, std::int64_t j) { return i == j ? 255 : 0; });
-    add("dim 1", 300, 1, whole);
-    add("dim 1,024", 200, 1024, whole);
-    add("fewer rows than columns", 40, 300, whole);
-    add("black and white", 300, 300, [&](std::int64_t i, std::int64_t j) { return noise(i, j, 2) * 255; });
-    return sets;
-}
-
-struct Sketched {
+struct SketchedSet {
     Sketch sketch;
     std::vector<std::uint8_t> bytes;
     std::vector<std::uint32_t> errors;
 
-    Sketched(const test::Rows& rows, std::int64_t columns)
+    SketchedSet(const test::Rows& rows, std::int64_t columns)
         : sketch(fit_sketch(rows, columns)), bytes(static_cast<std::size_t>(rows.n * columns)) {
         for (std::int64_t i = 0; i < rows.n; ++i)
             errors.push_back(sketch_row(sketch, knn::Rows(rows).row(i), bytes.data() + i * columns));
@@ -72,11 +32,11 @@ std::uint32_t squared(const std::uint8_t* a, const std::uint8_t* b, std::int64_t
 }
 
 TEST_CASE("sketch: no pair of hostile sets is nearer than its bound") {
-    for (const auto& [name, rows] : hostile_sets())
+    for (const auto& [name, rows] : test::hostile_sets())
         for (const std::int64_t columns : {64, 128}) {
             CAPTURE(name);
             CAPTURE(columns);
-            const Sketched made(rows, columns);
+            const SketchedSet made(rows, columns);
             const Sketch& sketch = made.sketch;
             CHECK(sketch.axes <= std::min({columns - spare_columns, rows.dim, rows.n}));
             std::int64_t wrong = 0, pruned = 0;
@@ -129,9 +89,9 @@ long double norm_below(const Sketch& sketch) {
 }
 
 TEST_CASE("sketch: stretch and errors are rounded up, against 64-bit mantissas") {
-    for (const auto& [name, rows] : hostile_sets()) {
+    for (const auto& [name, rows] : test::hostile_sets()) {
         CAPTURE(name);
-        const Sketched made(rows, 128);
+        const SketchedSet made(rows, 128);
         const Sketch& sketch = made.sketch;
         const long double scale = static_cast<long double>(sketch.scale) / 4194304;
         CHECK(norm_below(sketch) * scale <= sketch.stretch);

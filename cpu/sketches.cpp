@@ -1,0 +1,140 @@
+#include "cpu/sketches.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cpu/host/host.h"
+#include "data/core/clock.h"
+#include "data/core/round_up.h"
+
+namespace knn::cpu {
+
+namespace {
+
+constexpr std::int64_t rows_at_once = 64;
+
+/// Below, refinement takes as long as it saves.
+constexpr std::int64_t least_images = 2048;
+/// What a pair takes beside its products, in columns.
+constexpr double column_overhead = 40;
+/// Candidates of a query of MNIST that are refined.
+double refined_of(int k) {
+    return 30 + 9 * k;
+}
+/// The time of making, in refinements: of one sketch, and of fitting.
+constexpr double making_sketch = 13, fitting = 300'000;
+/// The largest part of the time of direct products that refinement may take where sketches are made.
+constexpr double most_left = 0.6;
+
+/// Of `n` rows spread over the set, from row `first` on.
+std::vector<std::uint32_t> spread_rows(const Rows& rows, std::int64_t first, std::int64_t n) {
+    std::vector<std::uint32_t> images;
+    for (std::int64_t i = 0; i < n; ++i)
+        images.push_back(static_cast<std::uint32_t>((first + i * rows.count / n) % rows.count));
+    return images;
+}
+
+/// The part of pairs that sketches leave at the k-th distance, by a sample: each of some queries is compared with some images, at
+/// the distance of as small a part of them as k is of all. If that is less than one image, the part is extrapolated: on MNIST
+/// it falls with the images to the power of 0.75.
+double share_left(const Sketch& sketch, const Resident& exact, int k) {
+    constexpr std::int64_t n_images = 1024, n_queries = 32;
+    const Rows& train = exact.train;
+    const std::int64_t count = std::min(n_images, train.count);
+    const std::vector<std::uint32_t> images = spread_rows(train, 0, count);
+    const std::vector<std::uint8_t> pixels = gathered(train, images);
+    SketchRows made(count, sketch.columns);
+    sketch_rows(sketch, exact.kernel, {pixels.data(), count, train.dim}, made.bytes.data(),
+                made.errors.data());
+    const std::int64_t rank = std::min(count - 1, k * count / train.count);
+    std::vector<std::uint32_t> bounds(static_cast<std::size_t>(count)), distances(bounds.size());
+    double left = 0;
+    for (std::int64_t query = 0; query < n_queries; ++query) {
+        const auto q = static_cast<std::size_t>(query * count / n_queries);
+        exact.kernel.direct(made.view().row(static_cast<std::int64_t>(q)), made.bytes.data(), count,
+                            sketch.columns, bounds.data());
+        exact.kernel.direct(pixels.data() + static_cast<std::int64_t>(q) * train.dim, pixels.data(), count,
+                            train.dim, distances.data());
+        distances[q] = no_limit;
+        std::nth_element(distances.begin(), distances.begin() + rank, distances.end());
+        const std::uint64_t reach =
+            std::uint64_t{sketch_reach(sketch.stretch, distances[static_cast<std::size_t>(rank)])} +
+            made.errors[q];
+        for (std::size_t i = 0; i < bounds.size(); ++i)
+            left += bounds[i] <= sketch_limit(reach + made.errors[i]) ? 1 : 0;
+    }
+    const double sampled = static_cast<double>(k * count) / static_cast<double>(train.count);
+    return left / static_cast<double>(n_queries * count) * std::pow(std::min(sampled, 1.0), 0.75);
+}
+
+}  // namespace
+
+SketchRows::SketchRows(std::int64_t count, std::int64_t columns_)
+    : columns(columns_),
+      bytes(static_cast<std::size_t>(count * columns)),
+      errors(static_cast<std::size_t>(count)) {}
+
+double refinement_cost(const Resident& exact) {
+    return exact.kernel.refinement_cost * std::max(1.0, 784.0 / static_cast<double>(exact.train.dim));
+}
+
+void sketch_rows(const Sketch& sketch, const Kernel& kernel, const Rows& rows, std::uint8_t* columns,
+                 std::uint32_t* errors) {
+    std::vector<std::int32_t> sums(static_cast<std::size_t>(rows_at_once * sketch.axes));
+    for (std::int64_t first = 0; first < rows.count; first += rows_at_once) {
+        const std::int64_t n = std::min(rows_at_once, rows.count - first);
+        kernel.weigh(sketch.weights.data(), sketch.axes, rows.row(first), n, rows.dim, sums.data());
+        for (std::int64_t i = 0; i < n; ++i)
+            errors[first + i] =
+                sketch_sums(sketch, sums.data() + i * sketch.axes, columns + (first + i) * sketch.columns);
+    }
+}
+
+Sketched::Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline)
+    : sketch_(std::move(sketch)),
+      rows_(exact.train.count, sketch_.columns),
+      exact_(static_cast<std::size_t>(exact.train.count * exact.train.dim)),
+      resident_{rows_.view(), {}, exact.kernel, exact.plan},
+      panel_errors_(static_cast<std::size_t>(divide_up(exact.train.count, exact.kernel.images))) {
+    advise_large_pages(exact_.data(), exact_.size());
+    team.run_pieces(exact.train.count, rows_at_once, [&](int, std::int64_t first, std::int64_t last) {
+        std::copy(exact.train.row(first), exact.train.row(last), exact_.data() + first * sketch_.dim);
+        sketch_rows(sketch_, kernel(), exact.train.slice(first, last - first),
+                    rows_.bytes.data() + first * sketch_.columns, rows_.errors.data() + first);
+    });
+    for (std::int64_t i = 0; i < exact.train.count; ++i) {
+        std::uint32_t& most = panel_errors_[static_cast<std::size_t>(i / kernel().images)];
+        most = std::max(most, error(i));
+    }
+    resident_.pack(team, timeline);
+}
+
+std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
+                                              Timeline& timeline) {
+    const auto start = Clock::now();
+    Sketch sketch = fit_sketch(exact.train, columns);
+    std::unique_ptr<const Sketched> made;
+    if (exact.plan.sketch != SketchColumns::automatic ||
+        share_left(sketch, exact, k) * refinement_cost(exact) < most_left)
+        made = std::make_unique<Sketched>(std::move(sketch), exact, team, timeline);
+    timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
+    return made;
+}
+
+bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, bool are_made) {
+    const Rows& train = exact.train;
+    if (train.count < least_images || k > train.count / 64) return false;
+    const auto n = static_cast<double>(train.count), dim = static_cast<double>(train.dim);
+    const double saved = n * (1 - (static_cast<double>(columns) + column_overhead) / dim) -
+                         refinement_cost(exact) * refined_of(k);
+    const double making = are_made ? 0 : refinement_cost(exact) * (making_sketch * n + fitting);
+    return saved * static_cast<double>(n_query) > making;
+}
+
+std::int64_t Sketched::bytes(const Kernel& kernel, const Rows& train, std::int64_t columns) {
+    return Panels::bytes(kernel, train.count, columns) +
+           train.count * (train.dim + columns + std::int64_t{sizeof(std::uint32_t)});
+}
+
+}  // namespace knn::cpu

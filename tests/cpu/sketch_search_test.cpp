@@ -1,0 +1,139 @@
+/// The search by sketches: the same neighbors as by direct products, whatever is pruned.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cpu/kernels/kernels.h"
+#include "cpu/search.h"
+#include "cpu/sketch_scanner.h"
+#include "tests/support/battery.h"
+#include "tests/support/hostile_sets.h"
+#include "tests/support/points.h"
+#include "tests/support/search.h"
+#include "tests/support/surroundings.h"
+
+namespace knn {
+namespace {
+
+std::int64_t launches_of(const Results& results, const std::string& stage) {
+    std::int64_t sum = 0;
+    for (const Stage& one : results.timeline.stages())
+        if (one.name == stage) sum += one.launches;
+    return sum;
+}
+
+TEST_CASE("cpu sketches: every instruction set answers the battery") {
+    bool wide = false;
+    for (const std::string& name : cpu::instruction_sets()) {
+        const test::Isa isa(name);
+        wide = !wide;
+        test::check_engine("cpu, sketches, " + name,
+                           [&](test::Request request) {
+                               request.sketch = wide ? SketchColumns::c128 : SketchColumns::c64;
+                               request.threads = wide ? 3 : 1;
+                               Results result = test::search_on_cpu(request);
+                               CHECK(launches_of(result, "sketch") == 1);
+                               CHECK(launches_of(result, "refine") >= request.k * request.query.count);
+                               return result;
+                           },
+                           {}, {});
+    }
+}
+
+TEST_CASE("cpu sketches: hostile sets, also searched with themselves") {
+    for (const auto& [name, rows] : test::hostile_sets()) {
+        CAPTURE(name);
+        for (const int k : {1, 5, 299}) {
+            if (k >= rows.n) continue;
+            for (const bool leaves_out : {false, true}) {
+                const Exclude exclude{.first = leaves_out ? 0 : -1};
+                test::Request request{.train = rows, .query = rows, .k = k, .exclude = exclude};
+                request.query = request.query.first(300);
+                const auto expected = test::right(rows, request.query, k, exclude).rows;
+                for (const SketchColumns columns : {SketchColumns::automatic, SketchColumns::off,
+                                                    SketchColumns::c64, SketchColumns::c128}) {
+                    CAPTURE(columns);
+                    request.sketch = columns;
+                    request.threads = 1 + k % 3;
+                    CHECK(test::search_on_cpu(request).neighbors.rows == expected);
+                }
+            }
+        }
+    }
+}
+
+/// Rows around `centers` different ones, or noise.
+test::Rows clustered(std::int64_t n, std::int64_t dim, std::uint64_t seed, std::int64_t centers) {
+    test::Rows rows = test::random_rows(n, dim, seed), middle = test::random_rows(centers, dim, 4);
+    for (std::size_t i = 0; i < rows.pixels.size(); ++i) {
+        const std::size_t row = i / static_cast<std::size_t>(dim) % static_cast<std::size_t>(centers);
+        rows.pixels[i] = static_cast<std::uint8_t>(
+            middle.pixels[row * static_cast<std::size_t>(dim) + i % static_cast<std::size_t>(dim)] / 2 +
+            rows.pixels[i] / 16);
+    }
+    return rows;
+}
+
+TEST_CASE("cpu sketches: a block whose pairs are not pruned is given up, others are not") {
+    const test::Rows train = clustered(6'000, 300, 1, 300), near = clustered(96, 300, 2, 300),
+                     far = test::random_rows(96, 300, 3);
+    const cpu::Resident exact{train, {}, cpu::chosen_kernel(), {.threads = 1}};
+    Timeline timeline;
+    const ProgressToken token;
+    cpu::Team team(1, token, 1, 1);
+    const cpu::Sketched made(fit_sketch(train, 128), exact, team, timeline);
+    const auto answers = [&](const test::Rows& queries, bool may_give_up) {
+        cpu::SketchScanner scanner(made, exact, 1, 96, may_give_up);
+        cpu::BestLists best(96, 1);
+        cpu::Tally tally;
+        scanner.begin(queries, tally);
+        best.clear(96, scanner.n_lists());
+        for (std::int64_t unit = 0; unit < divide_up(exact.train.count, exact.kernel.images); ++unit)
+            scanner.scan(unit, best, tally);
+        if (!scanner.finish(best, tally)) return false;
+        Neighbors found(96, 1);
+        for (std::int64_t q = 0; q < 96; ++q)
+            best.finish(q, found.row(q));
+        CHECK(found.rows == test::right(train, queries, 1, {}).rows);
+        CHECK(tally.refined >= 96);
+        return true;
+    };
+    CHECK(answers(near, true));
+    CHECK_FALSE(answers(far, true));
+    CHECK(answers(far, false));
+    const test::Rows noise = test::random_rows(3'000, 300, 5);
+    const cpu::Resident random{noise, {}, cpu::chosen_kernel(), {.threads = 1}};
+    CHECK(cpu::make_sketched(random, 128, 5, team, timeline) == nullptr);
+}
+
+TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanner gave up") {
+    // As many queries as sketches need to pay on the fastest instruction set; the second half is like no training image.
+    const test::Rows train = clustered(20'000, 300, 1, 100);
+    test::Rows queries = clustered(8'000, 300, 2, 100);
+    const test::Rows far = test::random_rows(8'000, 300, 3);
+    queries.pixels.insert(queries.pixels.end(), far.pixels.begin(), far.pixels.end());
+    queries.n += far.n;
+    test::Request request{.train = train, .query = queries, .k = 3, .threads = 2};
+    const test::Isa isa(cpu::instruction_sets().front() == "plain" ? "plain" : "avx2");
+    request.sketch = SketchColumns::off;
+    const Results direct = test::search_on_cpu(request);
+    CHECK(launches_of(direct, "sketch") == 0);
+    CHECK(launches_of(direct, "refine") == 0);
+    request.sketch = SketchColumns::automatic;
+    for (const int threads : {2, 64}) {  // with 64 the training set is divided too
+        request.threads = threads;
+        const Results chosen = test::search_on_cpu(request);
+        CHECK(launches_of(chosen, "sketch") == 1);
+        CHECK(launches_of(chosen, "refine") > 0);
+        CHECK(chosen.neighbors.rows == direct.neighbors.rows);
+    }
+    request.measure = {Metric::l1, 2};
+    request.query = request.query.first(50);
+    request.sketch = SketchColumns::c128;
+    CHECK(launches_of(test::search_on_cpu(request), "sketch") == 0);
+}
+
+}  // namespace
+}  // namespace knn

@@ -1,0 +1,19 @@
+#pragma once
+/// Sets of rows that are hard for bounds of distances.
+
+#include <string>
+#include <vector>
+
+#include "tests/support/oracle.h"
+
+namespace knn::test {
+
+struct NamedRows {
+    std::string name;
+    Rows rows;
+};
+
+/// Sets that are hard for a bound or for what fits its axes: equal, distant, random, constant, few, short and long rows.
+std::vector<NamedRows> hostile_sets();
+
+}  // namespace knn::test
