@@ -19,7 +19,22 @@ constexpr int most_capacity = 12'288;
 /// As many of the first training images in tile order, which are a fair sample, determine e₀.
 constexpr std::int64_t most_errors = 1 << 16;
 
+/// As many rows are fitted to, at most.
+constexpr std::int64_t most_fitted = 1024;
+
 }  // namespace
+
+Sketch fit_sketch_to(const ByteRows& rows, cudaStream_t stream) {
+    const std::int64_t n = std::min(rows.n, most_fitted);
+    const auto dim = static_cast<std::size_t>(rows.cols);
+    std::vector<std::uint8_t> some(static_cast<std::size_t>(n) * dim);
+    for (std::int64_t i = 0; i < n; ++i)
+        check(cudaMemcpyAsync(some.data() + static_cast<std::size_t>(i) * dim, rows.row(i * rows.n / n), dim,
+                              cudaMemcpyDeviceToHost, stream),
+              "downloading rows");
+    check(cudaStreamSynchronize(stream), "downloading rows");
+    return fit_sketch(Rows{some.data(), n, rows.cols}, sketch_columns);
+}
 
 SketchSearch::SketchSearch(const TensorKernel& kernel, const Sketch& sketch,
                            const std::vector<std::int32_t>* used, const ByteRows& train, cudaStream_t stream)

@@ -10,6 +10,9 @@
 
 namespace knn::gpu {
 
+/// A sketch fitted to rows on the device. Waits for it; takes a tenth of a second, most of it on the host.
+Sketch fit_sketch_to(const ByteRows& rows, cudaStream_t stream);
+
 class SketchSearch {
   public:
     /// train: used pixels in tile order; used: their indices, null: all. Waits for the device.

@@ -95,6 +95,10 @@ void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const Byt
                     const TensorPass& pass, const FoldStep& step, const Batch& batch, cudaStream_t stream);
 inline constexpr int most_refined_k = 32;
 
+/// Load the kernels of a search by sketches (load_kernels).
+void load_sketch_search();
+void load_refine();
+
 #ifdef __CUDACC__
 /// R + e(a) + e₀ of a query for images within a squared distance.
 __device__ inline std::uint32_t sketch_reach_of(const SketchBound& bound, const SketchTerms& query,
