@@ -56,8 +56,10 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
     query_bytes.upload(query, stream);
     const DeviceBuffer<std::uint8_t> labels(training.labels.size());
     enqueue_copy(training.labels, labels.d_data(), stream, "uploading labels");
-    FusedSearch search(named_in(tensor_table(), plan.distance), train_bytes.upload(training.rows, stream),
-                       stream);
+    const ByteRows train = train_bytes.upload(training.rows, stream);
+    std::optional<Sketch> sketch;
+    if (plan.sketch == SketchColumns::c128) sketch = fit_sketch_to(train, stream);
+    FusedSearch search(named_in(tensor_table(), plan.distance), train, stream, sketch ? &*sketch : nullptr);
     const std::int64_t batch = search.reserve({query.count, k});
     const DeviceBuffer<Neighbor> neighbors(static_cast<std::size_t>(query.count * k));
     const DeviceBuffer<Vote> votes(static_cast<std::size_t>(query.count));

@@ -6,6 +6,8 @@
 //
 // gpu/fused/search.h describes the steps and their arrays.
 
+#include <optional>
+
 #include "gpu/engines/batches.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
@@ -26,8 +28,8 @@ const TensorKernel* choose_kernel(const Problem& problem, const std::string& nam
 
 class Tensor final : public BatchEngine {
   public:
-    Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
-        : search_(kernel, train, stream) {}
+    Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream, const Sketch* sketch)
+        : search_(kernel, train, stream, sketch) {}
 
     std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
         return search_.reserve(shape, limit);
@@ -83,8 +85,17 @@ std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure
     const TensorKernel& kernel = named_in(tensor_table(), plan.distance);
     std::unique_ptr<Tensor> engine;
     const double bytes = static_cast<double>(upload.n) * static_cast<double>(upload.dim);
+    const ByteRows rows = upload.features.rows(upload.n, upload.dim);
+    // Only if asked for: fitting takes longer than a search gains.
+    std::optional<Sketch> sketch;
+    if (plan.sketch == SketchColumns::c128) {
+        load_sketch_search();
+        load_refine();
+        upload.timer.time(upload.stream, {.name = "sketch", .kind = StageKind::host},
+                          [&] { sketch = fit_sketch_to(rows, upload.stream); });
+    }
     upload.timer.time(upload.stream, {.name = "arrange", .bytes = 3 * bytes}, [&] {
-        engine = std::make_unique<Tensor>(kernel, upload.features.rows(upload.n, upload.dim), upload.stream);
+        engine = std::make_unique<Tensor>(kernel, rows, upload.stream, sketch ? &*sketch : nullptr);
     });
     kernel.load(engine->dim());
     upload.finish(timeline);

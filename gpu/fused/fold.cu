@@ -16,7 +16,7 @@
 #include <cub/block/block_merge_sort.cuh>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/fused.h"
+#include "gpu/fused/folding.cuh"
 
 namespace knn::gpu {
 
@@ -30,13 +30,7 @@ __host__ __device__ constexpr int sort_bytes(int keys) {
 }
 
 /// The arguments of both kernels.
-struct Fold {
-    TensorPass pass;
-    FoldStep step;
-    NeighborRows out;
-    LeftOut left_out;
-    KnownRows known;
-
+struct Fold : Folding {
     /// The keys of a group's images, no_key for those below the threshold and for the query itself. index: in the
     /// query's lists.
     __device__ void keys_of(std::int64_t query, std::uint32_t index, std::uint32_t query_norm,
@@ -57,34 +51,6 @@ struct Fold {
                                  images[i].index != no_image && images[i].index != itself;
             const std::uint32_t distance = query_norm + norm - 2 * static_cast<std::uint32_t>(products[i]);
             keys[i] = reaches ? key_of(distance, known.first + images[i].index) : no_key;
-        }
-    }
-    __device__ NeighborKey key_before(std::int64_t query, int i) const {
-        const Neighbor* before = step.is_first ? known.d_data : out.d_data;
-        if (before == nullptr) return no_key;
-        const Neighbor neighbor = before[query * out.k + i];
-        return NeighborKey{neighbor.distance} << 32 | neighbor.index;  // of an image, or no_key
-    }
-    __device__ void leave_undecided(std::int64_t query) const {
-        if (step.is_last)
-            pass.undecided.d_queries[atomicAdd(pass.undecided.d_count, 1)] = static_cast<std::int32_t>(query);
-        else
-            pass.d_thresholds[query] =
-                closed_threshold;  // no survivors in the next pass: the last fold notices
-    }
-    /// Index of the neighbor that `conclude` takes: the k-th, or before the last pass the rank-th.
-    __device__ int deciding() const {
-        return (step.is_last ? out.k : step.rank) - 1;
-    }
-    /// By one thread, when the best are known: raises the threshold for the next pass, or after the last one
-    /// checks that the best are final.
-    __device__ void conclude(std::int64_t query, NeighborKey best, std::uint32_t query_norm,
-                             std::int32_t threshold) const {
-        const std::int64_t score = score_at(static_cast<std::uint32_t>(best >> 32), query_norm);
-        if (!step.is_last) {
-            if (best != no_key) pass.d_thresholds[query] = max(threshold, static_cast<std::int32_t>(score));
-        } else if (best == no_key || score < threshold) {
-            leave_undecided(query);
         }
     }
 };
@@ -273,7 +239,7 @@ void enqueue_fold(const TensorPass& pass, const FoldStep& step, const Batch& bat
     require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
     require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
             "a row of neighbors for each query");
-    const Fold fold{pass, step, out, batch.left_out, batch.known};
+    const Fold fold{{pass, step, out, batch.left_out, batch.known}};
     if (out.k <= warp_size)
         warp_fold_kernel<<<grid_size(divide_up(out.n_query, warps)), threads, 0, stream>>>(fold);
     else if (out.k <= 128)

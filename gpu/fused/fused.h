@@ -14,6 +14,8 @@
 
 namespace knn::gpu {
 
+struct SketchPass;  // sketches.h
+
 /// One way to compute tiles of scores on tensor cores. Each pass queues one launch on `stream`,
 /// allocates nothing and waits for nothing. train: rows in tile order, train_tiles · tile_train of them.
 /// Pitches are multiples of 32 bytes; bytes beyond `cols` are zero.
@@ -25,6 +27,8 @@ struct TensorKernel {
     void (*sample)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*load)(int dim);  ///< load_kernels; dim: pixels that are multiplied
+    /// The search by sketches; null: there is none.
+    void (*search_sketches)(const SketchPass& pass, std::int64_t train_rows, cudaStream_t stream) = nullptr;
 };
 
 /// All of them, the fastest first.

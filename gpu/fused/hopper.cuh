@@ -117,10 +117,32 @@ __device__ inline void multiply_128(int (&sums)[128], std::uint64_t a, std::uint
         : "l"(a), "l"(b), "r"(add));
 }
 
+/// All 128 rows of b; a: of the warp group's 64 rows, signed, from registers. In lane l of warp w, a[0] has the bytes 4 · (l % 4) +
+/// {0..3} of row 16 · w + l / 4, a[1] those of the row 8 below, a[2] and a[3] the same of bytes 16 further.
+__device__ inline void multiply_128(int (&sums)[64], const std::uint32_t (&a)[4], std::uint64_t b, int add) {
+    asm volatile(
+        "{\n"
+        ".reg .pred add;\n"
+        "setp.ne.b32 add, %69, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n128k32.s32.s8.u8 {"
+        "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
+        "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
+        "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
+        "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+        "}, {%64, %65, %66, %67}, %68, add;\n"
+        "}\n"
+        : KNN_R64(0)
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+
 /// Keeps the compiler from reading the sums of a half before the preceding wait.
 template <int half>
 __device__ inline void products_are_done(int (&sums)[128]) {
     asm volatile("" : KNN_R64(64 * half)::"memory");
+}
+
+__device__ inline void products_are_done(int (&sums)[64]) {
+    asm volatile("" : KNN_R64(0)::"memory");
 }
 
 #undef KNN_R64

@@ -10,6 +10,7 @@
 /// the first window before the second is read. Within a window the tiles are numbered query tile by query
 /// tile, and block b takes the tiles b · chunk .. (b + 1) · chunk − 1: pieces of at most a few query tiles.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -80,6 +81,24 @@ struct Schedule {
         return longest;
     }
 };
+
+/// Bytes of training images that stay in the L2 cache.
+inline constexpr std::int64_t window_bytes = 25 * 1000 * 1000;
+
+/// A pass over the tiles first_tile .. first_tile + n_tiles − 1; dim: pixels that are multiplied.
+inline Schedule schedule_for(std::int64_t query_tiles, int first_tile, int n_tiles, std::int64_t dim,
+                             int multiprocessors) {
+    Schedule schedule;
+    schedule.query_tiles = static_cast<int>(query_tiles);
+    schedule.first_tile = first_tile;
+    schedule.train_tiles = n_tiles;
+    const std::int64_t bytes = std::int64_t{schedule.train_tiles} * tile_train * dim;
+    schedule.windows = static_cast<int>(
+        std::min<std::int64_t>((bytes + window_bytes - 1) / window_bytes, schedule.train_tiles));
+    schedule.blocks = static_cast<int>(
+        std::min<std::int64_t>(multiprocessors, std::int64_t{schedule.query_tiles} * schedule.train_tiles));
+    return schedule;
+}
 
 /// Iterates over the pieces of one block in the order of computation.
 class Pieces {

@@ -18,27 +18,11 @@ constexpr std::int64_t pass_windows =
 constexpr std::int64_t max_list_bytes = 208 << 20;
 constexpr std::int64_t max_query_tiles = 128;
 constexpr std::int64_t max_direct_queries = 2;  // up to here comparing each with all images is faster
-constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
 
 /// The tiles of so many windows.
 int tiles_in(std::int64_t windows, std::int64_t dim) {
     constexpr std::int64_t many = 1 << 23;  // more than there are
     return static_cast<int>(std::clamp<std::int64_t>(windows * window_bytes / (tile_train * dim), 1, many));
-}
-
-/// A pass over the tiles first_tile .. first_tile + n_tiles − 1; dim: pixels that are multiplied.
-Schedule schedule_for(std::int64_t query_tiles, int first_tile, int n_tiles, std::int64_t dim,
-                      int multiprocessors) {
-    Schedule schedule;
-    schedule.query_tiles = static_cast<int>(query_tiles);
-    schedule.first_tile = first_tile;
-    schedule.train_tiles = n_tiles;
-    const std::int64_t bytes = std::int64_t{schedule.train_tiles} * tile_train * dim;
-    schedule.windows =
-        static_cast<int>(std::min<std::int64_t>(divide_up(bytes, window_bytes), schedule.train_tiles));
-    schedule.blocks = static_cast<int>(
-        std::min<std::int64_t>(multiprocessors, std::int64_t{schedule.query_tiles} * schedule.train_tiles));
-    return schedule;
 }
 
 /// Entries per list: the expected number plus three standard deviations and the spread within a list. share: of the tiles
@@ -85,7 +69,8 @@ struct FusedSearch::Layout {
     }
 };
 
-FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
+FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream,
+                         const Sketch* sketch)
     : kernel_(kernel),
       n_train_(train.n),
       tiles_(static_cast<int>(divide_up(train.n, tile_train))),
@@ -96,7 +81,9 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cuda
       fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
     std::vector<std::int32_t> used = used_pixels(train, stream);
     dim_ = static_cast<int>(used.size());
-    if (dim_ < train.cols) {
+    const bool all_used = dim_ == train.cols;
+    const std::vector<std::int32_t> pixels = used;
+    if (!all_used) {
         used.resize(static_cast<std::size_t>(round_up(dim_, 4)));  // they are read four at a time
         used_ = copied_to_device(std::span(used), "uploading the pixels in use");
     }
@@ -104,6 +91,9 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cuda
     enqueue_prepare_training(train, used_.d_data(), tiles_, train_rows(), images_.d_data(),
                              score_bias_.d_data(), stream);
     check(cudaStreamSynchronize(stream), "preparing the training set");
+    if (sketch != nullptr)
+        sketches_ = std::make_unique<SketchSearch>(kernel, *sketch, all_used ? nullptr : &pixels,
+                                                   train_rows(), stream);
     fill(fallback_finished_, 0, "clearing counters");
 }
 
@@ -121,6 +111,7 @@ std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) 
         sampled_for_ = wanted;
     }
     asked_ = {};  // until the allocations succeed
+    k_ = k;
     batch_ = choose_batch(n_query, limit);
     reserve_batch(batch_, k);
     if (n_query % batch_ != 0) reserve_batch(n_query % batch_, k);
@@ -151,6 +142,7 @@ void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     const Layout layout = layout_for(n_query);
     thresholds_.reserve(static_cast<std::size_t>(rows));
     maxima_.reserve(static_cast<std::size_t>(layout.maxima()));
+    if (uses_sketches(n_query)) return sketches_->reserve(n_query, sampling_, multiprocessors_);
     products_.reserve(static_cast<std::size_t>(layout.entries()));
     positions_.reserve(static_cast<std::size_t>(layout.entries()));
     if (counts_.reserve(static_cast<std::size_t>(layout.lists()))) fill(counts_, 0, "clearing counters");
@@ -174,10 +166,11 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
     };
     const ByteRows train = train_rows(), rows = query_.rows(query.n, dim_);
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
-    const bool all_undecided = only_brute_force(query.n);
+    const bool all_undecided = only_brute_force(query.n), sketched = uses_sketches(query.n);
     stage({.name = "prepare"}, [&] {
         enqueue_prepare_queries(query, used_.d_data(), undecided, all_undecided, rows, query_norms_.d_data(),
                                 stream);
+        if (sketched) sketches_->enqueue_queries(rows, stream);
     });
     if (!all_undecided) {
         const Layout layout = layout_for(query.n);
@@ -200,7 +193,10 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
         const std::size_t last = layout.passes.size() - 1;
         const auto fold = [&](std::size_t i) {
             const FoldStep step{.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank};
-            enqueue_fold(pass, step, batch, stream);
+            if (sketched)
+                sketches_->enqueue_refine(rows, pass, step, batch, stream);
+            else
+                enqueue_fold(pass, step, batch, stream);
         };
         // All pixels count, although the kernels skip unused ones.
         const double products =
@@ -209,7 +205,10 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
             for (std::size_t i = 0; i <= last; ++i) {
                 if (i > 0) fold(i - 1);
                 pass.schedule = layout.passes[i];
-                kernel_.search(train, rows, pass, stream);
+                if (sketched)
+                    sketches_->enqueue_search(i, pass, query.n, stream);
+                else
+                    kernel_.search(train, rows, pass, stream);
             }
         });
         stage({.name = "fold"}, [&] { fold(last); });

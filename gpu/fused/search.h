@@ -10,11 +10,17 @@
 /// image by brute force. So the answers are exact for any data, and the sample affects only the speed. A search that
 /// improves known neighbors begins with the distance of the k-th as a threshold, where that is better than the
 /// sample's.
+///
+/// With a sketch, the passes multiply sketches (sketches.h) instead of images, and each ends with a refinement of what they
+/// leave instead of a fold.
 
 #include <cuda_runtime.h>
 
+#include <memory>
+
 #include "gpu/fused/fused.h"
 #include "gpu/fused/sampling.h"
+#include "gpu/fused/sketch_search.h"
 #include "gpu/runtime/stream.h"
 
 namespace knn::gpu {
@@ -26,9 +32,10 @@ using TensorRows = RowBuffer<32>;
 /// time.
 class FusedSearch {
   public:
-    /// train: bytes of any pitch, not needed afterwards. Waits for the device. Throws DeviceError if memory is
-    /// short.
-    FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream);
+    /// train: bytes of any pitch, not needed afterwards. sketch: fitted to images like these; null: searches multiply all
+    /// pixels. Waits for the device. Throws DeviceError if memory is short.
+    FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream,
+                const Sketch* sketch = nullptr);
 
     int dim() const { return dim_; }  ///< pixels that are multiplied
 
@@ -45,7 +52,14 @@ class FusedSearch {
     std::int64_t undecided() const;
 
     /// For tests: makes the lists so short that some overflow.
-    void limit_capacity(int capacity) { max_capacity_ = capacity; }
+    void limit_capacity(int capacity) {
+        max_capacity_ = capacity;
+        if (sketches_) sketches_->limit_capacity(capacity);
+    }
+    /// Whether the search that `reserve` prepared is by sketches, in batches of n_query queries.
+    bool uses_sketches(std::int64_t n_query) const {
+        return sketches_ && sketches_->supports(k_) && !only_brute_force(n_query);
+    }
 
   private:
     struct Layout;
@@ -65,10 +79,12 @@ class FusedSearch {
     TensorRows train_;
     DeviceBuffer<TrainImage> images_;
     DeviceBuffer<std::int32_t> score_bias_;
+    std::unique_ptr<SketchSearch> sketches_;
 
     int multiprocessors_, max_capacity_ = 0;
     SearchShape asked_;  ///< the arguments of the last call of `reserve`
     std::int64_t limit_ = 0, batch_ = 0;
+    int k_ = 0;
     Sampling sampling_;
     SearchShape sampled_for_;  ///< n_query: 0
     TensorRows query_;

@@ -19,14 +19,13 @@
 // work      2 · n_query · n_train · dim operations; each training byte is read from L2 once per 128 queries
 // source    the design is this project's; instructions: PTX ISA 8.0
 
-#include <cudaTypedefs.h>
-
 #include <cassert>
-#include <string>
 
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/hopper.cuh"
+#include "gpu/fused/sketches.h"
+#include "gpu/fused/tensor_map.h"
 
 namespace knn::gpu {
 
@@ -34,7 +33,7 @@ namespace {
 
 constexpr int group_threads = 128, threads = 3 * group_threads;
 [[maybe_unused]] constexpr int consumer_warps = 8;
-constexpr int stage_dim = 128, step_dim = 32;
+constexpr int stage_dim = map_cols, step_dim = 32;
 constexpr int steps = stage_dim / step_dim;
 constexpr int query_stage_bytes = tile_queries * stage_dim, train_stage_bytes = tile_train * stage_dim;
 constexpr int bias_bytes = tile_train * 4;
@@ -322,33 +321,6 @@ __global__ void __launch_bounds__(threads, 1)
 #endif
 }
 
-/// cuTensorMapEncodeTiled, looked up at run time, so that the program starts without a driver.
-PFN_cuTensorMapEncodeTiled_v12000 map_encoder() {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
-                                           &found),
-          "looking up cuTensorMapEncodeTiled");
-    if (found != cudaDriverEntryPointSuccess)
-        throw DeviceError("GPU: the driver has no tensor maps; expected one for CUDA 12 or later");
-    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
-}
-
-/// A tensor map of 8-bit rows in boxes of 128 bytes × `box_rows` rows, zero beyond `cols` and the last row.
-CUtensorMap map_of(const ByteRows& rows, int box_rows) {
-    CUtensorMap map{};
-    const cuuint64_t size[] = {static_cast<cuuint64_t>(rows.cols), static_cast<cuuint64_t>(rows.n)};
-    const cuuint64_t pitch[] = {static_cast<cuuint64_t>(rows.pitch_bytes)};
-    const cuuint32_t box[] = {stage_dim, static_cast<cuuint32_t>(box_rows)}, step[] = {1, 1};
-    const CUresult status =
-        map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, rows.d_data, size, pitch, box, step,
-                      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (status != CUDA_SUCCESS)
-        throw DeviceError("GPU: encoding a tensor map failed with code " + std::to_string(status));
-    return map;
-}
-
 /// By the number of steps in the last stage.
 template <PassKind kind>
 constexpr decltype(&tensor_sm90_kernel<kind, 1>) kernels[] = {
@@ -369,7 +341,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
     const auto kernel = kernels<kind>[shape.tail_steps - 1];
     allow_shared(kernel, shape.bytes());
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
-             stream>>>(map_of(query, tile_queries), map_of(train, tile_train), pass, shape);
+             stream>>>(tensor_map(query, tile_queries), tensor_map(train, tile_train), pass, shape);
     check_launch("launching tensor_sm90");
 }
 
@@ -387,6 +359,7 @@ extern const TensorKernel tensor_sm90{"tensor_sm90",
                                       supports,
                                       launch<PassKind::sample>,
                                       launch<PassKind::search>,
-                                      load};
+                                      load,
+                                      enqueue_sketch_search};
 
 }  // namespace knn::gpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ostream>
 #include <random>
 #include <span>
 #include <string>
@@ -40,7 +41,14 @@ struct How {
     int capacity = 0;      ///< above 0: of the lists, shorter than they would be
     bool improve = false;  ///< begins with known neighbors
     bool itself = false;   ///< the queries are the training images, and not neighbors of themselves
+    bool sketch = false;   ///< by sketches, where the kernel has them
 };
+
+const How some_ways[] = {{}, {.capacity = 1}, {.sketch = true}, {.capacity = 1, .sketch = true}};
+
+std::ostream& operator<<(std::ostream& out, const How& how) {
+    return out << "capacity " << how.capacity << (how.sketch ? ", by sketches" : "");
+}
 
 /// One fused search over copies of the rows.
 class Fused {
@@ -53,7 +61,10 @@ class Fused {
         std::iota(images.begin(), images.end(), 0U);
         left_out_ = gpu::copied_to_device(std::span(images), "uploading");
         const auto train_bytes = gpu::copied_to_device(std::span(train.pixels), "uploading");
-        search_ = std::make_unique<gpu::FusedSearch>(kernel, view(train_bytes, train), stream_);
+        Sketch sketch;
+        if (how.sketch) sketch = fit_sketch(test::view(train), gpu::sketch_columns);
+        search_ = std::make_unique<gpu::FusedSearch>(kernel, view(train_bytes, train), stream_,
+                                                     how.sketch ? &sketch : nullptr);
         if (how.capacity > 0) search_->limit_capacity(how.capacity);
         batch_ = search_->reserve({query.n, k, how.itself, how.improve});
         query_ = view(query_bytes_, query);
@@ -65,6 +76,7 @@ class Fused {
         return run({rows.d_data(), static_cast<std::uint32_t>(first)});
     }
     std::int64_t undecided() const { return search_->undecided(); }
+    bool uses_sketches() const { return search_->uses_sketches(batch_); }
     /// How many of n queries are searched at once.
     std::int64_t batch_of(std::int64_t n) { return search_->reserve({n, k_}); }
 
@@ -146,11 +158,12 @@ TENSOR_TEST_CASE(
     }
     for (const Data& data : all)
         for_kernels({data.train.n, data.query.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
-            for (const int capacity : {0, 1, 3}) {
-                if (capacity > 0 && !data.itself) continue;
-                INFO(std::string(data.name), ", capacity ", capacity);
-                Fused fused(kernel, data.train, data.query, data.k,
-                            {.capacity = capacity, .itself = data.itself});
+            for (How how : {How{}, How{.capacity = 1}, How{.capacity = 3}, How{.sketch = true},
+                            How{.capacity = 3, .sketch = true}}) {
+                if (how.capacity > 0 && !data.itself) continue;
+                how.itself = data.itself;
+                INFO(std::string(data.name), ", ", how);
+                Fused fused(kernel, data.train, data.query, data.k, how);
                 const auto first = fused.run();
                 const Exclude exclude{.first = data.itself ? 0 : -1};
                 CHECK(test::wrong_queries(first, data.train, data.query, data.k, exclude, {}, data.step) ==
@@ -158,6 +171,98 @@ TENSOR_TEST_CASE(
                 CHECK(fused.run() == first);  // what the first left behind
             }
         });
+}
+
+TENSOR_TEST_CASE("gpu: sketches are those of data/, byte for byte") {
+    const test::Rows worst[] = {test::random_rows(700, 784, 1), test::random_rows(300, 1, 2),
+                                test::random_rows(70, 1'024, 3, 2), test::random_rows(65, 33, 4, 1),
+                                ramp(129, 100, true)};
+    for (const test::Rows& rows : worst) {
+        INFO(rows.n, " rows of ", rows.dim);
+        const test::Rows others = test::random_rows(rows.n, rows.dim, 9);  // clamped, in part
+        const Sketch sketch = fit_sketch(test::view(rows), gpu::sketch_columns);
+        const gpu::Stream stream;
+        const auto pitch = static_cast<std::size_t>(gpu::TensorRows::pitch_of(rows.dim));
+        std::vector<std::uint8_t> padded(pitch * static_cast<std::size_t>(rows.n));
+        for (std::int64_t i = 0; i < rows.n; ++i)
+            std::copy_n(others.pixels.begin() + i * rows.dim, rows.dim,
+                        padded.begin() + i * static_cast<std::int64_t>(pitch));
+        const auto bytes = gpu::copied_to_device(std::span(padded), "uploading");
+        const std::vector<std::uint32_t> arranged = gpu::arranged_weights(sketch, nullptr);
+        const auto weights = gpu::copied_to_device(std::span(arranged), "uploading");
+        std::vector<std::int32_t> padded_centers = sketch.centers;
+        padded_centers.resize(gpu::sketch_columns);
+        const auto centers = gpu::copied_to_device(std::span(padded_centers), "uploading");
+        const auto n = static_cast<std::size_t>(rows.n);
+        const gpu::DeviceBuffer<std::uint8_t> sketches(n * gpu::sketch_columns);
+        const gpu::DeviceBuffer<gpu::SketchTerms> terms(n);
+        for (const bool are_queries : {false, true}) {
+            gpu::enqueue_sketches(
+                {reinterpret_cast<const uint4*>(weights.d_data()), centers.d_data(), sketch.scale},
+                {bytes.d_data(), rows.n, rows.dim, pitch}, are_queries, sketches.d_data(), terms.d_data(),
+                stream);
+            stream.synchronize();
+            const auto made = test::to_host(sketches);
+            const auto made_terms = test::to_host(terms);
+            std::vector<std::uint8_t> right(gpu::sketch_columns);
+            int wrong = 0;
+            for (std::int64_t i = 0; i < rows.n; ++i) {
+                const std::uint32_t error = sketch_row(sketch, test::view(others).row(i), right.data());
+                int sum = 0, square = 0;
+                for (const std::uint8_t byte : right) {
+                    sum += byte - 128;
+                    square += (byte - 128) * (byte - 128);
+                }
+                const std::uint8_t* row = made.data() + i * gpu::sketch_columns;
+                for (int column = 0; column < gpu::sketch_columns - gpu::value_columns; ++column)
+                    wrong += row[column] != (are_queries ? right[static_cast<std::size_t>(column)] ^ 0x80
+                                                         : right[static_cast<std::size_t>(column)]);
+                const gpu::SketchTerms& found = made_terms[static_cast<std::size_t>(i)];
+                wrong += found.sum != sum || found.square != square || found.error != error;
+            }
+            CHECK(wrong == 0);
+        }
+    }
+}
+
+TENSOR_TEST_CASE("gpu: fused search by sketches on sets that defeat them") {
+    const auto with = [](test::Rows rows, std::int64_t row, std::uint8_t value) {
+        std::fill_n(rows.pixels.begin() + row * rows.dim, rows.dim, value);
+        return rows;
+    };
+    test::Rows clusters = test::random_rows(9'000, 300, 1, 20), doubled = test::random_rows(6'000, 200, 3);
+    for (std::size_t i = 0; i < clusters.pixels.size(); ++i)
+        if (i / 300 % 2 == 1) clusters.pixels[i] = static_cast<std::uint8_t>(clusters.pixels[i] + 200);
+    std::copy_n(doubled.pixels.begin(), 3'000 * 200, doubled.pixels.begin() + 3'000 * 200);
+    test::Rows points = test::random_rows(5'000, 500, 5, 1);
+    for (std::int64_t i = 0; i < points.n; ++i)
+        points.pixels[static_cast<std::size_t>(i * points.dim + i * 37 % points.dim)] = 255;
+    const auto few = [](const test::Rows& rows, std::int64_t n) {
+        return test::Rows{{rows.pixels.begin(), rows.pixels.begin() + n * rows.dim}, n, rows.dim};
+    };
+    const test::Rows dark = test::random_rows(9'000, 300, 1, 4);
+    const Data all[] = {
+        {"one far image that the sketch is fitted to", with(dark, 0, 255), few(dark, 200), 5, 3},
+        {"one far image that it is not fitted to", with(dark, 8'999, 255), few(dark, 200), 5, 3},
+        {"far queries", dark, with(with(few(dark, 200), 0, 255), 13, 128), 5, 1},
+        {"two clusters", clusters, few(clusters, 300), 10, 7},
+        {"duplicates", doubled, few(doubled, 300), 7, 7},
+        {"images of one pixel", points, few(points, 300), 5, 7},
+        {"one dimension", test::random_rows(4'000, 1, 1), test::random_rows(300, 1, 2), 8, 7},
+        {"thirty-two of 1,024 pixels", test::random_rows(4'000, 1'024, 1, 9),
+         test::random_rows(300, 1'024, 2, 9), 32, 7},
+        {"fewer than k + 1", test::random_rows(32, 50, 1), test::random_rows(300, 50, 2), 32, 7},
+        {"equal values in all pixels", ramp(60'000, 64, false), ramp(500, 64, true), 32, 9},
+    };
+    int by_sketches = 0;
+    for (const Data& data : all)
+        for_kernels({data.train.n, data.query.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
+            INFO(std::string(data.name));
+            Fused fused(kernel, data.train, data.query, data.k, {.sketch = true});
+            by_sketches += fused.uses_sketches();
+            CHECK(test::wrong_queries(fused.run(), data.train, data.query, data.k, {}, {}, data.step) == 0);
+        });
+    if (test::capability() / 10 == 9) CHECK(by_sketches >= 5);
 }
 
 TENSOR_TEST_CASE("gpu: fused search improves known neighbors") {
@@ -194,12 +299,14 @@ TENSOR_TEST_CASE("gpu: fused search improves known neighbors") {
             known.resize(static_cast<std::size_t>((q + 1) * data.k), no_neighbor);
         }
         for_kernels({rest.n, data.query.n, rest.dim, data.k}, [&](const TensorKernel& kernel) {
-            for (const int capacity : {0, 1}) {
-                INFO(std::string(data.name), ", capacity ", capacity);
-                Fused fused(kernel, rest, data.query, data.k, {.capacity = capacity, .improve = true});
+            for (How how : some_ways) {
+                how.improve = true;
+                INFO(std::string(data.name), ", ", how);
+                Fused fused(kernel, rest, data.query, data.k, how);
                 const auto found = fused.improve(known, data.known);
                 CHECK(test::wrong_queries(found, data.train, data.query, data.k, {}, {}, data.step) == 0);
-                if (capacity == 0 && std::string(data.name) == "random") CHECK(fused.undecided() <= 50);
+                if (how.capacity == 0 && !how.sketch && std::string(data.name) == "random")
+                    CHECK(fused.undecided() <= 50);
                 CHECK(fused.improve(known, data.known) == found);
             }
         });
@@ -211,6 +318,10 @@ TENSOR_TEST_CASE("gpu: fused search in many passes") {
     const test::Rows train = test::random_rows(300'000, 784, 1, 4), query = test::random_rows(200, 784, 2, 4);
     for (const int k : {1, 10, 32, 100, 1024})
         for_kernels({train.n, query.n, train.dim, k}, [&](const TensorKernel& kernel) {
+            if (k <= 32) {
+                Fused by_sketches(kernel, train, query, k, {.sketch = true});
+                CHECK(test::wrong_queries(by_sketches.run(), train, query, k, {}, {}, 50) == 0);
+            }
             Fused fused(kernel, train, query, k);
             CHECK(test::wrong_queries(fused.run(), train, query, k, {}, {}, 50) == 0);
             CHECK(fused.undecided() <= 4);
@@ -243,10 +354,11 @@ TENSOR_TEST_CASE(
 TENSOR_TEST_CASE("gpu: small fused search") {
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
     for_kernels({train.n, query.n, train.dim, 5}, [&](const TensorKernel& kernel) {
-        for (const int capacity : {0, 1}) {
-            Fused fused(kernel, train, query, 5, {.capacity = capacity});
+        for (How how : some_ways) {
+            Fused fused(kernel, train, query, 5, how);
             CHECK(test::wrong_queries(fused.run(), train, query, 5, {}, {}, 13) == 0);
-            Fused improving(kernel, train, query, 5, {.capacity = capacity, .improve = true});
+            how.improve = true;
+            Fused improving(kernel, train, query, 5, how);
             const auto found = improving.improve(std::vector<Neighbor>(650, no_neighbor), 0);
             CHECK(test::wrong_queries(found, train, query, 5, {}, {}, 13) == 0);
         }

@@ -1,0 +1,59 @@
+#pragma once
+/// A training set's sketches, and the passes of the fused search by them (sketches.h).
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+#include "gpu/fused/sampling.h"
+#include "gpu/fused/sketches.h"
+
+namespace knn::gpu {
+
+/// A sketch fitted to rows on the device. Waits for it; takes a tenth of a second, most of it on the host.
+Sketch fit_sketch_to(const ByteRows& rows, cudaStream_t stream);
+
+class SketchSearch {
+  public:
+    /// train: used pixels in tile order; used: their indices, null: all. Waits for the device.
+    SketchSearch(const TensorKernel& kernel, const Sketch& sketch, const std::vector<std::int32_t>* used,
+                 const ByteRows& train, cudaStream_t stream);
+
+    /// Whether this search can be by sketches: for k <= 32, if no training image lies so far outside what the sketch was fitted to
+    /// that it would survive every pass.
+    bool supports(int k) const { return fits_ && k <= most_refined_k; }
+
+    /// Allocates memory for batches of n_query queries, keeping what suffices; nothing may be running.
+    void reserve(std::int64_t n_query, const Sampling& sampling, int multiprocessors);
+
+    /// query: used pixels.
+    void enqueue_queries(const ByteRows& query, cudaStream_t stream);
+    /// Pass i of `sampling`, which `reserve` got: lists survivors. pass: norms and thresholds.
+    void enqueue_search(std::size_t i, const TensorPass& pass, std::int64_t n_query, cudaStream_t stream);
+    /// Refines those of the last search.
+    void enqueue_refine(const ByteRows& query, const TensorPass& pass, const FoldStep& step,
+                        const Batch& batch, cudaStream_t stream);
+
+    /// For tests: makes the lists so short that some overflow.
+    void limit_capacity(int capacity) { max_capacity_ = capacity; }
+
+  private:
+    SketchLists lists_for(std::int64_t n_query) const;
+    SketchPass pass_for(const Schedule& schedule, const TensorPass& pass, std::int64_t n_query) const;
+    Schedule schedule_of(const SearchPass& pass, std::int64_t n_query) const;
+
+    const TensorKernel& kernel_;
+    ByteRows train_;
+    SketchBound bound_;
+    bool fits_ = false;
+    std::int64_t scale_;
+    DeviceBuffer<std::uint32_t> weights_, survivors_;
+    DeviceBuffer<std::int32_t> centers_, counts_;
+    DeviceBuffer<std::uint8_t> train_sketches_, query_sketches_;
+    DeviceBuffer<SketchTerms> query_terms_;
+
+    int multiprocessors_ = 0, max_capacity_ = 0;
+    std::vector<SearchPass> passes_;
+};
+
+}  // namespace knn::gpu
