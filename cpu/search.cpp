@@ -296,7 +296,7 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
     const std::int64_t available = available_bytes();
     if (available >= 0 && Sketched::bytes(resident_.kernel, train, columns) > available / 2) return nullptr;
     Team team(plan.threads, token, queries.count(), 1);
-    sketched_ = make_sketched(resident_, columns, k, team, timeline);
+    sketched_ = make_sketched(resident_, columns, k, team, timeline, token);
     is_declined_ = sketched_ == nullptr;
     return sketched_.get();
 }

@@ -111,9 +111,9 @@ Sketched::Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& t
 }
 
 std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
-                                              Timeline& timeline) {
+                                              Timeline& timeline, const ProgressToken& token) {
     const auto start = Clock::now();
-    Sketch sketch = fit_sketch(exact.train, columns);
+    Sketch sketch = fit_sketch(exact.train, columns, token);
     std::unique_ptr<const Sketched> made;
     if (exact.plan.sketch != SketchColumns::automatic ||
         share_left(sketch, exact, k) * refinement_cost(exact) < most_left)

@@ -58,7 +58,7 @@ double refinement_cost(const Resident& exact);
 
 /// Fits and makes them. Null if the plan leaves the choice, and too few pairs of a sample of the training set are pruned.
 std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
-                                              Timeline& timeline);
+                                              Timeline& timeline, const ProgressToken& token);
 
 /// Whether a search by sketches takes less time than by direct products, if they prune as well as those of digits do. They have to be
 /// made first, or are there.

@@ -27,9 +27,12 @@ struct ProgressToken {
     }
 
     bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
+    void throw_if_stopped() const {
+        if (stopped()) throw Interrupted();
+    }
     /// Called between batches: reports progress, and throws Interrupted if a stop was requested.
     void step(std::int64_t done, std::int64_t total) const {
-        if (stopped()) throw Interrupted();
+        throw_if_stopped();
         if (progress) progress(done, total);
     }
 };

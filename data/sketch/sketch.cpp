@@ -23,11 +23,13 @@ struct Matrix {
 };
 
 /// a.count × b.count products of rows, exact below 2³¹.
-Matrix<std::int32_t> products(const Matrix<std::int16_t>& a, const Matrix<std::int16_t>& b) {
+Matrix<std::int32_t> products(const Matrix<std::int16_t>& a, const Matrix<std::int16_t>& b,
+                              const ProgressToken& token) {
     constexpr std::int64_t rows_at_once = 64;  // of b: they stay in the cache
     Matrix<std::int32_t> sums{a.count, b.count};
     for (std::int64_t first = 0; first < b.count; first += rows_at_once)
-        for (std::int64_t i = 0; i < a.count; ++i)
+        for (std::int64_t i = 0; i < a.count; ++i) {
+            token.throw_if_stopped();
             for (std::int64_t j = first; j < std::min(first + rows_at_once, b.count); ++j) {
                 const std::int16_t *x = a.row(i), *y = b.row(j);
                 std::int32_t sum = 0;
@@ -35,6 +37,7 @@ Matrix<std::int32_t> products(const Matrix<std::int16_t>& a, const Matrix<std::i
                     sum += x[p] * y[p];
                 sums.row(i)[j] = sum;
             }
+        }
     return sums;
 }
 
@@ -72,7 +75,7 @@ class Signs {
 };
 
 /// An orthonormal base of the rows' space, by Gram and Schmidt in a fixed order. A row that depends on those before it is left out.
-Matrix<double> orthonormal(const Matrix<double>& rows) {
+Matrix<double> orthonormal(const Matrix<double>& rows, const ProgressToken& token) {
     constexpr double dependent = 1e-12;  // of the square of its length
     const std::int64_t n = rows.count, dim = rows.length;
     Matrix<double> columns{dim, n};  // the rows side by side, which lets a loop over them be vectorized
@@ -84,6 +87,7 @@ Matrix<double> orthonormal(const Matrix<double>& rows) {
         }
     Matrix<double> base{0, dim, {}};
     for (std::int64_t i = 0; i < n; ++i) {
+        token.throw_if_stopped();
         std::fill(dots.begin() + i, dots.end(), 0.0);
         for (std::int64_t j = 0; j < dim; ++j)
             for (std::int64_t other = i; other < n; ++other)
@@ -109,19 +113,21 @@ Matrix<double> as_doubles(const Matrix<std::int32_t>& rows) {
 }
 
 /// Random signs of all rows of a base.
-Matrix<double> turned(const Matrix<double>& base, Signs& signs) {
+Matrix<double> turned(const Matrix<double>& base, Signs& signs, const ProgressToken& token) {
     Matrix<double> sums{base.count, base.length};
-    for (std::int64_t i = 0; i < base.count; ++i)
+    for (std::int64_t i = 0; i < base.count; ++i) {
+        token.throw_if_stopped();
         for (std::int64_t other = 0; other < base.count; ++other) {
             const double sign = signs.next();
             for (std::int64_t j = 0; j < base.length; ++j)
                 sums.row(i)[j] += sign * base.row(other)[j];
         }
+    }
     return sums;
 }
 
 /// Up to `n` axes of the rows of `centered`.
-Matrix<double> axes_of(const Matrix<std::int16_t>& centered, std::int64_t n) {
+Matrix<double> axes_of(const Matrix<std::int16_t>& centered, std::int64_t n, const ProgressToken& token) {
     Matrix<std::int16_t> transposed{centered.length, centered.count};
     for (std::int64_t i = 0; i < centered.count; ++i)
         for (std::int64_t j = 0; j < centered.length; ++j)
@@ -130,16 +136,19 @@ Matrix<double> axes_of(const Matrix<std::int16_t>& centered, std::int64_t n) {
     Matrix<std::int16_t> start{n, centered.count};
     for (std::int16_t& one : start.values)
         one = signs.next();
-    Matrix<double> base = orthonormal(as_doubles(products(start, transposed)));
+    const auto times = [&](const Matrix<std::int16_t>& a, const Matrix<std::int16_t>& b) {
+        return products(a, b, token);
+    };
+    Matrix<double> base = orthonormal(as_doubles(times(start, transposed)), token);
     for (int step = 0; step < iteration_steps; ++step)
-        base = orthonormal(as_doubles(products(shortened(products(shortened(base), centered)), transposed)));
-    return orthonormal(turned(base, signs));
+        base = orthonormal(as_doubles(times(shortened(times(shortened(base), centered)), transposed)), token);
+    return orthonormal(turned(base, signs, token), token);
 }
 
 /// At least the norm of the weights as a matrix W: the largest eigenvalue of W Wᵀ = 2²⁸ I + E is at most 2²⁸ + ‖E‖, and the root of the
 /// sum of squares is at least ‖E‖. E is exact: rows of W are about 2¹⁴ long, so their products fit 32 bits.
-double norm_of(const Matrix<std::int16_t>& weights) {
-    const Matrix<std::int32_t> gram = products(weights, weights);
+double norm_of(const Matrix<std::int16_t>& weights, const ProgressToken& token) {
+    const Matrix<std::int32_t> gram = products(weights, weights, token);
     double squares = 0;
     for (std::int64_t a = 0; a < gram.count; ++a)
         for (std::int64_t b = 0; b < gram.length; ++b) {
@@ -159,7 +168,7 @@ std::int32_t sum_along(const Sketch& sketch, std::int64_t axis, const std::uint8
 
 }  // namespace
 
-Sketch fit_sketch(const Rows& rows, std::int64_t columns) {
+Sketch fit_sketch(const Rows& rows, std::int64_t columns, const ProgressToken& token) {
     const std::int64_t dim = rows.dim;
     const std::int64_t n = std::min(rows.count, std::clamp(sampled_bytes / dim, least_sampled, most_sampled));
     const auto sampled = [&](std::int64_t i) { return rows.row(i * rows.count / n); };
@@ -173,7 +182,7 @@ Sketch fit_sketch(const Rows& rows, std::int64_t columns) {
             centered.row(i)[j] =
                 static_cast<std::int16_t>(sampled(i)[j] - sums[static_cast<std::size_t>(j)] / n);
 
-    const Matrix<double> axes = axes_of(centered, std::min(columns - spare_columns, dim));
+    const Matrix<double> axes = axes_of(centered, std::min(columns - spare_columns, dim), token);
     Matrix<std::int16_t> weights{axes.count, dim};
     std::ranges::transform(axes.values, weights.values.begin(), [](double value) {
         return static_cast<std::int16_t>(std::nearbyint(unit * value));
@@ -186,11 +195,11 @@ Sketch fit_sketch(const Rows& rows, std::int64_t columns) {
         sketch.centers.push_back(static_cast<std::int32_t>(center / n));
     }
     std::int64_t largest = 1;
-    for (const std::int32_t value : products(weights, centered).values)
+    for (const std::int32_t value : products(weights, centered, token).values)
         largest = std::max<std::int64_t>(largest, std::abs(value));
     sketch.scale = std::min((std::int64_t{127} << 32) / largest, std::int64_t{1} << 24);
     // Rounded up: all roundings here and in sketch_reach together are below 2⁻³⁰ of it.
-    sketch.stretch = norm_of(weights) * static_cast<double>(sketch.scale) / 4194304 * (1 + 0x1p-30);
+    sketch.stretch = norm_of(weights, token) * static_cast<double>(sketch.scale) / 4194304 * (1 + 0x1p-30);
     sketch.weights = std::move(weights.values);
     return sketch;
 }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "data/core/host_device.h"
+#include "data/core/progress_token.h"
 #include "data/core/rows.h"
 
 namespace knn {
@@ -42,7 +43,7 @@ struct Sketch {
 /// Fits it to up to 1,024 of the rows: image ⌊i · n / m⌋ of n for each i < m. columns: 64 or 128. The axes are an orthonormal base of
 /// the space that two steps of subspace iteration find, turned at random: all columns have about the same range, so 8 bits suffice
 /// with one scale, by which the largest value of those rows is 127.
-Sketch fit_sketch(const Rows& rows, std::int64_t columns);
+Sketch fit_sketch(const Rows& rows, std::int64_t columns, const ProgressToken& token = {});
 
 /// What a row has in one column.
 struct SketchColumn {
