@@ -176,9 +176,9 @@ std::vector<Option> search_options(Options& o) {
         {"evaluate view audit", "--limit-test", number(o.first.test), "only the first N test images",
          in_report},
         {searching, "--sketch", choice(w.sketch, "WHEN"),
-         "bounds from 8-bit projections before exact distances by l2, on the CPU: auto (default), off, or "
-         "the number of "
-         "columns, 64 or 128; changes no answer"},
+         "bounds from 8-bit projections before exact distances by l2: auto (default; on the CPU where that "
+         "is "
+         "faster), off, or the number of columns, 64 or 128, of a GPU 128; changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
         {all, "--threads", number(w.threads, 1, max_threads), "CPU threads (default: all)"},
     };

@@ -72,6 +72,11 @@ constexpr int count_of(SketchColumns columns) {
     return columns == SketchColumns::off ? 0 : columns == SketchColumns::c64 ? 64 : 128;
 }
 
+/// Whether sketches of some width were asked for, which an engine then uses or refuses.
+constexpr bool names_columns(SketchColumns columns) {
+    return columns == SketchColumns::c64 || columns == SketchColumns::c128;
+}
+
 /// Where and how a search runs: affects its speed, never an answer. classifier/plan.h makes it.
 struct Plan {
     std::string engine = {};

@@ -163,6 +163,7 @@ std::vector<Strategy> selectors() {
 
 UnsupportedReason configure_classic(const Problem& problem, Plan& plan) {
     const OnDevice on_device(plan.device.number);
+    if (names_columns(plan.sketch)) return "classic computes all distances; sketches are for tensor and cpu";
     UnsupportedReason refusal;
     const MetricSet metric = metric_set(problem.measure.metric);
     const auto* distance = choose(distance_table(), plan.distance, "distance kernel", refusal,

@@ -71,6 +71,9 @@ UnsupportedReason configure_tensor(const Problem& problem, Plan& plan) {
     UnsupportedReason refusal;
     const TensorKernel* kernel = choose_kernel(problem, plan.distance, refusal);
     if (kernel == nullptr) return refusal;
+    if (plan.sketch == SketchColumns::c64) return "tensor takes sketches of 128 columns";
+    if (plan.sketch == SketchColumns::c128 && kernel->search_sketches == nullptr)
+        return std::string(kernel->name) + " takes no sketches";
     plan.distance = kernel->name;
     plan.select = "fused";
     plan.threads = 1;
