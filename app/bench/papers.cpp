@@ -114,12 +114,13 @@ std::string size_cell(const Problem& of, const std::string& which) {
                                           : of.dim);
 }
 
-/// Time of these stages in a run, that of all queries if it had fewer.
+/// Time of these stages in a run, that of all queries if it had fewer; empty of a run that has none of them.
 std::string stage_cell(const Measurement& one, const std::vector<std::string>& names) {
     double ms = 0;
     for (const Stage& stage : one.stages.stages())
         if (has(names, stage.name)) ms += one.of_all(stage.total_ms);
-    return ms > 0 ? short_number(ms) + (one.partial() ? partial_mark : "") : ms_cell(one);
+    if (!one.good()) return ms_cell(one);
+    return ms > 0 ? short_number(ms) + (one.partial() ? partial_mark : "") : "";
 }
 
 /// Of row i.

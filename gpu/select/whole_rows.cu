@@ -270,7 +270,7 @@ constexpr Selector selector(const char* name, const char* summary) {
 }  // namespace
 
 extern const Selector segmented_sort_selector =
-    selector<Radix>("segmented_sort", "CUB's segmented sort of (distance, index) pairs");
+    selector<Radix>("segmented_sort", "CUB's segmented sort of keys of distance and index");
 extern const Selector index_sort_selector =
     selector<Indices>("index_sort", "CUB's merge sort of indices, distances looked up");
 extern const Selector bitonic_step_selector = selector<BitonicSteps<true, unlimited>>(

@@ -105,7 +105,7 @@ TEST_CASE("cpu sketches: a block whose pairs are not pruned is given up, others 
     CHECK(answers(far, false));
     const test::Rows noise = test::random_rows(3'000, 300, 5);
     const cpu::Resident random{noise, {}, cpu::chosen_kernel(), {.threads = 1}};
-    CHECK(cpu::make_sketched(random, 128, 5, team, timeline) == nullptr);
+    CHECK(cpu::make_sketched(random, 128, 5, team, timeline, {}) == nullptr);
 }
 
 TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanner gave up") {
