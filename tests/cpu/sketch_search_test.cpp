@@ -131,8 +131,9 @@ TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanne
     }
     request.measure = {Metric::l1, 2};
     request.query = request.query.first(50);
-    request.sketch = SketchColumns::c128;
     CHECK(launches_of(test::search_on_cpu(request), "sketch") == 0);
+    request.sketch = SketchColumns::c128;
+    CHECK_THROWS_WITH(test::search_on_cpu(request), "sketches bound distances by l2 alone");
 }
 
 }  // namespace
