@@ -59,7 +59,7 @@ std::string ratio_cell(double a, double b, const char* unit) {
 
 void add_marked(BenchReport& report, BenchTable table) {
     for (const auto& [mark, note] : {std::pair("]", alone_note), std::pair(partial_mark, multiplied_note)}) {
-        const auto is_marked = [&](const std::string& cell) { return cell.ends_with(mark); };
+        const auto is_marked = [end = mark](const std::string& cell) { return cell.ends_with(end); };
         if (std::ranges::any_of(table.rows, [&](auto& row) { return std::ranges::any_of(row, is_marked); }))
             table.notes.insert(table.notes.begin(), note);
     }

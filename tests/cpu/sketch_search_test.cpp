@@ -43,8 +43,9 @@ TEST_CASE("cpu sketches: every instruction set answers the battery") {
 }
 
 TEST_CASE("cpu sketches: hostile sets, also searched with themselves") {
-    for (const auto& [name, rows] : test::hostile_sets()) {
-        CAPTURE(name);
+    for (const auto& set : test::hostile_sets()) {
+        const test::Rows& rows = set.rows;
+        CAPTURE(set.name);
         for (const int k : {1, 5, 299}) {
             if (k >= rows.n) continue;
             for (const bool leaves_out : {false, true}) {
