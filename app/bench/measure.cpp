@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
+#include "data/core/errors.h"
 #include "data/core/format.h"
 
 namespace knn {
