@@ -152,11 +152,17 @@ Method parse_method_text(std::string_view text, const std::string& file) {
     const auto fail = [&](const std::string& what) { throw DataError(file + ": " + what); };
     std::istringstream lines{std::string(text)};
     std::string line;
-    if (!next_line(lines, line, true) || line != heading)
+    const auto next = [&](bool first) {
+        if (!next_line(lines, line, first)) return false;
+        line.erase(line.find_last_not_of(" \t") + 1);
+        line.erase(0, line.find_first_not_of(" \t"));
+        return true;
+    };
+    if (!next(true) || line != heading)
         fail(std::string("is no method; expected '") + heading + "' in its first line");
     Method method;
     std::set<std::string_view> seen;
-    for (int number = 2; next_line(lines, line); ++number) {
+    for (int number = 2; next(false); ++number) {
         if (line.empty() || line.starts_with('#')) continue;
         try {
             if (const std::string_view name = read_line(line, method); !seen.insert(name).second)

@@ -63,7 +63,7 @@ BenchRun::BenchRun(const Options& given)
     if (!leads()) return;
     if (has_gpu()) report.limits = gpu_bench()->limits(gpu_.number);
     stop_if_asked();
-    report.cpu_copy_gb_per_s = cpu::copy_gb_per_s();
+    report.cpu_copy_gb_per_s = cpu::copy_gb_per_s(token);
 }
 
 void BenchRun::find_gpu() {

@@ -275,7 +275,8 @@ std::string CommandLine::usage() const {
 std::string program_help() {
     std::string text =
         "Usage: mnist-knn COMMAND [OPTION]...\n"
-        "Classifies handwritten digits by exact k-nearest-neighbor search on the GPU.\n\nCommands:\n";
+        "Classifies handwritten digits by exact k-nearest-neighbor search, on the GPU or the "
+        "CPU.\n\nCommands:\n";
     for (const Command& command : commands())
         text += entry(command.name, command.summary, command_column);
     text += "\nOptions:\n";

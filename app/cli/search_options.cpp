@@ -60,7 +60,7 @@ DeviceRequest parse_device(Text option, Text value) {
 }
 
 /// Numbers and ranges: "1,3,5-15".
-void read_range(Text option, Text value, VoteRange& range) {
+void read_range(Text option, Text value, VoteRange& range) try {
     std::set<int> all;
     std::istringstream parts(value + ',');
     for (std::string part; std::getline(parts, part, ',');) {
@@ -72,6 +72,10 @@ void read_range(Text option, Text value, VoteRange& range) {
             all.insert(k);
     }
     range.k.assign(all.begin(), all.end());
+} catch (const UsageError&) {  // of one part, which says less than the whole
+    throw UsageError(as_given(option, value) +
+                     ": no list of numbers; expected numbers and ascending ranges, 1 to " +
+                     std::to_string(max_k) + ", such as 7, 1-30 or 1,3,5-15");
 }
 
 }  // namespace

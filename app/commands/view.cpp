@@ -239,14 +239,22 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
     return files;
 }
 
+/// "24 digits selected (misclassified, true label 4)".
+std::string found_text(const Selection& selection) {
+    const bool none = selection.found == 0;
+    return (none ? "nothing to show" : counted(selection.found, "digit") + " selected") + " (" +
+           selection.description + ")" +
+           (none && selection.description.starts_with("misclassified")
+                ? "; --all shows digits that are right too"
+                : "");
+}
+
 /// "312 of 10,000 test images are misclassified; 24 digits selected (misclassified, true label 4)".
 std::string summary(const Evaluation& evaluation, const Selection& selection) {
     const Score& score = evaluation.score;
     const std::int64_t wrong = score.total - score.correct;
-    std::string text = with_commas(wrong) + " of " + with_commas(score.total) + " test " +
-                       noun(score.total, "image") + ' ' + (wrong == 1 ? "is" : "are") + " misclassified; ";
-    text += selection.found == 0 ? "nothing to show" : counted(selection.found, "digit") + " selected";
-    return text + " (" + selection.description + ")\n";
+    return with_commas(wrong) + " of " + with_commas(score.total) + " test " + noun(score.total, "image") +
+           ' ' + (wrong == 1 ? "is" : "are") + " misclassified; " + found_text(selection) + '\n';
 }
 
 std::string shown_text(const Evaluation& evaluation, const Selection& selection,
@@ -286,8 +294,7 @@ int view(const Options& options, Clock::time_point start) {
         saved->complete((text_alone ? in_text : selection).gallery.images);
 
     const bool quiet = output.quiet || html_is_printed(view);
-    if (html_is_printed(view) && selection.found == 0)
-        note("nothing to show (" + selection.description + ")", output);
+    if (html_is_printed(view) && selection.found == 0) note(found_text(selection), output);
     std::string told = summary(evaluation, selection);
     const std::vector<OutputFile> files = files_of(view, evaluation, selection.gallery);
     if (quiet) told.clear();

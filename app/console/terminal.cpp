@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "app/console/output.h"
-#include "classifier/inventory.h"
 
 namespace knn {
 
@@ -38,7 +37,7 @@ std::string notice_of(const DataLocation& location, const std::string& synthetic
     if (location.looked_in.empty()) return "";  // the user asked for them
     return (incomplete.empty() ? "no data set found: "
                                : "no complete data set found (" + incomplete + "): ") +
-           synthetic;
+           synthetic + "; 'mnist-knn info' tells how to get MNIST";
 }
 
 }  // namespace
@@ -103,16 +102,13 @@ void Progress::update(std::int64_t done, std::int64_t total) {
 }
 
 std::string data_notice(const DataLocation& location) {
-    return notice_of(location,
-                     "using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST");
+    return notice_of(location, "using the built-in synthetic digits");
 }
 
 std::string data_notice_of_pictures(const DataLocation& location) {
-    const std::string script = installed_fetch_script();
     return notice_of(
         location,
-        "comparing with the built-in synthetic digits, by which a quarter of real digits are rejected; " +
-            (script.empty() ? "tools/fetch_mnist.sh" : script) + " gets MNIST");
+        "comparing with the built-in synthetic digits, by which a quarter of real digits are rejected");
 }
 
 void note(const std::string& text) {

@@ -119,7 +119,11 @@ std::string data_section(const Inventory& inventory) {
                                     : harmless(inventory.cache) + ", " +
                                           fixed(double(inventory.cache_bytes) / 1e6, 1) + " of at most " +
                                           with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
-                                          " MB, made by earlier runs; may be deleted");
+                                          " MB, made by earlier runs; may be deleted" +
+                                          (inventory.cache_bytes > inventory.cache_limit
+                                               ? ": what is too much goes when a run adds a file, "
+                                                 "or all of it by 'mnist-knn info --clear-cache'"
+                                               : ""));
     Table files({Align::left, Align::left, Align::left});
     for (const FileChecksum& file : inventory.checksums)
         files.add({harmless(file.file.filename().string()), "sha256 " + file.sha256.substr(0, 16),

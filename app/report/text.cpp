@@ -156,7 +156,8 @@ std::string distance_name(const Method& method) {
     constexpr std::array names{"squared distance", "L1 distance", "Minkowski distance", "cosine distance",
                                "Pearson distance"};  // in the order of Metric
     const std::string name = names.at(static_cast<std::size_t>(method.measure.metric));
-    if (method.reranks()) return std::string("distance by ") + knn::name(method.rerank.kind);
+    if (method.rerank.kind == RerankKind::spread) return "distance scaled by spread";
+    if (method.reranks()) return "distance with shifted pixels";
     return method.transform.is_raw() ? name : name + " of features";
 }
 

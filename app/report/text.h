@@ -78,7 +78,8 @@ std::string inventory_text(const Inventory& inventory);
 
 // Distances, computed from scores.
 
-/// "squared distance", "L1 distance", "cosine distance" ..., where there is a transform "... of features".
+/// "squared distance", "L1 distance", "cosine distance" ..., where there is a transform "... of features"; "distance with shifted
+/// pixels" by distortion, cells or both.
 std::string distance_name(const Method& method);
 
 /// The distance with just enough digits to identify it: for metrics that are not integral (see is_integral)

@@ -142,7 +142,8 @@ int available_threads() {
 }
 
 int threads_or_all(int wanted) {
-    return wanted > 0 ? wanted : available_threads();
+    static const int most = most_threads_per_cpu * available_threads();
+    return wanted > 0 ? std::min(wanted, most) : available_threads();
 }
 
 Device device() {

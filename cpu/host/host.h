@@ -14,7 +14,9 @@ Device device();
 
 /// The threads that this process may use (affinity and cgroup quota respected), at least 1.
 int available_threads();
-/// `wanted`, or all of them if that is 0.
+/// More of them than this only wait for each other, for seconds if there are thousands.
+inline constexpr int most_threads_per_cpu = 32;
+/// `wanted`, or as many as that allows; all that the process may use if it is 0.
 int threads_or_all(int wanted);
 
 /// The smallest CPU quota of the control groups in `self` (content of /proc/self/cgroup), in CPUs; 0: none.

@@ -285,12 +285,20 @@ SerialTrial time_serial_select(const Problem& problem, const Fill& row_of, const
     return timed(problem, false, row_of, selector, options, token);
 }
 
-double copy_gb_per_s() {
-    constexpr std::size_t size = std::size_t{128} << 20;
+double copy_gb_per_s(const ProgressToken& token) {
+    constexpr std::size_t size = std::size_t{128} << 20, step = std::size_t{4} << 20;
     constexpr int runs = 5;
-    std::vector<char> from(size, 1), to(size);
+    std::vector<char> from, to;
+    from.reserve(size);
+    to.reserve(size);
+    while (to.size() < size) {  // a busy system takes seconds for all of these pages
+        if (token.stopped()) throw Interrupted();
+        from.resize(from.size() + step, 1);
+        to.resize(from.size());
+    }
     double best = 0;
     for (int run = 0; run < runs; ++run) {
+        if (token.stopped()) throw Interrupted();
         const auto begin = Clock::now();
         std::memcpy(to.data(), from.data(), size);
         best = std::max(best, 2.0 * static_cast<double>(size) / ms_between(begin, Clock::now()) * 1e-6);

@@ -65,7 +65,7 @@ SerialTrial time_serial_select(const Problem& problem,
                                const SerialSelector& selector, const TrialOptions& options,
                                const ProgressToken& token);
 
-/// GB/s read and written by one thread that copies more memory than a cache holds.
-double copy_gb_per_s();
+/// GB/s read and written by one thread that copies more memory than a cache holds. Throws Interrupted.
+double copy_gb_per_s(const ProgressToken& token);
 
 }  // namespace knn::cpu

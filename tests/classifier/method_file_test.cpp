@@ -47,6 +47,10 @@ TEST_CASE("method file: every part is read") {
     for (const char c : valid)
         windows.append(c == '\n' ? "\r\n" : std::string(1, c));
     CHECK(parse_method_text(windows, "m.txt") == method);
+    std::string blanks;
+    for (const char c : valid)
+        blanks.append(c == '\n' ? "\t  \n \t" : std::string(1, c));
+    CHECK(parse_method_text(blanks, "m.txt") == method);
 }
 
 TEST_CASE("method file: what is written is read back") {

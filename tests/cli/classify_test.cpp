@@ -90,7 +90,7 @@ TEST_CASE("a blank picture is answered with a question mark, and says what was s
     CHECK(
         built_in.err.starts_with("mnist-knn: note: no data set found: comparing with the built-in synthetic "
                                  "digits, by which a quarter of real "
-                                 "digits are rejected; tools/fetch_mnist.sh gets MNIST\n"));
+                                 "digits are rejected; 'mnist-knn info' tells how to get MNIST\n"));
 }
 
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {

@@ -120,7 +120,8 @@ TEST_CASE("a report says by which metric, transform and re-ranking, and view rea
     std::vector<Row> rows = {
         {"--transform gradients", "transform", "gradients", features},
         {"--transform deskew,pca:9", "transform", "deskew,pca:9", features},
-        {"--rerank spread:5:deviation", "rerank", "spread:5:deviation:times:", "distance by spread"}};
+        {"--rerank spread:5:deviation", "rerank", "spread:5:deviation:times:", "distance scaled by spread"},
+        {"--rerank both", "rerank", "both", "distance with shifted pixels"}};
     for (const Choice& choice : choices())
         rows.push_back({choice.words, "metric", choice.words[1]});
     const std::string raw = work.output("view --text --all -q");

@@ -74,7 +74,10 @@ TEST_CASE("info says how large the cache is and may be, and empties it") {
     CHECK(bytes() == 0);
     output_of(program("evaluate -q --device cpu --transform hog", own));
     CHECK(bytes() > 1'000'000);
-    CHECK(contains(output_of(info()), " of at most 100 MB, made by earlier runs"));
+    CHECK(contains(output_of(info()), " of at most 100 MB, made by earlier runs; may be deleted\n"));
+    own.environment["MNIST_KNN_CACHE_MB"] = "1";
+    CHECK(contains(output_of(info()),
+                   " of at most 1 MB, made by earlier runs; may be deleted: what is too much "));
     write(folder / "mnist-knn/notes", "mine");
     check_contains(output_of(info("--clear-cache")), {"removed ", " MB from "});
     CHECK(bytes() == 0);

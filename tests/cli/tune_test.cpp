@@ -111,8 +111,10 @@ TEST_CASE("tune: -k takes numbers and ranges") {
     for (const auto& row : csv_rows(work.file("t.csv")))
         tried.insert(row[12]);
     CHECK(tried == std::set<std::string>{"k", "1", "3", "4", "5", "9"});
-    for (const std::string wrong : {"1,,3", "1,", ",1", "3-1", "1-2-3", "0,1", "1,1025"})
-        check_error(work.run("tune -k " + wrong), 2, "-k ");
+    for (const std::string wrong : {"1,,3", "1,", ",1", "1-", "3-1", "1-2-3", "0,1", "1,1025"})
+        check_error(
+            work.run("tune -k " + wrong), 2,
+            "-k " + wrong + ": no list of numbers; expected numbers and ascending ranges, 1 to 1024, ");
 }
 
 TEST_CASE("tune: what is one classifier has one line, and p is explained") {

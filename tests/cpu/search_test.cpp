@@ -110,7 +110,7 @@ TEST_CASE("cpu::search: many threads for little work") {
         problem.request.measure = {metric, 2};
         problem.request.threads = 0;
         const auto expected = test::search_on_cpu(problem.request).neighbors.rows;
-        for (const int threads : {7, 64}) {
+        for (const int threads : {7, 64, 4096}) {
             problem.request.threads = threads;
             CHECK(test::search_on_cpu(problem.request).neighbors.rows == expected);
         }

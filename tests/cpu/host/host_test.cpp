@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "cpu/search.h"
 #include "tests/support/temp_folder.h"
 
@@ -68,6 +70,13 @@ TEST_CASE("cpu: no more threads than this process may run on") {
     CHECK(cpu::available_threads() == 1);
     sched_setaffinity(0, sizeof before, &before);
     CHECK(cpu::available_threads() <= CPU_COUNT(&before));
+}
+
+TEST_CASE("cpu: more threads than the processors can use are not started") {
+    const int all = cpu::available_threads();
+    CHECK(cpu::threads_or_all(0) == all);
+    for (const int wanted : {1, 7, 32, 100'000})
+        CHECK(cpu::threads_or_all(wanted) == std::min(wanted, cpu::most_threads_per_cpu * all));
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ TEST_CASE("too little time means fewer queries, and the trial says how many, and
     CHECK(trial.neighbors.rows.size() == 3);
     const std::atomic<bool> stop = true;
     CHECK_THROWS_AS(timed({.progress = {}, .stop = &stop}), Interrupted);
+    CHECK_THROWS_AS(cpu::copy_gb_per_s({.progress = {}, .stop = &stop}), Interrupted);
 }
 
 }  // namespace knn
