@@ -32,9 +32,10 @@ std::uint32_t squared(const std::uint8_t* a, const std::uint8_t* b, std::int64_t
 }
 
 TEST_CASE("sketch: no pair of hostile sets is nearer than its bound") {
-    for (const auto& [name, rows] : test::hostile_sets())
+    for (const test::NamedRows& set : test::hostile_sets())
         for (const std::int64_t columns : {64, 128}) {
-            CAPTURE(name);
+            const test::Rows& rows = set.rows;
+            CAPTURE(set.name);
             CAPTURE(columns);
             const SketchedSet made(rows, columns);
             const Sketch& sketch = made.sketch;
@@ -55,7 +56,7 @@ TEST_CASE("sketch: no pair of hostile sets is nearer than its bound") {
                                                         made.error(i) + made.error(j));
                 }
             CHECK(wrong == 0);
-            if (name == "two clusters" || name == "one far outlier") CHECK(pruned > 0);
+            if (set.name == "two clusters" || set.name == "one far outlier") CHECK(pruned > 0);
         }
 }
 
@@ -89,8 +90,9 @@ long double norm_below(const Sketch& sketch) {
 }
 
 TEST_CASE("sketch: stretch and errors are rounded up, against 64-bit mantissas") {
-    for (const auto& [name, rows] : test::hostile_sets()) {
-        CAPTURE(name);
+    for (const test::NamedRows& set : test::hostile_sets()) {
+        const test::Rows& rows = set.rows;
+        CAPTURE(set.name);
         const SketchedSet made(rows, 128);
         const Sketch& sketch = made.sketch;
         const long double scale = static_cast<long double>(sketch.scale) / 4194304;
@@ -151,7 +153,8 @@ TEST_CASE("sketch: a column is the nearest integer, and clamped") {
                                         {127 * 1024 + 600, 255, 600},
                                         {-200 * 1024, 1, -73 * 1024},
                                         {1 << 30, 255, 1 << 22}}) {
-        CAPTURE(v);
+        const int value = v;
+        CAPTURE(value);
         const SketchColumn column = sketch_column(v, scale);
         CHECK(column.byte == byte);
         CHECK(column.rest == rest);
