@@ -13,6 +13,10 @@ namespace knn::cpu {
 namespace {
 
 constexpr std::int64_t rows_at_once = 64;
+/// Rows between two looks at the stop token.
+std::int64_t piece_of(std::int64_t dim) {
+    return std::clamp<std::int64_t>((1 << 17) / dim, 1, rows_at_once);
+}
 
 /// Below, refinement takes as long as it saves.
 constexpr std::int64_t least_images = 2048;
@@ -38,19 +42,25 @@ std::vector<std::uint32_t> spread_rows(const Rows& rows, std::int64_t first, std
 /// The part of pairs that sketches leave at the k-th distance, by a sample: each of some queries is compared with some images, at
 /// the distance of as small a part of them as k is of all. If that is less than one image, the part is extrapolated: on MNIST
 /// it falls with the images to the power of 0.75.
-double share_left(const Sketch& sketch, const Resident& exact, int k) {
+double share_left(const Sketch& sketch, const Resident& exact, int k, const ProgressToken& token) {
     constexpr std::int64_t n_images = 1024, n_queries = 32;
     const Rows& train = exact.train;
     const std::int64_t count = std::min(n_images, train.count);
     const std::vector<std::uint32_t> images = spread_rows(train, 0, count);
     const std::vector<std::uint8_t> pixels = gathered(train, images);
     SketchRows made(count, sketch.columns);
-    sketch_rows(sketch, exact.kernel, {pixels.data(), count, train.dim}, made.bytes.data(),
-                made.errors.data());
+    const std::int64_t piece = piece_of(train.dim);
+    for (std::int64_t first = 0; first < count; first += piece) {
+        token.throw_if_stopped();
+        sketch_rows(sketch, exact.kernel,
+                    {pixels.data() + first * train.dim, std::min(piece, count - first), train.dim},
+                    made.bytes.data() + first * sketch.columns, made.errors.data() + first);
+    }
     const std::int64_t rank = std::min(count - 1, k * count / train.count);
     std::vector<std::uint32_t> bounds(static_cast<std::size_t>(count)), distances(bounds.size());
     double left = 0;
     for (std::int64_t query = 0; query < n_queries; ++query) {
+        token.throw_if_stopped();
         const auto q = static_cast<std::size_t>(query * count / n_queries);
         exact.kernel.direct(made.view().row(static_cast<std::int64_t>(q)), made.bytes.data(), count,
                             sketch.columns, bounds.data());
@@ -98,11 +108,12 @@ Sketched::Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& t
       resident_{rows_.view(), {}, exact.kernel, exact.plan},
       panel_errors_(static_cast<std::size_t>(divide_up(exact.train.count, exact.kernel.images))) {
     advise_large_pages(exact_.data(), exact_.size());
-    team.run_pieces(exact.train.count, rows_at_once, [&](int, std::int64_t first, std::int64_t last) {
-        std::copy(exact.train.row(first), exact.train.row(last), exact_.data() + first * sketch_.dim);
-        sketch_rows(sketch_, kernel(), exact.train.slice(first, last - first),
-                    rows_.bytes.data() + first * sketch_.columns, rows_.errors.data() + first);
-    });
+    team.run_pieces(
+        exact.train.count, piece_of(exact.train.dim), [&](int, std::int64_t first, std::int64_t last) {
+            std::copy(exact.train.row(first), exact.train.row(last), exact_.data() + first * sketch_.dim);
+            sketch_rows(sketch_, kernel(), exact.train.slice(first, last - first),
+                        rows_.bytes.data() + first * sketch_.columns, rows_.errors.data() + first);
+        });
     for (std::int64_t i = 0; i < exact.train.count; ++i) {
         std::uint32_t& most = panel_errors_[static_cast<std::size_t>(i / kernel().images)];
         most = std::max(most, error(i));
@@ -116,7 +127,7 @@ std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_
     Sketch sketch = fit_sketch(exact.train, columns, token);
     std::unique_ptr<const Sketched> made;
     if (exact.plan.sketch != SketchColumns::automatic ||
-        share_left(sketch, exact, k) * refinement_cost(exact) < most_left)
+        share_left(sketch, exact, k, token) * refinement_cost(exact) < most_left)
         made = std::make_unique<Sketched>(std::move(sketch), exact, team, timeline);
     timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
     return made;
