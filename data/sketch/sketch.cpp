@@ -129,9 +129,11 @@ Matrix<double> turned(const Matrix<double>& base, Signs& signs, const ProgressTo
 /// Up to `n` axes of the rows of `centered`.
 Matrix<double> axes_of(const Matrix<std::int16_t>& centered, std::int64_t n, const ProgressToken& token) {
     Matrix<std::int16_t> transposed{centered.length, centered.count};
-    for (std::int64_t i = 0; i < centered.count; ++i)
+    for (std::int64_t i = 0; i < centered.count; ++i) {
+        token.throw_if_stopped();
         for (std::int64_t j = 0; j < centered.length; ++j)
             transposed.row(j)[i] = centered.row(i)[j];
+    }
     Signs signs;
     Matrix<std::int16_t> start{n, centered.count};
     for (std::int16_t& one : start.values)
@@ -173,14 +175,18 @@ Sketch fit_sketch(const Rows& rows, std::int64_t columns, const ProgressToken& t
     const std::int64_t n = std::min(rows.count, std::clamp(sampled_bytes / dim, least_sampled, most_sampled));
     const auto sampled = [&](std::int64_t i) { return rows.row(i * rows.count / n); };
     std::vector<std::int64_t> sums(static_cast<std::size_t>(dim));
-    for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t i = 0; i < n; ++i) {
+        token.throw_if_stopped();
         for (std::int64_t j = 0; j < dim; ++j)
             sums[static_cast<std::size_t>(j)] += sampled(i)[j];
+    }
     Matrix<std::int16_t> centered{n, dim};
-    for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t i = 0; i < n; ++i) {
+        token.throw_if_stopped();
         for (std::int64_t j = 0; j < dim; ++j)
             centered.row(i)[j] =
                 static_cast<std::int16_t>(sampled(i)[j] - sums[static_cast<std::size_t>(j)] / n);
+    }
 
     const Matrix<double> axes = axes_of(centered, std::min(columns - spare_columns, dim), token);
     Matrix<std::int16_t> weights{axes.count, dim};
