@@ -101,7 +101,8 @@ void sketch_rows(const Sketch& sketch, const Kernel& kernel, const Rows& rows, s
     }
 }
 
-Sketched::Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline)
+Sketched::Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline,
+                   Clock::time_point start)
     : sketch_(std::move(sketch)),
       rows_(exact.train.count, sketch_.columns),
       exact_(static_cast<std::size_t>(exact.train.count * exact.train.dim)),
@@ -118,6 +119,7 @@ Sketched::Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& t
         std::uint32_t& most = panel_errors_[static_cast<std::size_t>(i / kernel().images)];
         most = std::max(most, error(i));
     }
+    timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
     resident_.pack(team, timeline);
 }
 
@@ -125,12 +127,11 @@ std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_
                                               Timeline& timeline, const ProgressToken& token) {
     const auto start = Clock::now();
     Sketch sketch = fit_sketch(exact.train, columns, token);
-    std::unique_ptr<const Sketched> made;
     if (exact.plan.sketch != SketchColumns::automatic ||
         share_left(sketch, exact, k, token) * refinement_cost(exact) < most_left)
-        made = std::make_unique<Sketched>(std::move(sketch), exact, team, timeline);
+        return std::make_unique<Sketched>(std::move(sketch), exact, team, timeline, start);
     timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
-    return made;
+    return nullptr;
 }
 
 bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, bool are_made) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/scanner.h"
+#include "data/core/clock.h"
 #include "data/sketch/sketch.h"
 
 namespace knn::cpu {
@@ -29,8 +30,9 @@ void sketch_rows(const Sketch& sketch, const Kernel& kernel, const Rows& rows, s
 /// Of a whole training set, packed into panels.
 class Sketched {
   public:
-    /// Makes them. Throws std::bad_alloc, Interrupted.
-    Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline);
+    /// Makes them, and adds the stages `sketch`, since `start`, and `pack` to the timeline. Throws std::bad_alloc, Interrupted.
+    Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline,
+             Clock::time_point start = Clock::now());
 
     static std::int64_t bytes(const Kernel& kernel, const Rows& train, std::int64_t columns);
 
