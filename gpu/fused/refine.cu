@@ -62,7 +62,8 @@ struct RefineShared {
 };
 
 /// Copies n rows of `pieces` uint4 to rows of `padded` in shared memory, zero beyond. By the whole block.
-__device__ void copy_rows(const std::uint8_t* from, int n, int pieces, int padded, uint4* to) {
+[[maybe_unused]] __device__ void copy_rows(const std::uint8_t* from, int n, int pieces, int padded,
+                                           uint4* to) {
     for (int i = static_cast<int>(threadIdx.x); i < n * padded; i += threads) {
         const int row = i / padded, piece = i % padded;
         to[i] = piece < pieces ? reinterpret_cast<const uint4*>(from)[row * pieces + piece]
@@ -91,8 +92,8 @@ __device__ inline T sum_of_row(T sum) {
 
 /// The survivors of the block's queries by query: those of query i are found[begins[i]] .. found[ends[i] − 1]. A query whose survivors
 /// do not fit has ends[i] < 0. Returns false if a list overflowed. By the whole block.
-__device__ bool gather_survivors(const Refinement& refinement, const RefineShared& shared, int* begins,
-                                 int* ends) {
+[[maybe_unused]] __device__ bool gather_survivors(const Refinement& refinement, const RefineShared& shared,
+                                                  int* begins, int* ends) {
     __shared__ int next[warps];
     __shared__ int overflow;
     const SketchLists& lists = refinement.sketches.lists;
@@ -203,6 +204,7 @@ __device__ void compute_keys(const Refinement& refinement, const RefineShared& s
     }
 }
 
+#if __CUDA_ARCH__ >= 800
 /// A warp's query and the best found so far, one per lane.
 class Refiner {
   public:
@@ -280,10 +282,11 @@ class Refiner {
     NeighborKey best_;
     std::int32_t limit_ = lowest_score + 1;
 };
+#endif
 
 /// The rank-th largest of 64 maxima of disjoint parts of the survivors, 1 <= rank <= 32; lowest_score if they are fewer. By the
 /// whole warp.
-__device__ std::int32_t high_score(const Survivor* found, int n, int rank, int lane) {
+[[maybe_unused]] __device__ std::int32_t high_score(const Survivor* found, int n, int rank, int lane) {
     std::int32_t mine[2] = {lowest_score, lowest_score};
     for (int i = lane; i < n; i += 2 * warp_size) {
         mine[0] = max(mine[0], found[i].score);

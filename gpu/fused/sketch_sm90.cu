@@ -25,13 +25,13 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int group_threads = 128, consumer_groups = sketch_queries / 64,
-              threads = (consumer_groups + 1) * group_threads;
-constexpr int stage_rows = 128, stage_bytes = stage_rows * sketch_columns,
-              stages_per_tile = tile_train / stage_rows;
-constexpr int ring = 8,
-              shared_bytes = ring * stage_bytes + 2 * ring * static_cast<int>(sizeof(std::uint64_t));
-constexpr int steps = sketch_columns / 32;
+[[maybe_unused]] constexpr int group_threads = 128, consumer_groups = sketch_queries / 64,
+                               threads = (consumer_groups + 1) * group_threads;
+[[maybe_unused]] constexpr int stage_rows = 128, stage_bytes = stage_rows * sketch_columns,
+                               stages_per_tile = tile_train / stage_rows;
+[[maybe_unused]] constexpr int ring = 8, shared_bytes = ring * stage_bytes +
+                                                        2 * ring * static_cast<int>(sizeof(std::uint64_t));
+[[maybe_unused]] constexpr int steps = sketch_columns / 32;
 
 /// Parameters of the kernel that are no arrays. minus_one: see `below`.
 struct SketchArguments {

@@ -20,7 +20,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256, rows_per_block = 64, warp_rows = 32, warp_columns = 32;
+[[maybe_unused]] constexpr int threads = 256, rows_per_block = 64, warp_rows = 32, warp_columns = 32;
 constexpr int step = 32, axes_at_once = 8, column_tiles = sketch_columns / axes_at_once;
 
 /// sums (16 × 8) += a (16 × 32 bytes) · b (8 × 32 bytes)ᵀ; b signed or not.
