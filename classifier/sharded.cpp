@@ -321,7 +321,7 @@ std::int64_t Sharded::Search::in_shard(const Shard& shard) const {
     std::future<Opened> next = std::async(std::launch::async, open_next, 0);
     for (std::int64_t p = 0; p < parts; ++p) {
         Opened now = next.get();
-        if (token.stopped()) throw Interrupted();
+        token.throw_if_stopped();
         if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
         timeline.add(now.timeline);
         const ProgressToken own = token.part(p * n(), parts * n());

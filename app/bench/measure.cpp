@@ -72,7 +72,7 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     report.checked += ", which agrees with nth_element on a sample of queries";
     std::vector<std::uint32_t> scores(static_cast<std::size_t>(work.train.count));
     for (const std::int64_t i : sample(work.expected.n_query, sampled)) {
-        if (token.stopped()) throw Interrupted();
+        token.throw_if_stopped();
         const std::int64_t q = work.query_of(i);
         cpu::serial_distances(work.train, work.query.row(q), scores);
         if (work.leave_one_out) scores[static_cast<std::size_t>(q)] = excluded_distance;

@@ -116,10 +116,10 @@ std::string size_cell(const Problem& of, const std::string& which) {
 
 /// Time of these stages in a run, that of all queries if it had fewer; empty of a run that has none of them.
 std::string stage_cell(const Measurement& one, const std::vector<std::string>& names) {
+    if (!one.good()) return ms_cell(one);
     double ms = 0;
     for (const Stage& stage : one.stages.stages())
         if (has(names, stage.name)) ms += one.of_all(stage.total_ms);
-    if (!one.good()) return ms_cell(one);
     return ms > 0 ? short_number(ms) + (one.partial() ? partial_mark : "") : "";
 }
 

@@ -45,7 +45,7 @@ void Team::run(const std::function<void(int)>& work) {
         guarded(work, 0);
     }
     if (failure_) std::rethrow_exception(failure_);
-    if (token_.stopped()) throw Interrupted();
+    token_.throw_if_stopped();
 }
 
 void Team::run_pieces(std::int64_t count, std::int64_t piece,

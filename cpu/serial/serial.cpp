@@ -124,7 +124,7 @@ class Serial {
         const auto rows = static_cast<std::size_t>(half_ ? n : 1);
         matrix_.resize(rows * n_train_);
         for (std::int64_t q = 0; q < n; ++q) {
-            if (token_.stopped()) throw Interrupted();
+            token_.throw_if_stopped();
             const auto begin = Clock::now();
             const auto i = static_cast<std::size_t>(q);
             const std::span row = std::span(matrix_).subspan(i % rows * n_train_, n_train_);
@@ -292,13 +292,13 @@ double copy_gb_per_s(const ProgressToken& token) {
     from.reserve(size);
     to.reserve(size);
     while (to.size() < size) {  // a busy system takes seconds for all of these pages
-        if (token.stopped()) throw Interrupted();
+        token.throw_if_stopped();
         from.resize(from.size() + step, 1);
         to.resize(from.size());
     }
     double best = 0;
     for (int run = 0; run < runs; ++run) {
-        if (token.stopped()) throw Interrupted();
+        token.throw_if_stopped();
         const auto begin = Clock::now();
         std::memcpy(to.data(), from.data(), size);
         best = std::max(best, 2.0 * static_cast<double>(size) / ms_between(begin, Clock::now()) * 1e-6);

@@ -72,7 +72,7 @@ class Runs {
   private:
     template <class Work>
     double once(Work&& work) {
-        if (token_.stopped()) throw Interrupted();
+        token_.throw_if_stopped();
         if (flush_.size() > 0)
             check(cudaMemsetAsync(flush_.d_data(), 0, flush_.size(), stream_), "emptying the cache");
         begin_.record(stream_);

@@ -152,7 +152,7 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
         });
         std::optional<ProgramBuffers> buffers;
         for (std::int64_t q = 0; q < n; ++q) {
-            if (token.stopped()) throw Interrupted();
+            token.throw_if_stopped();
             if (!buffers || !program.allocates_once)
                 stage("allocate", [&] {
                     buffers.reset();

@@ -45,7 +45,7 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
 /// block.
 __device__ void search_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
                             std::uint32_t query_norm, std::uint32_t left_out, std::uint32_t first_index,
-                            std::int64_t begin, std::int64_t end, const TopKRequest<threads>& top) {
+                            std::int64_t begin, std::int64_t end, const BlockTopK<threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_per_pair;
     assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
@@ -67,7 +67,7 @@ __device__ void search_part(const ByteRows& train, const TrainImage* d_images, c
 /// Stores the k best of one part of undecided query u. The last block to do so for this query gets the k best of
 /// all parts; returns false in the others. By the whole block.
 __device__ bool merge_parts(const BruteForceWorkspace& workspace, int u, int part, int parts,
-                            const TopKRequest<threads>& top) {
+                            const BlockTopK<threads>& top) {
     __shared__ bool is_last;
     NeighborKey* d_all = workspace.d_keys + std::int64_t{u} * parts * top.k;
     for (int i = static_cast<int>(threadIdx.x); i < top.k; i += threads)
@@ -91,7 +91,7 @@ __device__ bool merge_parts(const BruteForceWorkspace& workspace, int u, int par
 }
 
 /// Gathers the k known neighbors of a query. By the whole block.
-__device__ void gather_known(const Neighbor* d_known, const TopKRequest<threads>& top) {
+__device__ void gather_known(const Neighbor* d_known, const BlockTopK<threads>& top) {
     for (int begin = 0; begin < top.k; begin += threads) {
         const int i = begin + static_cast<int>(threadIdx.x);
         if (i < top.k) top.gather(NeighborKey{d_known[i].distance} << 32 | d_known[i].index);  // or no_key
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(threads)
                        LeftOut left_out, KnownRows known, BruteForceWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
-    const TopKRequest<threads> top{shared, shared + K, &gathered_count, out.k, K};
+    const BlockTopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
     const int count = *undecided.d_count, blocks = static_cast<int>(gridDim.x);
     if (count == 0) return;
     assert(count > 0 && count <= out.n_query);
@@ -149,8 +149,8 @@ void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, cons
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
             "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
-    const int K = TopKRequest<threads>::size_for(out.k);
-    brute_force_kernel<<<static_cast<unsigned>(brute_force_blocks()), threads, TopKRequest<threads>::bytes(K),
+    const int K = BlockTopK<threads>::size_for(out.k);
+    brute_force_kernel<<<static_cast<unsigned>(brute_force_blocks()), threads, BlockTopK<threads>::bytes(K),
                          stream>>>(train, d_images, query, d_query_norms, out, undecided, batch.left_out,
                                    batch.known, workspace, K);
     check_launch("launching brute_force");

@@ -22,6 +22,7 @@
 #include "data/core/round_up.h"
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
+#include "gpu/fused/mma.cuh"
 
 namespace knn::gpu {
 
@@ -53,16 +54,6 @@ __device__ inline void load_matrices(unsigned (&values)[4], unsigned from) {
                  : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
                  : "r"(from)
                  : "memory");
-}
-
-/// sums (16 × 8) += a (16 × 32 bytes) · b (8 × 32 bytes)ᵀ
-__device__ inline void multiply(int* sums, const unsigned (&a)[4], unsigned b0, unsigned b1) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
-        "%1, "
-        "%2, %3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 /// Fills the ring, stage after stage, across the tiles of a piece.

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
     __shared__ int count;
     const std::int64_t q = blockIdx.x;
     const std::uint32_t* row = in.row(q);
-    const TopKRequest<threads> top{shared, shared + K, &count, out.k, K};
+    const BlockTopK<threads> top{shared, shared + K, &count, out.k, K};
     top.clear();
     for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
         NeighborKey key[steps_ahead];
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(threads)
     __shared__ int count;
     const std::int64_t q = blockIdx.x;
     const std::uint32_t* row = in.row(q);
-    const TopKRequest<threads> top{shared, shared + K, &count, out.k, K};
+    const BlockTopK<threads> top{shared, shared + K, &count, out.k, K};
     top.clear();
     for (std::int64_t begin = 0; begin < in.cols; begin += K) {
         for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(threads)
 template <auto kernel>
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
             cudaStream_t stream) {
-    const int K = TopKRequest<threads>::size_for(problem.k);
-    kernel<<<grid_size(out.n_query), threads, TopKRequest<threads>::bytes(K), stream>>>(in, out, K);
+    const int K = BlockTopK<threads>::size_for(problem.k);
+    kernel<<<grid_size(out.n_query), threads, BlockTopK<threads>::bytes(K), stream>>>(in, out, K);
     check_launch("launching bitonic_topk");
 }
 

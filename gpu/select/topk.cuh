@@ -41,7 +41,7 @@ __device__ inline void merge_stage(NeighborKey* keys, int size, int length) {
 /// The best keys of a query and the candidates, for a block of `threads` threads. K is a power of two, at
 /// least k and at least `threads`. Only the first k are guaranteed to be the best.
 template <int threads>
-struct TopKRequest {
+struct BlockTopK {
     NeighborKey* best;      // K keys, ascending
     NeighborKey* gathered;  // 2 · K keys
     int* count;             // of gathered keys
