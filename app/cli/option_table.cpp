@@ -39,7 +39,7 @@ std::vector<Option> picture_options(Options& o) {
         {"classify", "--many", flag(c.many),
          "each picture is a page with several digits; they are read row by row from the left"},
         {"classify", "-r, --recursive", flag(c.recursive), "also searches the folders in folders"},
-        {"classify", "--rotate", choice(c.rotate),
+        {"classify learn", "--rotate", choice(c.rotate),
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
          "is the default"},
         {"classify", "--expected", flag(c.expected),
@@ -100,6 +100,7 @@ std::vector<Option> bench_options(Options& o) {
 std::vector<Option> data_options(Options& o) {
     DataOptions& d = o.data;
     constexpr const char* all = "evaluate classify draw view bench graph condense audit tune compare info";
+    constexpr const char* searching = "evaluate classify draw view bench graph condense audit tune info";
     constexpr const char* with_test_set = "evaluate view bench audit compare info";
     return {
         {"graph", "--images", input("FILE", o.graph.images),
@@ -108,6 +109,9 @@ std::vector<Option> data_options(Options& o) {
         {all, "--data", input("DIR", d.folder),
          "folder with the four IDX files, each plain or .gz; default: $MNIST_KNN_DATA, then data/mnist, then "
          "the user's data folder; if none is found: built-in synthetic digits"},
+        {searching, "--extra", input("DIR", d.extra),
+         "a folder that learn --out wrote: its images are added to the training set, each " +
+             std::to_string(extra_copies) + " times"},
         {all, "--train-images", input("FILE", d.train_images), "the training images, by name"},
         {all, "--train-labels", input("FILE", d.train_labels), "their labels"},
         {with_test_set, "--test-images", input("FILE", d.test_images), "the test images"},
@@ -137,6 +141,9 @@ std::vector<Option> output_options(Options& o) {
                                 mnist_files[3].name};
     static const std::array kept{set[0], set[1], "kept.csv"};
     return {
+        {"learn", "--out", folder(o.learn.out, learned_files),
+         "the training set that is written: two IDX files, and learned.csv, which says where each image is "
+         "from"},
         {"condense", "--out", folder(o.condense.out, kept),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
          "kept images; all are written, or none"},
@@ -181,6 +188,9 @@ std::vector<Option> output_options(Options& o) {
         {"classify", "--explain", picture(o.classify.explain, ".png"),
          "a PNG with each of the first 50 pictures, the steps to its 28x28 pixels, and the neighbors of "
          "these"},
+        {"classify", "--review", folder(o.classify.review, {}),
+         "asks in the terminal for the digits that were rejected or are less than 90 % certain, and writes "
+         "them to DIR/0 to DIR/9, for learn"},
         {"audit", "--html", output(o.audit.html),
          "one page for a browser, with the images and their neighbors; - is standard output"},
         {"audit", "--sheet", picture(o.audit.sheet, ".png"), "a PNG with the most suspicious images"},
@@ -207,15 +217,16 @@ std::vector<Option> output_options(Options& o) {
          "only the digits; one line per picture or row of a page, 'error' for a picture that failed"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
-        {"graph condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},
+        {"graph condense audit learn", "-q, --quiet", flag(out.quiet),
+         "nothing on standard output except files"},
         {"tune", "-q, --quiet", flag(out.quiet), "only the best configuration"},
         {"compare", "-q, --quiet", flag(out.quiet), "only the conclusion, in one sentence"},
         {"evaluate classify draw view audit", "--no-cache", flag(o.no_cache),
          "neither reads nor writes the user's cache folder"},
         {"evaluate classify view", "--color", choice(out.color, "WHEN"),
          "auto (default: on a terminal), always or never"},
-        {"evaluate classify view bench graph condense audit tune", "--progress", choice(out.progress, "WHEN"),
-         "auto (default: on a terminal), always or never"},
+        {"evaluate classify view bench graph condense audit tune learn", "--progress",
+         choice(out.progress, "WHEN"), "auto (default: on a terminal), always or never"},
     };
 }
 

@@ -48,6 +48,7 @@ struct ClassifyOptions {
     bool recursive = false;  ///< into the folders of folders
     bool expected = false;   ///< names tell the digits
     bool pixels = false;     ///< in the JSON
+    std::string review;      ///< folder of digits that the user named
     int json_version = 2;    ///< of its schema
     Turn rotate = Turn::none;
     /// The share of digits that may be answered with ?, so that fewer other things are answered with a digit; none: every
@@ -94,6 +95,11 @@ struct GraphOptions {
 struct CondenseOptions {
     std::string out;
     PrototypeRule rule = PrototypeRule::both;
+};
+
+/// What `learn` alone takes beside pictures.
+struct LearnOptions {
+    std::string out;
 };
 
 /// Which set `audit` judges: the training set by leave-one-out, or the test set.
@@ -143,6 +149,7 @@ struct Options {
     BenchOptions bench;
     GraphOptions graph;
     CondenseOptions condense;
+    LearnOptions learn;
     AuditOptions audit;
     bool no_cache = false;
     TuneOptions tune;
@@ -158,6 +165,8 @@ inline constexpr std::array report_files = {"report.json",
                                             "index.html",
                                             "pictures-images-idx3-ubyte",
                                             "pictures-labels-idx1-ubyte"};
+/// The files of learn --out.
+inline constexpr std::array learned_files = {mnist_files[0].name, mnist_files[1].name, "learned.csv"};
 inline constexpr std::array npy_endings = {"-indices.npy", "-distances.npy"};
 
 /// A method of the table, or of a file (classifier/method.h), whose name is added to `options.method_files`. Throws

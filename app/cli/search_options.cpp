@@ -225,7 +225,8 @@ void check_candidates(int candidates, int k) {
 bool names_data(const Options& options) {
     const auto& given = options.given;
     return std::any_of(given.begin(), given.end(), [](const std::string& option) {
-        return option == "data" || option.ends_with("-images") || option.ends_with("-labels");
+        return option == "data" || option == "extra" || option.ends_with("-images") ||
+               option.ends_with("-labels");
     });
 }
 

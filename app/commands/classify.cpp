@@ -7,6 +7,7 @@
 #include "app/cli/values.h"
 #include "app/commands/digits.h"
 #include "app/commands/pictures.h"
+#include "app/commands/review.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
@@ -113,25 +114,6 @@ Judgment judge(const PictureAnswers& answers) {
     return result;
 }
 
-/// The digit that the name of a file tells: its folder is called 3, or its name without the ending is 3 or ends
-/// with _3 or -3. The folder is asked first.
-std::optional<int> expected_digit(const std::string& file) {
-    const auto digit_of = [](const std::string& text) -> std::optional<int> {
-        if (text.empty() || text.back() < '0' || text.back() > '9') return std::nullopt;
-        if (text.size() > 1 && text[text.size() - 2] != '_' && text[text.size() - 2] != '-')
-            return std::nullopt;
-        return text.back() - '0';
-    };
-    const fs::path path(file);
-    // "a.png" and "./a.png" lie in the current folder, whatever it is called.
-    std::error_code none;
-    const fs::path whole = file == "-" ? path : fs::absolute(path, none).lexically_normal();
-    const std::string folder = whole.parent_path().filename().string();
-    if (folder.size() == 1)
-        if (const std::optional<int> digit = digit_of(folder)) return digit;
-    return digit_of(path.stem().string());
-}
-
 /// A line for each picture with a wrong answer.
 std::string wrong_text(const Judgment& judgment) {
     std::string text;
@@ -181,6 +163,8 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     data.name = pictures_name;
     data.source = location.source;
     data.files = location.files;
+    data.extra = location.extra;
+    data.n_extra = count_extra(location);
     data.synthetic = location.synthetic;
     data.train = copied(training.all, all_indices(training.all.rows.count));
     data.test = copied(test, all_indices(count));
@@ -207,21 +191,12 @@ void check(const Options& options) {
         throw UsageError("--expected: a page has many digits; expected no --many");
     if (!options.output.report.empty() && !classify.expected)
         throw UsageError("--report: the names of the pictures must tell their digits; expected --expected");
+    if (!classify.review.empty() && std::ranges::count(classify.images, "-") > 0)
+        throw UsageError("--review: the answers are read from standard input; expected no picture -");
     if (classify.pixels && options.output.json.empty())
         throw UsageError("--pixels: are part of the JSON; expected --json FILE");
     if (options.given.contains("json-version") && options.output.json.empty())
         throw UsageError("--json-version: is that of the JSON; expected --json FILE");
-}
-
-/// One line for each picture that failed; says how many.
-std::size_t report_failures(const PictureAnswers& answers) {
-    std::size_t failures = 0;
-    for (const PictureAnswer& picture : answers.pictures) {
-        if (picture.error.empty()) continue;
-        ++failures;
-        print_line_to_stderr("error: " + quoted_if_empty(picture.file) + ": " + picture.error);
-    }
-    return failures;
 }
 
 }  // namespace
@@ -233,7 +208,7 @@ int classify(const Options& options, Clock::time_point start) {
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
     const DataLocation location = locate_training(options.data);
-    std::vector<fs::path> inputs = location.files;
+    std::vector<fs::path> inputs = location.inputs();
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());
     for (const PictureSource& picture : sources)
         inputs.emplace_back(picture.file);
@@ -270,7 +245,7 @@ int classify(const Options& options, Clock::time_point start) {
     answers.expected = options.classify.expected;
     for (PictureAnswer& picture : answers.pictures)
         if (answers.expected) picture.expected = expected_digit(picture.file);
-    const std::size_t failures = report_failures(answers);
+    const std::size_t failures = report_failures(answers.pictures);
     if (explains && answers.pictures.size() > max_explained)
         note("--explain draws the first " + std::to_string(max_explained) + " of " +
                  counted(std::ssize(answers.pictures), "picture"),
@@ -284,6 +259,10 @@ int classify(const Options& options, Clock::time_point start) {
          {options.classify.explain, [&](std::ostream& out) { put(out, explanation_png(answers)); }}},
         answers.expected ? expected_text(answers, judgment, quiet, color)
                          : answers_text(answers, quiet, color));
+    if (!options.classify.review.empty()) {
+        const std::int64_t kept = review(answers, options.classify.review, terminal_blocks(options.output));
+        note(counted(kept, "digit") + " written to " + options.classify.review, options.output);
+    }
     if (!options.output.report.empty())
         write_expected_report(answers, judgment, training, location, found, load_ms, ms_since(start),
                               options);

@@ -234,8 +234,7 @@ int compare(const Options& options, Clock::time_point) {
     DataLocation location;
     std::optional<Dataset> data;
     if (!given.html.empty()) data = data_of(a, b, options, location);
-    check_outputs(outputs, location.files);
-    check_outputs(outputs, location.pictures);
+    check_outputs(outputs, location.inputs());
     const LabeledImages* test = data ? &data->test : nullptr;
     write_results({{given.csv, [&](std::ostream& out) { write_compare_csv(out, result); }},
                    {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},

@@ -45,9 +45,10 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
     const TrainingImages read = load_training(location, !options.no_cache, threads, options.first.train);
     const ImageShape shape = read.shape;
     const Training all{read.images, read.labels, shape};
-    LoadedTraining training{TrainingSet(first_images(all.rows, all.labels, shape, options.first.train),
-                                        read.identity, read.owner),
-                            read.source, all};
+    LoadedTraining training{
+        TrainingSet(first_images(all.rows, all.labels, shape, location.limit(options.first.train)),
+                    read.identity, read.owner),
+        read.source, all};
     if (shape.rows != DigitImage::side || shape.cols != DigitImage::side)
         throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
                         std::to_string(shape.cols) +

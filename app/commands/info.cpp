@@ -43,7 +43,7 @@ int info(const Options& options, Clock::time_point) {
     }
     const Inventory inventory = take_inventory(options.data);
     check_outputs(output_places(options),
-                  inventory.found ? inventory.found->files : std::vector<std::filesystem::path>());
+                  inventory.found ? inventory.found->inputs() : std::vector<std::filesystem::path>());
     write_results({{options.output.json, [&](std::ostream& out) { out << inventory_json(inventory); }}},
                   inventory_text(inventory));
     // What the user named and what cannot be used is an error, but not before all else has been told.

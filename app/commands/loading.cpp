@@ -90,7 +90,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
         files_ = {images_};
     else
         files_ = location_.files;
-    for (const auto& more : {options.method_files, location_.pictures, also_read})
+    for (const auto& more : {options.method_files, location_.pictures, location_.extra, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
     check_outputs(output_places(options), files_);
     read(options);
@@ -142,8 +142,9 @@ void LoadedSet::read(const Options& options) {
     // What changed while it was read belongs to no key.
     if (use_cache && identity_of(location_).key != identity.key) identity.key.clear();
     const LabeledImages& train = data_.train;
-    training_ = std::make_unique<TrainingSet>(
-        first_images(train.images(), train.labels.span(), train.shape(), options.first.train), identity);
+    training_ = std::make_unique<TrainingSet>(first_images(train.images(), train.labels.span(), train.shape(),
+                                                           location_.limit(options.first.train)),
+                                              identity);
     const Rows test = data_.test.images();
     queries_ = test.first(options.first.test > 0 ? options.first.test : test.count);
     stop_if_asked();

@@ -11,7 +11,9 @@
 
 #include "app/cli/values.h"
 #include "app/console/interrupt.h"
+#include "app/console/output.h"
 #include "app/report/answers.h"
+#include "app/report/text.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -137,6 +139,23 @@ std::optional<PictureHeader> header_of(const fs::path& file) {
     return picture_header(std::span(start).first(static_cast<std::size_t>(stream.gcount())));
 }
 
+std::optional<int> expected_digit(const std::string& file) {
+    const auto digit_of = [](const std::string& text) -> std::optional<int> {
+        if (text.empty() || text.back() < '0' || text.back() > '9') return std::nullopt;
+        if (text.size() > 1 && text[text.size() - 2] != '_' && text[text.size() - 2] != '-')
+            return std::nullopt;
+        return text.back() - '0';
+    };
+    const fs::path path(file);
+    // "a.png" and "./a.png" lie in the current folder, whatever it is called.
+    std::error_code none;
+    const fs::path whole = file == "-" ? path : fs::absolute(path, none).lexically_normal();
+    const std::string folder = whole.parent_path().filename().string();
+    if (folder.size() == 1)
+        if (const std::optional<int> digit = digit_of(folder)) return digit;
+    return digit_of(path.stem().string());
+}
+
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive) {
     if (std::count(names.begin(), names.end(), "-") > 1)
         throw UsageError("-: given more than once; expected standard input once");
@@ -170,6 +189,16 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
         }
     });
     return answers;
+}
+
+std::size_t report_failures(std::span<const PictureAnswer> pictures) {
+    std::size_t failures = 0;
+    for (const PictureAnswer& picture : pictures) {
+        if (picture.error.empty()) continue;
+        ++failures;
+        print_line_to_stderr("error: " + quoted_if_empty(picture.file) + ": " + picture.error);
+    }
+    return failures;
 }
 
 }  // namespace knn

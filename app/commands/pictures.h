@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct PictureSources {
 /// out; a folder that cannot be read is an error of its own. Throws UsageError where standard input is named twice.
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive = false);
 
+/// The digit that the name of a file tells: its folder is called 3, or its name without the ending is 3 or ends
+/// with _3 or -3. The folder is asked first.
+std::optional<int> expected_digit(const std::string& file);
+
 /// What the first bytes of a file tell; none if they are not those of a picture.
 std::optional<PictureHeader> header_of(const std::filesystem::path& file);
 
@@ -38,5 +43,8 @@ std::optional<PictureHeader> header_of(const std::filesystem::path& file);
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
                                             const ClassifyOptions& options, int threads,
                                             const ProgressToken& token);
+
+/// Says on standard error why pictures failed, a line for each; returns how many.
+std::size_t report_failures(std::span<const PictureAnswer> pictures);
 
 }  // namespace knn

@@ -16,7 +16,7 @@ namespace {
 /// Sets the options to those of the report's evaluation.
 void adopt(Options& options, const SavedReport& report) {
     options.method = report.evaluation.method;
-    options.first = {report.evaluation.n_train, report.evaluation.n_test};
+    options.first = {report.evaluation.n_train - report.n_extra, report.evaluation.n_test};
     const bool free = !options.request.engine && options.request.device.kind == DeviceKind::automatic;
     if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.request.engine = "cpu";
 }
@@ -32,13 +32,13 @@ DataLocation named_by(const SavedReport& report) {
     DataLocation location;
     location.source = report.source;
     location.synthetic = report.synthetic;
-    if (report.synthetic) return location;
+    location.files = report.files;
+    location.extra = report.extra;
     // The user named none of them: a pipe may never be written to.
     const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, none); };
-    if (report.files.empty() || !std::ranges::all_of(report.files, is_there))
+    if ((report.files.empty() && !report.synthetic) || !std::ranges::all_of(location.inputs(), is_there))
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
-    location.files = report.files;
     return location;
 }
 

@@ -67,6 +67,13 @@ constexpr Command all_commands[] = {
      .more_help = "\nThe kept images are the same on every engine, device and number of threads. Every\n"
                   "command reads the folder with --data DIR; evaluate needs --test-images and --test-labels\n"
                   "with it, or the two files in the folder.\n"},
+    {.name = "learn",
+     .summary = "makes training images of pictures whose names give their digits, for --extra",
+     .run = learn,
+     .operands = "FOLDER...",
+     .take_operands = take_pictures,
+     .more_help = "\nThe digit of a picture is the name of its folder (7/a.png), or the end of its name\n"
+                  "(a_7.png); folders in folders are read too. Exit codes: 3 some pictures failed.\n"},
     {.name = "audit",
      .summary = "finds labels that their neighbors contradict, with a probability for each",
      .run = audit,

@@ -9,6 +9,7 @@
 #include "app/cli/values.h"
 #include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
+#include "app/commands/review.h"
 #include "app/commands/saved_evaluation.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
@@ -160,24 +161,6 @@ void check_forms(const ViewOptions& view) {
             ": this build cannot draw pictures; expected a build with OpenCV, or --html or --text");
 }
 
-/// Whether the locale writes UTF-8, by the variables that decide it, in their order.
-bool utf8_terminal() {
-    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        const char* value = std::getenv(name);
-        if (value == nullptr || *value == '\0') continue;
-        const std::string_view locale = value;
-        for (const char* spelling : {"UTF-8", "utf-8", "UTF8", "utf8"})
-            if (locale.find(spelling) != locale.npos) return true;
-        return false;
-    }
-    return false;
-}
-
-Blocks blocks_for(const OutputOptions& output) {
-    if (!utf8_terminal()) return Blocks::ascii;
-    return use_color(output.color) ? Blocks::color : Blocks::unicode;
-}
-
 /// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
 std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
     if (pages == 1 || is_no_file(file)) return file;
@@ -260,7 +243,7 @@ std::string summary(const Evaluation& evaluation, const Selection& selection) {
 std::string shown_text(const Evaluation& evaluation, const Selection& selection,
                        const OutputOptions& output) {
     const Gallery& gallery = selection.gallery;
-    std::string text = block_text(evaluation, gallery, selection.found, blocks_for(output));
+    std::string text = block_text(evaluation, gallery, selection.found, terminal_blocks(output));
     if (std::ssize(gallery.images) < selection.found && !output.quiet)
         text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + counted(selection.found, "digit") +
                 " shown; --limit " + std::to_string(selection.found) + " shows all\n";

@@ -105,4 +105,12 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
     return read;
 }
 
+std::string csv_text(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
+    std::string quoted = "\"";
+    for (const char c : text)
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + '"';
+}
+
 }  // namespace knn

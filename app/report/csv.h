@@ -74,4 +74,7 @@ Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_t
 /// The same from a stream; `name` begins the messages.
 Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test);
 
+/// A text as a field of a CSV (RFC 4180): in quotes where it has commas, quotes or ends of lines.
+std::string csv_text(std::string_view text);
+
 }  // namespace knn

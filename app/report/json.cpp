@@ -195,6 +195,9 @@ Json report_object(const Evaluation& evaluation) {
          {"result", result_json(evaluation)},
          {"timing", timing_json(evaluation.found.timeline, evaluation.n_test, evaluation.found.search_ms,
                                 evaluation.load_ms, evaluation.wall_ms)}});
+    if (!data.extra.empty())
+        report["dataset"]["extra"] = {{"files", {report_path(data.extra[0]), report_path(data.extra[1])}},
+                                      {"images", data.n_extra}};
     if (!evaluation.pictures.empty()) {
         report["dataset"]["named"] = evaluation.n_named;
         for (const std::string& file : evaluation.pictures)

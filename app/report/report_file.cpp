@@ -225,6 +225,13 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
         if (!report.files.empty() && report.files.size() != expected)
             files.wrong("not " + std::to_string(expected) + " files");
     }
+    if (dataset.has("extra")) {
+        const ReportPart extra = dataset.at("extra");
+        report.n_extra = extra.at("images").whole(1, evaluation.n_train);
+        for (const ReportPart& file : extra.at("files").items())
+            report.extra.emplace_back(path_in_report(file.text()));
+        if (report.extra.size() != 2) extra.at("files").wrong("not 2 files");
+    }
     report.test_checksum = dataset.text_or_none("test_checksum");
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
     report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));

@@ -16,6 +16,9 @@ struct SavedReport {
     std::string source;  ///< of the data set
     std::vector<std::filesystem::path>
         files;  ///< the data set's four, of pictures the training set's two; empty if not given, or built-in digits
+    std::vector<std::filesystem::path>
+        extra;  ///< images and labels that were added to the training set, or none
+    std::int64_t n_extra = 0;
     bool synthetic = false;
     std::string test_checksum;  ///< as test_checksum.h has it; empty in reports of older versions
     int rows = 0, cols = 0;

@@ -1,5 +1,6 @@
 /// load() and checksums() of locate.h: the four files, read in parallel.
 
+#include <algorithm>
 #include <bitset>
 #include <future>
 #include <optional>
@@ -131,13 +132,62 @@ std::string sha256_of(const fs::path& file) {
     return sum.hex();
 }
 
+/// Images and labels, or the `first` images.
+LabeledImages load_pair(const std::vector<fs::path>& files, std::pmr::memory_resource* memory,
+                        std::int64_t first = 0) {
+    PendingSet pending(files[0], files[1]);
+    check_headers(pending);
+    pending.begin(memory, first);
+    std::uint32_t crc32[2] = {};
+    return finish(pending, crc32);
+}
+
+/// The first `first` images of `train` (0: all) and the location's extra ones behind them. The labels of images that are not
+/// kept follow at the end. Returns how many were added.
+std::int64_t append_extra(LabeledImages& train, const DataLocation& location,
+                          std::pmr::memory_resource* memory, std::int64_t first) {
+    if (location.extra.empty()) return 0;
+    const LabeledImages extra = load_pair(location.extra, memory);
+    if (extra.shape() != train.shape())
+        throw DataError(location.extra[0].string() + ": has images of " + std::to_string(extra.rows) + "x" +
+                        std::to_string(extra.cols) + "; expected " + std::to_string(train.rows) + "x" +
+                        std::to_string(train.cols) + ", as the training set has");
+    const std::int64_t own = first > 0 ? std::min(first, train.count) : train.count;
+    LabeledImages all{own + extra_copies * extra.count, train.rows, train.cols, {}, {}};
+    all.pixels = Bytes(static_cast<std::size_t>(all.count * all.dim()), memory);
+    all.labels = Bytes(
+        train.labels.size() + std::size_t{extra_copies} * static_cast<std::size_t>(extra.count), memory);
+    std::uint8_t* pixels = std::copy_n(train.pixels.data(), own * train.dim(), all.pixels.data());
+    std::uint8_t* labels = std::copy_n(train.labels.data(), own, all.labels.data());
+    for (int copy = 0; copy < extra_copies; ++copy) {
+        pixels = std::copy_n(extra.pixels.data(), extra.count * extra.dim(), pixels);
+        labels = std::copy_n(extra.labels.data(), extra.count, labels);
+    }
+    std::copy(train.labels.data() + own, train.labels.data() + train.labels.size(), labels);
+    train = std::move(all);
+    return extra_copies * extra.count;
+}
+
+void append_extra(Dataset& data, const DataLocation& location, std::pmr::memory_resource* memory,
+                  std::int64_t first) {
+    data.extra = location.extra;
+    data.n_extra = append_extra(data.train, location, memory, first);
+}
+
+/// The training set without extra images.
+LabeledImages load_own_training(const DataLocation& location, std::pmr::memory_resource* memory,
+                                std::int64_t first) {
+    if (location.synthetic) return std::move(synthetic_digits({}, memory).train);
+    return load_pair(location.files, memory, first);
+}
+
 /// The training set, and the pictures of a report as the test set.
-Dataset load_with_pictures(const DataLocation& location, std::pmr::memory_resource* memory) {
-    DataLocation pictures;
-    pictures.files = location.pictures;
+Dataset load_with_pictures(const DataLocation& location, std::pmr::memory_resource* memory,
+                           const FirstImages& first) {
     Dataset data;
-    data.train = load_training_images(location, memory);
-    data.test = load_training_images(pictures, memory);
+    data.train = load_own_training(location, memory, first.train);
+    append_extra(data, location, memory, first.train);
+    data.test = load_pair(location.pictures, memory);
     if (data.train.shape() != data.test.shape())
         throw DataError(location.source + ": has images of another size than " +
                         location.pictures[0].string() +
@@ -153,8 +203,12 @@ Dataset load_with_pictures(const DataLocation& location, std::pmr::memory_resour
 }  // namespace
 
 Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, const FirstImages& first) {
-    if (!location.pictures.empty()) return load_with_pictures(location, memory);
-    if (location.synthetic) return synthetic_digits({}, memory);
+    if (!location.pictures.empty()) return load_with_pictures(location, memory, first);
+    if (location.synthetic) {
+        Dataset data = synthetic_digits({}, memory);
+        append_extra(data, location, memory, first.train);
+        return data;
+    }
     PendingSet train(location.files[0], location.files[1]), test(location.files[2], location.files[3]);
     check_headers(train);
     check_headers(test);
@@ -178,18 +232,22 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, co
     data.name = is_mnist ? "MNIST" : folder_name(location.files[0]);
     data.source = location.source;
     data.files = location.files;
+    append_extra(data, location, memory, first.train);
     data.labels = occurring_labels(data);
     return data;
 }
 
 LabeledImages load_training_images(const DataLocation& location, std::pmr::memory_resource* memory,
                                    std::int64_t first) {
-    if (location.synthetic) return std::move(synthetic_digits({}, memory).train);
-    PendingSet train(location.files[0], location.files[1]);
-    check_headers(train);
-    train.begin(memory, first);
-    std::uint32_t crc32[2] = {};
-    return finish(train, crc32);
+    LabeledImages train = load_own_training(location, memory, first);
+    append_extra(train, location, memory, first);
+    return train;
+}
+
+std::int64_t count_extra(const DataLocation& location) {
+    if (location.extra.empty()) return 0;
+    ByteSource source(location.extra[0], expected_idx(IdxKind::images));
+    return extra_copies * static_cast<std::int64_t>(read_idx_header(source, IdxKind::images).sizes[0]);
 }
 
 std::vector<FileChecksum> checksums(const DataLocation& location) {

@@ -67,13 +67,10 @@ std::string fill_from(const fs::path& folder, Files& files) {
     return missing;
 }
 
-/// A folder named by the user, in the option or the variable, must have all missing files.
-void fill_from_named(const fs::path& folder, Files& files, bool by_variable) {
+/// A folder named by the user, in the option or the variable, must have all missing files. `wanted`: what was expected.
+void fill_from_named(const fs::path& folder, Files& files, const std::string& wanted) {
     std::error_code error;
-    const std::string expected =
-        "; expected a folder with MNIST's " +
-        std::string(files.size() == training_files ? "two training files" : "four IDX files") +
-        ", each plain or .gz" + (by_variable ? ", in $MNIST_KNN_DATA" : "");
+    const std::string expected = "; expected " + wanted;
     if (!fs::exists(folder, error))
         throw DataError(folder.string() + ": " + (error ? error.message() : "no such folder") + expected);
     if (!fs::is_directory(folder, error)) throw DataError(folder.string() + ": is not a folder" + expected);
@@ -142,7 +139,11 @@ DataLocation locate_files(const std::string& folder, Files files) {
     if (n_given < files.size()) {
         if (!named.empty()) {
             location.looked_in.push_back(named);
-            fill_from_named(named, files, folder.empty());
+            fill_from_named(
+                named, files,
+                "a folder with MNIST's " +
+                    std::string(files.size() == training_files ? "two training files" : "four IDX files") +
+                    ", each plain or .gz" + (folder.empty() ? ", in $MNIST_KNN_DATA" : ""));
             location.source = named;
         } else if (!fill_from_usual(location, files)) {
             if (n_given > 0) fail_incomplete(files, location);
@@ -154,6 +155,14 @@ DataLocation locate_files(const std::string& folder, Files files) {
     if (n_given > 0)
         location.source = given + (location.source.empty() ? "" : ", rest from " + location.source);
     location.files = std::move(files);
+    return location;
+}
+
+DataLocation with_extra(DataLocation location, const std::string& folder) {
+    if (folder.empty()) return location;
+    location.extra.resize(training_files);
+    fill_from_named(folder, location.extra, "a folder that learn --out wrote");
+    location.source += ", with " + folder;
     return location;
 }
 
@@ -177,13 +186,22 @@ std::vector<fs::path> dataset_files(const fs::path& folder) {
     return found;
 }
 
+std::vector<fs::path> DataLocation::inputs() const {
+    std::vector<fs::path> all = files;
+    for (const auto* more : {&pictures, &extra})
+        all.insert(all.end(), more->begin(), more->end());
+    return all;
+}
+
 DataLocation locate(const DataOptions& options) {
-    return locate_files(options.folder, {options.train_images, options.train_labels, options.test_images,
-                                         options.test_labels});
+    return with_extra(locate_files(options.folder, {options.train_images, options.train_labels,
+                                                    options.test_images, options.test_labels}),
+                      options.extra);
 }
 
 DataLocation locate_training(const DataOptions& options) {
-    return locate_files(options.folder, {options.train_images, options.train_labels});
+    return with_extra(locate_files(options.folder, {options.train_images, options.train_labels}),
+                      options.extra);
 }
 
 }  // namespace knn

@@ -40,8 +40,13 @@ inline constexpr const char* pictures_name = "pictures";
 struct DataOptions {
     std::string folder;  ///< --data
     std::string train_images, train_labels, test_images,
-        test_labels;  ///< --train-images ... ; each overrides
+        test_labels;    ///< --train-images ... ; each overrides
+    std::string extra;  ///< --extra: a folder with more training images
 };
+
+/// How many times each extra image is in the training set. A few of one hand stand among thousands of others: once, they
+/// are outvoted. Chosen by leave-one-writer-out, docs/classify.md.
+inline constexpr int extra_copies = 2;
 
 /// Number of images of each set to use, from the first; 0: all.
 struct FirstImages {
@@ -55,10 +60,18 @@ struct DataLocation {
     std::vector<std::filesystem::path> files;
     /// The images and labels that a report of `classify` keeps of its pictures, which replace the test set; else none.
     std::vector<std::filesystem::path> pictures;
+    /// Images and labels that are added to the training set, extra_copies times each, behind all others; else none.
+    std::vector<std::filesystem::path> extra;
     bool synthetic = false;
     std::vector<std::string> looked_in;  ///< the folders searched, in order, for `info` and for messages
     /// Skipped folders that have some of the files: "data/mnist: lacks t10k-labels-idx1-ubyte".
     std::vector<std::string> incomplete;
+
+    /// All that is read.
+    std::vector<std::filesystem::path> inputs() const;
+    /// How many of the loaded training images are wanted if the user wants the `first` of the data set; 0: all. With extra
+    /// images no others were loaded.
+    std::int64_t limit(std::int64_t first) const { return extra.empty() ? first : 0; }
 };
 
 /// Order: --data, else $MNIST_KNN_DATA, else data/mnist, else the XDG data folder (mnist-knn/mnist below
@@ -81,8 +94,8 @@ std::vector<std::filesystem::path> dataset_files(const std::filesystem::path& fo
 /// Reads the four files in parallel, or draws the digits. Throws DataError: the errors of idx.h, images and
 /// labels of different counts, training and test images of different sizes, images of more than max_dim
 /// pixels; files that do not fit each other are refused by their headers, before their data take memory. `memory` provides
-/// pixels and labels, and is called from several threads concurrently. `first` limits the images; the labels are all there,
-/// so that the classes are.
+/// pixels and labels, and is called from several threads concurrently. `first` limits the images, except the extra ones; the
+/// labels are all there, so that the classes are.
 Dataset load(const DataLocation& location,
              std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
              const FirstImages& first = {});
@@ -91,6 +104,9 @@ Dataset load(const DataLocation& location,
 LabeledImages load_training_images(const DataLocation& location,
                                    std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                                    std::int64_t first = 0);
+
+/// How many training images the location's extra ones become. Throws DataError.
+std::int64_t count_extra(const DataLocation& location);
 
 /// SHA-256 (hex) of a file's uncompressed content as `info` prints it, and that of the same part of MNIST.
 struct FileChecksum {

@@ -40,21 +40,34 @@ std::string identity(const fs::path& file) {
     return text + '\n';
 }
 
+/// The files of the training set, with the extra ones.
+std::vector<fs::path> files_of_training(const DataLocation& location) {
+    std::vector<fs::path> files;
+    if (!location.synthetic) files = {location.files[0], location.files[1]};
+    files.insert(files.end(), location.extra.begin(), location.extra.end());
+    return files;
+}
+
 std::string key_of(const DataLocation& location) {
-    if (location.synthetic) return "synthetic digits 1\n";  // count up when synthetic.cpp draws others
-    const std::string images = identity(location.files[0]), labels = identity(location.files[1]);
-    return images.empty() || labels.empty() ? "" : images + labels;
+    std::string key =
+        location.synthetic ? "synthetic digits 1\n" : "";  // count up when synthetic.cpp draws others
+    for (const fs::path& file : files_of_training(location)) {
+        const std::string one = identity(file);
+        if (one.empty()) return "";
+        key += one;
+    }
+    if (!location.extra.empty()) key += "copies " + std::to_string(extra_copies) + '\n';
+    return key;
 }
 
 std::string name_of(const DataLocation& location) {
-    if (location.synthetic) return "synthetic";
+    if (location.synthetic && location.extra.empty()) return "synthetic";
     std::error_code error;
-    const auto path = [&](const fs::path& file) {
-        return fs::absolute(file, error).lexically_normal().string() + '\n';
-    };
+    std::string paths;
+    for (const fs::path& file : files_of_training(location))
+        paths += fs::absolute(file, error).lexically_normal().string() + '\n';
     char text[20];
-    std::snprintf(text, sizeof text, "%016zx",
-                  std::hash<std::string>()(path(location.files[0]) + path(location.files[1])));
+    std::snprintf(text, sizeof text, "%016zx", std::hash<std::string>()(paths));
     return text;
 }
 
@@ -104,7 +117,9 @@ TrainingImages load_training(const DataLocation& location, bool use_cache, int t
     if (use_cache) set.identity = identity_of(location);
     std::string& key = set.identity.key;
     const std::string file = "training-" + set.identity.name;
-    const bool keeps = !key.empty() && (location.synthetic || is_gzip(location.files[0]));
+    const bool is_part =
+        !location.extra.empty() && first > 0;  // the extra images follow another number of others
+    const bool keeps = !key.empty() && !is_part && (location.synthetic || is_gzip(location.files[0]));
     if (keeps)
         if (const auto bytes = read_cached(file, key, threads); bytes && show_cached(*bytes, set)) return set;
     const auto loaded = std::make_shared<const LabeledImages>(

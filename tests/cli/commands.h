@@ -28,6 +28,7 @@ inline const std::vector<Command>& commands() {
         {"graph", "graph -q -k 3 --data data --device cpu",
          "--npy out/g --plot out/g.svg --csv out/g.csv --mtx out/g.mtx --json out/g.json"},
         {"condense", "condense -q -k 3 --data data --device cpu", "--out out/small"},
+        {"learn", "learn -q data/0.pgm data/1.pgm", "--out out/my", "data/0.pgm"},
         {"audit", "audit -q --method raw -k 3 --data data --device cpu",
          "--csv out/u.csv --json out/u.json --html out/u.html"},
         {"view", "view -q --from a --device cpu", "--html out/v.html", "a/report.json"},

@@ -1,0 +1,113 @@
+/// `learn`: pictures whose names give their digits become images of a training set, for --extra.
+
+#include <array>
+#include <ostream>
+
+#include "app/cli/command_line.h"
+#include "app/commands/loading.h"
+#include "app/commands/pictures.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
+#include "app/report/csv.h"
+#include "app/report/json.h"
+#include "app/report/picture.h"
+#include "app/report/text.h"
+#include "classifier/host.h"
+#include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/picture/picture_file.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+/// The digits of pictures, and where each is from.
+struct Learned {
+    std::vector<std::uint8_t> pixels, labels;
+    std::vector<const PictureAnswer*> pictures;
+    std::array<std::int64_t, 10> per_digit{};
+};
+
+/// What has no digit-like ink gets an error.
+Learned learned_from(std::vector<PictureAnswer>& pictures) {
+    Learned learned;
+    for (PictureAnswer& picture : pictures) {
+        if (!picture.error.empty()) continue;
+        const DigitImage& image = picture.digits.at(0).image;
+        if (!image.refused.empty()) {
+            picture.error = image.refused + "; expected one digit";
+            continue;
+        }
+        const auto digit = static_cast<std::uint8_t>(*picture.expected);
+        learned.pixels.insert(learned.pixels.end(), image.pixels.begin(), image.pixels.end());
+        learned.labels.push_back(digit);
+        learned.pictures.push_back(&picture);
+        ++learned.per_digit[digit];
+    }
+    return learned;
+}
+
+void write_set(const std::string& folder, const Learned& learned) {
+    const Rows rows{learned.pixels.data(), std::ssize(learned.labels), DigitImage::side * DigitImage::side};
+    const Training training{rows, learned.labels, {DigitImage::side, DigitImage::side}};
+    const LabeledImages images = copied(training, all_indices(rows.count));
+    std::vector<OutputFile> files = idx_files(folder, images);
+    files.push_back({(fs::path(folder) / learned_files[2]).string(), [&](std::ostream& out) {
+                         out << "index,label,file\n";
+                         for (std::size_t i = 0; i < learned.pictures.size(); ++i)
+                             out << i << ',' << int{learned.labels[i]} << ','
+                                 << csv_text(report_path(learned.pictures[i]->file)) << '\n';
+                     }});
+    write_outputs_together(files, folder);
+}
+
+std::string counts_text(const Learned& learned) {
+    std::string text;
+    for (std::size_t digit = 0; digit < learned.per_digit.size(); ++digit)
+        if (learned.per_digit[digit] > 0)
+            text += (text.empty() ? "" : ", ") + with_commas(learned.per_digit[digit]) + " of " +
+                    std::to_string(digit);
+    return text;
+}
+
+}  // namespace
+
+int learn(const Options& options, Clock::time_point) {
+    if (!options.given.contains("out")) throw UsageError("learn: writes a training set; expected --out DIR");
+    if (!pictures_available())
+        throw DataError("learn: this build cannot read pictures; expected a build with OpenCV");
+    const PictureSources found = find_pictures(options.classify.images, true);
+    std::vector<fs::path> inputs;
+    std::vector<PictureSource> named;
+    for (const PictureSource& picture : found.pictures) {
+        inputs.emplace_back(picture.file);
+        if (!picture.error.empty() || expected_digit(picture.file)) named.push_back(picture);
+    }
+    check_outputs(output_places(options), inputs);
+    limit_codecs();
+    std::vector<PictureAnswer> pictures;
+    if (!named.empty())
+        pictures = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
+            return extract_pictures(named, options.classify, threads_or_all(options.request.threads), token);
+        });
+    for (PictureAnswer& picture : pictures)
+        picture.expected = expected_digit(picture.file);
+    const Learned learned = learned_from(pictures);
+    const std::size_t failures = report_failures(pictures);
+    if (learned.labels.empty())
+        throw DataError(options.classify.images.front() +
+                        ": no picture to learn from; expected pictures in folders 0 to 9, or with names such "
+                        "as four_4.png");
+    write_set(options.learn.out, learned);
+    const auto unnamed = static_cast<std::int64_t>(found.pictures.size() - named.size());
+    if (unnamed > 0) note(counted(unnamed, "picture") + " left out: no digit in the name", options.output);
+    if (!options.output.quiet)
+        print(facts_text(
+            {{"learned", counted(std::ssize(learned.labels), "digit") + ": " + counts_text(learned)},
+             {"folder", harmless(options.learn.out) + ", for --extra"}}));
+    return failures == 0 ? 0 : 3;
+}
+
+}  // namespace knn

@@ -1,0 +1,110 @@
+#include "app/commands/review.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
+#include "app/report/text.h"
+#include "data/core/errors.h"
+#include "data/core/format.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+constexpr double sure = 0.9;
+constexpr int digit_side = DigitImage::side;
+
+bool is_doubtful(const Answer& answer) {
+    return !answer.neighbors.empty() && (!answer.label || answer.confidence < sure);
+}
+
+/// A line of standard input without its end; "q" at the end of the input.
+std::string ask() {
+    std::string line;
+    for (;;) {
+        pollfd input = {STDIN_FILENO, POLLIN, 0};
+        while (::poll(&input, 1, 100) <= 0)
+            stop_if_asked();
+        char byte = 0;
+        if (::read(STDIN_FILENO, &byte, 1) != 1) {
+            print_to_stderr("\n");
+            return "q";
+        }
+        if (byte == '\n') return line;
+        if (byte != '\r') line += byte;
+    }
+}
+
+/// A name in the folder that nothing has yet.
+fs::path free_name(const fs::path& folder, const std::string& picture) {
+    const std::string stem = picture == "-" ? "stdin" : fs::path(picture).stem().string();
+    for (int number = 1;; ++number) {
+        const fs::path file = folder / (stem + '-' + std::to_string(number) + ".png");
+        std::error_code none;
+        if (!fs::exists(fs::symlink_status(file, none))) return file;
+    }
+}
+
+void keep(const Answer& answer, const fs::path& folder, const std::string& picture) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) throw DataError(folder.string() + ": " + error.message() + "; expected a folder to write to");
+    write_output(free_name(folder, picture).string(),
+                 encode_png(answer.image.pixels.data(), digit_side, digit_side, 1));
+}
+
+/// Whether the locale writes UTF-8, by the variables that decide it, in their order.
+bool utf8_terminal() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* value = std::getenv(name);
+        if (value == nullptr || *value == '\0') continue;
+        const std::string_view locale = value;
+        for (const char* spelling : {"UTF-8", "utf-8", "UTF8", "utf8"})
+            if (locale.find(spelling) != locale.npos) return true;
+        return false;
+    }
+    return false;
+}
+
+}  // namespace
+
+Blocks terminal_blocks(const OutputOptions& output) {
+    if (!utf8_terminal()) return Blocks::ascii;
+    return use_color(output.color) ? Blocks::color : Blocks::unicode;
+}
+
+std::int64_t review(const PictureAnswers& answers, const std::string& folder, Blocks blocks) {
+    std::int64_t doubtful = 0, number = 0, kept = 0;
+    for (const PictureAnswer& picture : answers.pictures)
+        doubtful += std::ranges::count_if(picture.digits, is_doubtful);
+    for (const PictureAnswer& picture : answers.pictures)
+        for (const Answer& answer : picture.digits) {
+            if (!is_doubtful(answer)) continue;
+            std::string shown;
+            for (const std::string& line :
+                 block_lines(answer.image.pixels.data(), digit_side, digit_side, blocks))
+                shown += line + '\n';
+            const std::optional<int> best = answer.label ? answer.label : answer.guess;
+            print_to_stderr(shown + harmless(picture.file) + ", " + std::to_string(++number) + " of " +
+                            with_commas(doubtful) + ": " + (best ? std::to_string(*best) : "?") + ", " +
+                            percent(answer.confidence, 0) +
+                            ". Which digit is it? 0 to 9, Enter: skip, q: quit > ");
+            const std::string line = ask();
+            if (line == "q") return kept;
+            if (line.size() != 1 || line[0] < '0' || line[0] > '9') continue;
+            keep(answer, fs::path(folder) / line, picture.file);
+            ++kept;
+        }
+    return kept;
+}
+
+}  // namespace knn

@@ -1,0 +1,143 @@
+/// Pictures of the user's own: `learn`, --extra and classify --review, as a user runs them.
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tests/cli/pictures.h"
+
+using namespace knn::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+RunResult in(const Digits& digits, const Words& words, RunOptions options = {}) {
+    options.environment.emplace("XDG_CACHE_HOME", digits.folder / "cache");
+    options.folder = digits.folder.path().string();
+    return program(words, std::move(options));
+}
+
+}  // namespace
+
+TEST_CASE("learn: pictures whose names give their digits become IDX files, in the order of their names") {
+    const Digits digits;
+    const std::vector<int> chosen = digits.one_of_each();
+    digits.write_photo("hand/3/b.pgm", chosen[3]);
+    digits.write_photo("hand/3/a.pgm", chosen[3]);
+    digits.write_photo("hand/deep/er/x_7.pgm", chosen[7]);
+    digits.write_photo("hand/letter.pgm", chosen[1]);
+    write(digits.folder / "hand/9/broken.png", "no picture");
+    const RunResult result = in(digits, "learn hand --out my");
+    CHECK(result.exit_code == 3);
+    CHECK(contains(result.out, "learned    3 digits: 2 of 3, 1 of 7"));
+    CHECK(contains(result.err, "1 picture left out: no digit in the name"));
+    CHECK(contains(result.err, "error: hand/9/broken.png: "));
+    CHECK(read_file(digits.folder / "my/learned.csv") ==
+          "index,label,file\n0,3,hand/3/a.pgm\n1,3,hand/3/b.pgm\n2,7,hand/deep/er/x_7.pgm\n");
+    CHECK(read_file(digits.folder / "my/train-labels-idx1-ubyte").substr(8) == "\3\3\7");
+    // The pixels are those that classify searches for.
+    const std::string pixels = read_file(digits.folder / "my/train-images-idx3-ubyte").substr(16);
+    const json answers = digits.answers("hand/3/a.pgm hand/deep/er/x_7.pgm --pixels");
+    for (const std::size_t at : {std::size_t{0}, std::size_t{2}}) {
+        const json& digit = answers[at / 2];
+        std::size_t same = 0;
+        for (std::size_t i = 0; i < 784; ++i)
+            same += static_cast<unsigned char>(pixels[at * 784 + i]) == digit["pixels"][i].get<int>();
+        CHECK(same == 784);
+    }
+    check_error(in(digits, "learn my --out more"), 1, "no picture");
+    check_error(in(digits, "learn none --out more"), 1, "none: ");
+    check_error(in(digits, "learn hand/letter.pgm --out more"), 1, "no picture to learn from");
+    check_error(in(digits, "learn hand"), 2, "--out");
+}
+
+TEST_CASE("--extra: the images follow the training set, twice each, for every command") {
+    const Digits digits;
+    const int one = digits.one_of_each()[5];
+    // The pixels of a test digit as a training image with the label 4: it is then its own nearest neighbor.
+    write(digits.folder / "my/train-images-idx3-ubyte",
+          std::string("\0\0\x08\x03\0\0\0\x01\0\0\0\x1c\0\0\0\x1c", 16) + raw(digits.images, one));
+    write(digits.folder / "my/train-labels-idx1-ubyte", std::string("\0\0\x08\x01\0\0\0\x01\x04", 9));
+    const auto evaluated = [&](const Words& more) {
+        return in(digits, "evaluate --data . --device cpu -k 2 --neighbors-csv - --predictions p.csv" + more);
+    };
+    const json info = json::parse(output_of(in(digits, "evaluate --data . --device cpu --json -")));
+    const int n_train = info["dataset"]["train"];
+    for (const bool limited : {false, true}) {
+        const int own = limited ? 100 : n_train;
+        const Words more = limited ? "--extra my --limit-train 100" : "--extra my";
+        for (const auto& row : csv_rows(output_of(evaluated(more))))
+            if (row[0] == std::to_string(one)) {
+                CHECK(row[2] == std::to_string(own + std::stoi(row[1]) - 1));
+                CHECK(row[3] == "4");
+                CHECK(row[4] == "0");
+            }
+        const auto answers = csv_rows(read_file(digits.folder / "p.csv"));
+        CHECK(answers[static_cast<std::size_t>(one) + 1][2] == "4");
+    }
+    // The cache of what is fitted belongs to the set with its extra images; a report opens with them.
+    digits.write_photo("d.pgm", one);
+    for (int again = 0; again < 2; ++again)
+        for (const bool extra : {true, false}) {
+            const json answer =
+                digits.answers(Words("d.pgm --reject off") + (extra ? "--extra my" : "--no-cache"));
+            for (const json& neighbor : answer[0]["neighbors"])
+                CHECK(neighbor["index"].get<int>() < n_train + (extra ? 2 : 0));
+        }
+    output_of(in(digits, "evaluate --data . --extra my --device cpu -k 2 --limit-train 100 --report r"));
+    const json report = json::parse(read_file(digits.folder / "r/report.json"));
+    CHECK(report["dataset"]["train"] == 102);
+    CHECK(report["dataset"]["extra"]["images"] == 2);
+    const RunResult seen = in(digits, "view --from r --text --index " + std::to_string(one));
+    CHECK(contains(output_of(seen), "#100"));
+    for (const Words command :
+         {"tune -k 1 --limit-train 200", "audit --method raw --limit-train 200",
+          "graph -k 2 --limit-train 200 --json g.json", "condense --limit-train 200 --out small"})
+        output_of(in(digits, command + "-q --data . --device cpu --extra my"));
+    CHECK(json::parse(read_file(digits.folder / "g.json"))["dataset"]["images"] == 202);
+    check_error(in(digits, "evaluate --data . --extra none"), 1, "learn --out");
+}
+
+TEST_CASE("classify --review asks for doubtful digits, and learn reads what is written") {
+    const Digits digits;
+    const int seven = digits.one_of_each()[7];
+    digits.write_photo("7.pgm", seven);
+    // Ink that is no digit is rejected, and searched for.
+    Page page(200, 200);
+    for (int line = 0; line < 5; ++line)
+        for (int x = 30; x < 170; ++x)
+            for (int y = 30 + 30 * line; y < 36 + 30 * line; ++y)
+                page.gray[static_cast<std::size_t>(y * 200 + x)] = '\x10';
+    for (int y = 30; y < 156; ++y)
+        for (int x = 30; x < 36; ++x)
+            page.gray[static_cast<std::size_t>(y * 200 + x)] = '\x10';
+    write(digits.folder / "comb.pgm", page.pgm());
+    const auto reviewed = [&](const std::string& typed) {
+        return started({"/bin/sh", "-c",
+                        "printf '" + typed + "' | \"$0\" classify --data . 7.pgm comb.pgm --review mine",
+                        program_file()},
+                       {.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
+                        .folder = digits.folder.path().string()});
+    };
+    const RunResult first = reviewed("4\\n");
+    CHECK(first.exit_code == 0);
+    CHECK(contains(first.err, "comb.pgm, 1 of 1: "));
+    CHECK(contains(first.err, "1 digit written to mine"));
+    reviewed("4\\n");
+    CHECK(fs::exists(digits.folder / "mine/4/comb-1.png"));
+    CHECK(fs::exists(digits.folder / "mine/4/comb-2.png"));
+    CHECK(contains(reviewed("\\n").err, "0 digits written"));
+    CHECK(contains(reviewed("x\\n").err, "0 digits written"));
+    CHECK(contains(reviewed("").err, "0 digits written"));
+    const json seen = digits.answers("comb.pgm --pixels --reject off");
+    output_of(in(digits, "learn mine --out my"));
+    const std::string pixels = read_file(digits.folder / "my/train-images-idx3-ubyte").substr(16);
+    CHECK(pixels.size() == 2 * 784);
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < 784; ++i)
+        same += static_cast<unsigned char>(pixels[i]) == seen[0]["pixels"][i].get<int>();
+    CHECK(same == 784);
+    CHECK(digits.answers("comb.pgm --extra my --reject off")[0]["digit"] == 4);
+    check_error(in(digits, "classify --data . - --review mine"), 2, "--review");
+}
