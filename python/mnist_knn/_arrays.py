@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ._base import DataConversionWarning
-from ._library import TYPES, Array, has
+from ._library import TYPES, Array, DType, has
+
+BYTE = np.dtype(np.uint8)
 
 _dlpack_host = (1, 3)  # kDLCPU, kDLCUDAHost
 
@@ -32,23 +34,23 @@ def to_array(data: Any, name: str = "X") -> Array:
     return np.asarray(data)
 
 
-def element_type(array: Array) -> str:
+def element_type(array: Array) -> DType:
     """The type of the library that holds every value of the array's type: uint8, int8, float32 or float64."""
-    dtype = array.dtype
+    dtype: DType = array.dtype
+    if dtype in TYPES:
+        return dtype
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}\n")
-    if dtype.name in TYPES:
-        return str(dtype.name)
     if dtype.kind == "b":
-        return "uint8"
-    return "float32" if dtype.kind in "iuf" and dtype.itemsize <= 2 else "float64"
+        return BYTE
+    return np.dtype("float32" if dtype.kind in "iuf" and dtype.itemsize <= 2 else "float64")
 
 
-def as_type(array: Array, name: str) -> Array:
+def as_type(array: Array, dtype: DType) -> Array:
     """Of this type, with elements of a row one behind the other; itself where it is so already."""
-    if array.dtype.name == name and array.dtype.isnative and array.flags.c_contiguous:
+    if array.dtype == dtype and array.flags.c_contiguous:
         return array
-    return np.ascontiguousarray(array, dtype=name)
+    return np.ascontiguousarray(array, dtype=dtype)
 
 
 def narrowed(array: Array) -> Array | None:

@@ -19,8 +19,10 @@ import numpy as np
 _int64, _int32, _pointer, _text = ctypes.c_int64, ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p
 Array = np.ndarray[Any, Any]
 
-#: Element types of the library, by the name of NumPy's type.
-TYPES = {"uint8": 0, "int8": 1, "float32": 2, "float64": 3}
+DType = np.dtype[Any]
+
+#: Element types of the library, by NumPy's type in this machine's byte order.
+TYPES: dict[DType, int] = {np.dtype(name): i for i, name in enumerate(("uint8", "int8", "float32", "float64"))}
 MAX_K = 1024
 
 
@@ -186,6 +188,9 @@ def call(name: str, *arguments: Any, stop: Any = None) -> None:
     """Calls a function of the library; raises what its status says. `stop`: a struct with progress and data, of a call that
     may take long: then Ctrl-C stops it."""
     function = getattr(library(), name)
+    for argument in arguments:
+        if isinstance(argument, Handle):
+            argument.check()
     if stop is None or threading.current_thread() is not threading.main_thread():
         status = function(*arguments)
         if status:
@@ -239,7 +244,8 @@ class Handle:
     def __init__(self, release: str, make: Callable[[Any], None]) -> None:
         handle = _pointer()
         make(ctypes.byref(handle))
-        self._handle, self._process = handle, os.getpid()
+        self._as_parameter_ = handle  # what ctypes passes
+        self._process = os.getpid()
         weakref.finalize(self, _free, release, handle, self._process).atexit = False
 
     @property
@@ -247,11 +253,10 @@ class Handle:
         """Whether this process made it, and did not inherit it by fork."""
         return self._process == os.getpid()
 
-    @property
-    def _as_parameter_(self) -> ctypes.c_void_p:  # what ctypes passes
-        if self._process != os.getpid():
+    def check(self) -> None:
+        """Raises ForkError unless this process made it."""
+        if not self.is_ours:
             raise ForkError("an index of the parent process is used after fork; expected one that this process made")
-        return self._handle
 
     def __reduce__(self) -> Any:
         raise TypeError(f"{type(self).__name__}: has no form that can be pickled; expected an estimator")
@@ -265,7 +270,7 @@ def _free(release: str, handle: ctypes.c_void_p, process: int) -> None:
 def vectors_of(array: Array, shape: tuple[int, int] = (0, 0)) -> Vectors:
     """A 2-D array (count × dim) of an element type of the library as its struct, without a copy: elements of a row lie
     one behind the other. `shape`: rows and columns of the images, if they are images."""
-    if array.ndim != 2 or array.dtype.name not in TYPES or not array.dtype.isnative:
+    if array.ndim != 2 or array.dtype not in TYPES:
         raise TypeError(f"vectors: have {array.ndim} dimensions of {array.dtype}; expected 2 of uint8, int8, float32 or "
                         "float64")  # fmt: skip
     count, dim = array.shape
@@ -273,7 +278,7 @@ def vectors_of(array: Array, shape: tuple[int, int] = (0, 0)) -> Vectors:
     if step != array.itemsize and dim > 1 or row_step < dim * array.itemsize and count > 1:
         raise ValueError("vectors: have gaps between the elements of a row; expected C order")
     pitch = row_step if count > 1 else 0
-    vectors = Vectors(data=array.ctypes.data, count=count, dim=dim, pitch=pitch, type=TYPES[array.dtype.name],
+    vectors = Vectors(data=array.ctypes.data, count=count, dim=dim, pitch=pitch, type=TYPES[array.dtype],
                       image_rows=shape[0], image_cols=shape[1])  # fmt: skip
     vectors.held = array
     return vectors
@@ -294,7 +299,7 @@ class TrainingSet(Handle):
         labels = _labels_of(labels, len(array))
         super().__init__("knn_set_free", lambda handle: call(
             "knn_set_create", ctypes.byref(vectors), _address(labels), handle))  # fmt: skip
-        self.dim = int(array.shape[1])
+        self.dim, self._count = int(array.shape[1]), len(array)
 
     @classmethod
     def of_files(cls, folder: str | None = None) -> TrainingSet:
@@ -303,14 +308,13 @@ class TrainingSet(Handle):
         files = Files(folder=None if folder is None else os.fsencode(folder))
         self = cls.__new__(cls)
         Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_open", ctypes.byref(files), handle))
-        self.dim = int(self.info.dim)
+        self.dim, self._count = int(self.info.dim), int(self.info.count)
         return self
 
     def read(self, rows: Array) -> tuple[Array, Array]:
         """Copies of some rows, by index (n): vectors (n × dim) and labels (uint8, n), of a set with labels."""
         info = self.info
-        names = {number: name for name, number in TYPES.items()}
-        vectors = np.empty((len(rows), self.dim), names[info.type])
+        vectors = np.empty((len(rows), self.dim), list(TYPES)[info.type])
         labels = np.empty(len(rows), np.uint8)
         for i, row in enumerate(rows):
             call("knn_set_read", self, int(row), 1, _address(vectors[i]), _address(labels[i : i + 1]))
@@ -321,6 +325,7 @@ class TrainingSet(Handle):
         vectors = vectors_of(array)
         labels = _labels_of(labels, len(array))
         call("knn_set_add", self, ctypes.byref(vectors), _address(labels))
+        self._count = int(self.info.count)
 
     @property
     def info(self) -> SetInfo:
@@ -329,7 +334,7 @@ class TrainingSet(Handle):
         return info
 
     def __len__(self) -> int:
-        return int(self.info.count)
+        return self._count
 
 
 def _labels_of(labels: Array | None, count: int) -> Array | None:

@@ -12,8 +12,9 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _arrays, _voting
+from ._arrays import BYTE
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin
-from ._library import Array, Index, TrainingSet, has
+from ._library import Array, DType, Index, TrainingSet, has
 
 #: The library's names of scikit-learn's metrics.
 _METRICS = {
@@ -69,15 +70,15 @@ class _Fitted(BaseEstimator):
         self._metric = metric
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
-        self._indexes: dict[str, Index] = {}
-        self._type = array.dtype.name
-        narrowed = _arrays.narrowed(array) if self._type != "uint8" and metric in _INTEGRAL else None
+        self._indexes: dict[DType, Index] = {}
+        self._type = array.dtype
+        narrowed = _arrays.narrowed(array) if self._type != BYTE and metric in _INTEGRAL else None
         if narrowed is not None:
-            self._type = "uint8"
+            self._type = BYTE
         self._index(self._type, narrowed)
         return self
 
-    def _index(self, kind: str, array: Array | None = None) -> Index:
+    def _index(self, kind: DType, array: Array | None = None) -> Index:
         """The index of this element type: opened now where there is none, or where it is of the process before a fork."""
         index = self._indexes.get(kind)
         if index is None or not index.is_ours:
@@ -99,13 +100,12 @@ class _Fitted(BaseEstimator):
             return self._index(self._type), None
         array = _arrays.vectors(X, type(self).__name__)
         _arrays.check_columns(self, X, array.shape[1])
-        kind = array.dtype.name
-        if kind == self._type or np.can_cast(kind, self._type, "safe"):
+        if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
             return self._index(self._type), _arrays.as_type(array, self._type)
-        if self._type == "uint8" and (narrowed := _arrays.narrowed(array)) is not None:
-            return self._index("uint8"), narrowed
+        if self._type == BYTE and (narrowed := _arrays.narrowed(array)) is not None:
+            return self._index(BYTE), narrowed
         both = np.result_type(array, self._fit_X)
-        wide = both.name if both.kind == "f" else "float32"  # which has every value of uint8 and int8
+        wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8
         return self._index(wide), _arrays.as_type(array, wide)
 
     def _search(self, X: Any, n_neighbors: int | None, distances: bool) -> tuple[Array, Array | None]:
