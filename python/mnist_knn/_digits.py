@@ -105,8 +105,9 @@ class DigitClassifier:
         if X is None:
             training = TrainingSet.of_files(None if self.data is None else os.fspath(self.data))
         else:
-            images = np.ascontiguousarray(_arrays.to_array(X), np.uint8)
-            labels = np.ascontiguousarray(_arrays.to_array(y, "y"), np.uint8)
+            images, labels = _bytes_of(X, "X"), _bytes_of(y, "y")
+            if not images.size or labels.ndim != 1:
+                raise ValueError(f"X, y: have shapes {images.shape}, {labels.shape}; expected n × 784 and n")
             training = TrainingSet(images.reshape(len(images), -1), labels, (_SIDE, _SIDE))
         self._given = X, y
         self._index = Index(training, method=self.method, device=self.device)
@@ -162,6 +163,15 @@ class DigitClassifier:
         indices, distances = index.search(digit.pixels.reshape(1, -1), n_neighbors)
         images, labels = index.training.read(indices[0])
         return _show.explanation(digit, images.reshape(-1, _SIDE, _SIDE), labels, distances[0])
+
+
+def _bytes_of(given: Any, name: str) -> Array:
+    """As uint8. Raises ValueError if there are other values than the integers 0 to 255."""
+    array = _arrays.to_array(given, name)
+    narrowed = _arrays.narrowed(array) if array.dtype.kind in "biuf" and array.ndim else None
+    if narrowed is None:
+        raise ValueError(f"{name}: has other values than the integers 0 to 255; expected bytes")
+    return narrowed
 
 
 def _digit_of(one: Any) -> Digit:

@@ -352,7 +352,10 @@ class Index(Handle):
     Raises ValueError, OSError (data, a file), RuntimeError (a device), MemoryError, KeyboardInterrupt."""
 
     def __init__(self, training: TrainingSet, file: str | None = None, **settings: Any) -> None:
-        given = Settings(**{name: value.encode() if isinstance(value, str) else value
+        for name in ("k", "threads", "memory"):
+            if not 0 <= settings.get(name, 0) < 2 ** (63 if name == "memory" else 31):
+                raise ValueError(f"{name} {settings[name]}: is out of range; expected 0 or more")
+        given = Settings(**{name: os.fsencode(value) if isinstance(value, str) else value
                             for name, value in settings.items() if value is not None})  # fmt: skip
         name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (os.fsencode(file),))
         super().__init__("knn_index_free", lambda handle: call(
