@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import _thread
 import ctypes
-import ctypes.util
 import os
 import threading
 import weakref
@@ -124,23 +123,25 @@ _RELEASES = ("knn_set_free", "knn_index_free", "knn_digits_free")
 _loaded: ctypes.CDLL | None = None
 
 
-def _candidates() -> list[str]:
-    """Where the library may be: beside the package, $MNIST_KNN_LIBRARY, where the system's linker finds it."""
-    beside = Path(__file__).resolve().parent / "libmnistknn.so.0"
-    named = os.environ.get("MNIST_KNN_LIBRARY", "")
-    found = [str(beside)] if beside.is_file() else []
-    return found + [name for name in (named, ctypes.util.find_library("mnistknn")) if name]
+_SONAME = "libmnistknn.so.0"
+
+
+def _load() -> ctypes.CDLL:
+    """Beside the package, $MNIST_KNN_LIBRARY, or where the system's linker finds it. Raises OSError."""
+    beside = Path(__file__).resolve().parent / _SONAME
+    name = str(beside) if beside.is_file() else os.environ.get("MNIST_KNN_LIBRARY") or _SONAME
+    try:
+        return ctypes.CDLL(name)
+    except OSError as error:
+        raise OSError(f"{name}: cannot be loaded: {error}; expected {_SONAME} beside the package mnist_knn, in "
+                      "$MNIST_KNN_LIBRARY, or installed") from error  # fmt: skip
 
 
 def library() -> ctypes.CDLL:
     """The library, loaded by the first call. Raises OSError."""
     global _loaded
     if _loaded is None:
-        candidates = _candidates()
-        if not candidates:
-            raise OSError("libmnistknn.so.0: not found; expected it beside the package mnist_knn, in $MNIST_KNN_LIBRARY, "
-                          "or installed")  # fmt: skip
-        loaded = ctypes.CDLL(candidates[0])
+        loaded = _load()
         for name, arguments in _FUNCTIONS.items():
             function = getattr(loaded, name)
             function.argtypes, function.restype = arguments, ctypes.c_int
