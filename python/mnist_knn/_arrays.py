@@ -1,0 +1,151 @@
+"""Arrays of any kind as NumPy arrays that the library takes, without copies where there is a way; checks as scikit-learn has
+them, also without it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ._base import DataConversionWarning
+from ._library import TYPES, Array, DType, has
+
+BYTE = np.dtype(np.uint8)
+
+_dlpack_host = (1, 3)  # kDLCPU, kDLCUDAHost
+
+
+def to_array(data: Any, name: str = "X") -> Array:
+    """Any array-like, buffer, or array with __dlpack__ in host memory as a NumPy array. Raises TypeError for sparse matrices
+    and for device memory."""
+    if isinstance(data, np.ndarray):
+        return data
+    if hasattr(data, "toarray") and hasattr(data, "nnz"):
+        raise TypeError(f"{name}: is a sparse matrix; expected a dense array, such as {name}.toarray()")
+    on_device = hasattr(data, "__cuda_array_interface__")
+    if not on_device and hasattr(data, "__dlpack_device__"):
+        on_device = data.__dlpack_device__()[0] not in _dlpack_host
+        if not on_device and not hasattr(data, "__array__"):
+            return np.from_dlpack(data)
+    if on_device:
+        missing = "" if has("device-memory") else "; this build of the library cannot search it"
+        raise TypeError(f"{name}: is in the memory of a GPU{missing}; expected an array in host memory")
+    return np.asarray(data)
+
+
+def element_type(array: Array) -> DType:
+    """The type of the library that holds every value of the array's type: uint8, int8, float32 or float64."""
+    dtype: DType = array.dtype
+    if dtype in TYPES:
+        return dtype
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\n")
+    if dtype.kind == "b":
+        return BYTE
+    return np.dtype("float32" if dtype.kind in "iuf" and dtype.itemsize <= 2 else "float64")
+
+
+def as_type(array: Array, dtype: DType) -> Array:
+    """Of this type, with elements of a row one behind the other; itself where it is so already."""
+    if array.dtype == dtype and array.flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(array, dtype=dtype)
+
+
+def narrowed(array: Array) -> Array | None:
+    """The same values as uint8, or None if there are others than the integers 0 to 255."""
+    for part in (array[:1], array):
+        with np.errstate(invalid="ignore"):
+            small = part.astype(np.uint8)
+        if not np.array_equal(small, part):
+            return None
+    return np.ascontiguousarray(small)
+
+
+def vectors(data: Any, estimator: str, name: str = "X") -> Array:
+    """Vectors (n × dim, n and dim at least 1, finite) of a type of the library, in C order. Raises ValueError, TypeError."""
+    array = to_array(data, name)
+    kind = element_type(array)
+    if array.ndim != 2:
+        if array.ndim > 2:
+            raise ValueError(f"Found array with dim {array.ndim}. {estimator} expected <= 2.")
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead:\narray={array}.\nReshape your data either "
+                         "using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
+                         "contains a single sample.")  # fmt: skip
+    for size, what in zip(array.shape, ("sample", "feature")):
+        if size == 0:
+            raise ValueError(f"Found array with 0 {what}(s) (shape={array.shape}) while a minimum of 1 is required by "
+                             f"{estimator}.")  # fmt: skip
+    array = as_type(array, kind)
+    require_finite(array, name, estimator)
+    return array
+
+
+def require_finite(array: Array, name: str, estimator: str) -> None:
+    """Raises ValueError if there is NaN or infinity."""
+    if array.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()) or np.isfinite(array).all():
+            return
+    at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    what = "NaN" if np.isnan(array).any() else f"infinity or a value too large for {array.dtype!r}"
+    raise ValueError(f"Input {name} contains {what}.\n{estimator} expects finite values; the first other one is at {at}.")
+
+
+def class_labels(y: Any, count: int, estimator: str) -> tuple[Array, Array]:
+    """The classes, ascending, and of each label the number of its class (intp). Raises ValueError, TypeError."""
+    if y is None:
+        raise ValueError(f"{estimator} requires y to be passed, but the target y is None")
+    array = to_array(y, "y")
+    if array.ndim == 2 and array.shape[1] == 1:
+        warnings.warn("A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                      "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=3)  # fmt: skip
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {array.shape} instead.")
+    if len(array) != count:
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count}, {len(array)}]")
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported\n{array}\n")
+    require_finite(array, "y", estimator)
+    if array.dtype.kind == "f" and (array != np.floor(array)).any():
+        raise ValueError("Unknown label type: continuous; expected classes, not numbers with fractions")
+    classes, codes = np.unique(array, return_inverse=True)
+    return classes, codes.reshape(-1)
+
+
+def column_names(data: Any) -> Array | None:
+    """The names of a data frame's columns, if all are texts."""
+    columns = getattr(data, "columns", None)
+    if columns is None:
+        return None
+    names = np.asarray(columns, dtype=object)
+    texts = sum(isinstance(name, str) for name in names)
+    if 0 < texts < len(names):
+        raise TypeError("Feature names are only supported if all input features have string names, but your input has "
+                        "others too.")  # fmt: skip
+    return names if texts else None
+
+
+def check_columns(estimator: Any, data: Any, dim: int) -> None:
+    """Raises ValueError if queries have other columns than what the estimator was fitted to."""
+    fitted, name = getattr(estimator, "feature_names_in_", None), type(estimator).__name__
+    names = column_names(data)
+    if fitted is None and names is not None:
+        warnings.warn(f"X has feature names, but {name} was fitted without feature names", stacklevel=4)
+    elif fitted is not None and names is None:
+        warnings.warn(f"X does not have valid feature names, but {name} was fitted with feature names", stacklevel=4)
+    elif fitted is not None and names is not None and list(fitted) != list(names):
+        unseen, missing = sorted(set(names) - set(fitted)), sorted(set(fitted) - set(names))
+        text = "The feature names should match those that were passed during fit.\n"
+        for head, some in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
+            if some:
+                text += f"Feature names {head}:\n" + "".join(f"- {one}\n" for one in some[:5])
+                text += "- ...\n" if len(some) > 5 else ""
+        if not unseen and not missing:
+            text += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(text)
+    if dim != estimator.n_features_in_:
+        raise ValueError(f"X has {dim} features, but {name} is expecting {estimator.n_features_in_} features as input.")

@@ -1,0 +1,260 @@
+"""Commands of mnist-knn as functions of arrays: graph, audit, tune, condense.
+
+`graph`, `audit` and `tune` are one leave-one-out search of the library each, the rest in NumPy by the program's definitions;
+`condense` runs the installed program.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from math import exp, lgamma, log
+from pathlib import Path
+from typing import Any, Iterable
+
+import numpy as np
+
+from . import _arrays, _voting
+from ._library import Array
+from ._neighbors import NearestNeighbors
+
+_FORMS = ("directed", "mutual", "symmetric")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The exact neighbors of each point among all others, by (distance, index).
+
+    indices: int64, n × k. distances: float64, n × k; of l2 Euclidean.
+    """
+
+    indices: Array
+    distances: Array
+
+    def matrix(self, form: str = "directed") -> Any:
+        """The distances as a sparse matrix (CSR, n × n): all edges; `mutual`: those whose reverse is one too; `symmetric`:
+        with the reverse of each. A distance of 0 is an entry too. Needs scipy."""
+        if form not in _FORMS:
+            raise ValueError(f"form {form!r}: is unknown; expected {', '.join(_FORMS)}")
+        from scipy.sparse import csr_matrix
+
+        n, k = self.indices.shape
+        rows, columns, values = np.repeat(np.arange(n), k), self.indices.ravel(), self.distances.ravel()
+        if form != "directed":
+            is_mutual = np.isin(rows * n + columns, columns * n + rows)
+            keep = is_mutual if form == "mutual" else np.ones_like(is_mutual)
+            other = ~is_mutual & keep  # edges whose reverse is missing
+            rows, columns = np.r_[rows[keep], columns[other]], np.r_[columns[keep], rows[other]]
+            values = np.r_[values[keep], values[other]]
+        matrix = csr_matrix((values, (rows, columns)), shape=(n, n))
+        matrix.sort_indices()
+        return matrix
+
+    def in_degrees(self) -> Array:
+        """How often each point is a neighbor of others (int64, n): large ones are hubs."""
+        return np.bincount(self.indices.ravel(), minlength=len(self.indices))
+
+
+def graph(X: Any, n_neighbors: int = 5, **parameters: Any) -> Graph:
+    """The exact k-nearest-neighbor graph of X (n × dim). `parameters`: those of NearestNeighbors.
+
+    >>> import numpy as np
+    >>> graph(np.array([[0], [1], [5]], np.uint8), 1).indices.ravel().tolist()
+    [1, 0, 1]
+    """
+    distances, indices = NearestNeighbors(n_neighbors, **parameters).fit(X).kneighbors()
+    return Graph(indices, distances)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Labels by how much their neighbors contradict them, the most suspicious first; arrays of length n.
+
+    index: int64. label, suggested: as y; the label itself if no class is nearer. evidence, probability: float64; that the
+    label is wrong, as if it and the one suggested were equally likely beforehand.
+    """
+
+    index: Array
+    label: Array
+    suggested: Array
+    evidence: Array
+    probability: Array
+
+    def __len__(self) -> int:
+        return int((self.label != self.suggested).sum())
+
+    def to_frame(self, names: Any = None) -> Any:
+        """The contradicted labels as a pandas DataFrame. `names`: of the rows, such as the index of a DataFrame."""
+        import pandas
+
+        some = np.flatnonzero(self.label != self.suggested)
+        index = self.index[some] if names is None else np.asarray(names)[self.index[some]]
+        columns = {"label": self.label[some], "suggested": self.suggested[some], "probability": self.probability[some]}
+        return pandas.DataFrame(columns, index=index)
+
+
+def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
+    """Judges each label y (n) of X (n × dim) by its nearest neighbors among the others, as `mnist-knn audit` does: by the mean
+    distance of the nearest n_neighbors of its class and of each other class among the nearest 100, and a logistic function that
+    is fitted to all of X. `parameters`: those of NearestNeighbors. Raises ValueError if there is one class alone."""
+    model = NearestNeighbors(n_neighbors, **parameters).fit(X)
+    classes, codes = _arrays.class_labels(y, model.n_samples_fit_, "audit")
+    if len(classes) < 2:
+        raise ValueError(f"y: has one class, {classes[0]!r}, which nothing contradicts; expected at least two")
+    if n_neighbors >= model.n_samples_fit_:
+        raise ValueError(f"n_neighbors {n_neighbors}: there are {model.n_samples_fit_ - 1} others; expected at most as many")
+    index, _ = model._asked(None)
+    indices, distances = index.search(None, min(max(n_neighbors, 100), model.n_samples_fit_ - 1))
+    means = _class_means(codes[indices], distances, n_neighbors, len(classes))
+    rows = np.arange(len(codes))
+    own = means[rows, codes]
+    means[rows, codes] = np.inf
+    other, suggested = means.min(axis=1), means.argmin(axis=1)
+    suggested = np.where(other < own, suggested, codes)
+    unit = 0.01 * np.minimum(own, other).mean() or 1.0
+    evidence = np.log((own + unit) / (other + unit))
+    probability = np.clip(_logistic(_slope(evidence) * evidence), 1e-6, 1 - 1e-6)
+    order = np.argsort(-evidence, kind="stable")
+    return Audit(order, classes[codes[order]], classes[suggested[order]], evidence[order], probability[order])
+
+
+def _class_means(codes: Array, distances: Array, each: int, classes: int) -> Array:
+    """The mean distance (n × classes) of the nearest `each` neighbors of each class; those that the list lacks are as far as
+    its last."""
+    n, k = codes.shape
+    sums, counts, rows = np.zeros((n, classes)), np.zeros((n, classes), np.int64), np.arange(n)
+    for i in range(k):
+        some = counts[rows, codes[:, i]] < each
+        sums[rows[some], codes[some, i]] += distances[some, i]
+        counts[rows[some], codes[some, i]] += 1
+    return np.asarray((sums + (each - counts) * distances[:, -1:]) / each)
+
+
+def _logistic(x: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def _slope(evidence: Array) -> float:
+    """Of the most probable logistic function: Newton's method on the sum of log(1 - logistic(slope · evidence)), where one more
+    label is contradicted by the mean size of the evidence."""
+    size = float(np.abs(evidence).mean())
+    if size == 0:
+        return 0.0
+    evidence, slope = np.append(evidence, size), 0.0
+    for _ in range(100):
+        p = _logistic(slope * evidence)
+        first, second = -float((evidence * p).sum()), float((evidence * evidence * p * (1 - p)).sum())
+        if second <= 0:
+            break
+        move = min(max(first / second, -1 / size), 1 / size)
+        slope += move
+        if abs(move) < 1e-9 * abs(slope):
+            break
+    return max(slope, 0.0)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A choice of parameters and its leave-one-out result. error_low, error_high: the 95 % Wilson interval of the share of
+    errors; p_value: McNemar's test against the best."""
+
+    parameters: dict[str, Any]
+    errors: int
+    error_low: float
+    error_high: float
+    p_value: float
+    as_good_as_best: bool
+    wrong: Array = field(repr=False, compare=False)  #: bool, n
+
+
+def tune(X: Any, y: Any, n_neighbors: Iterable[int] = range(1, 31), weights: Iterable[str] = ("uniform", "distance"),
+         metrics: Iterable[str] = ("euclidean",), **parameters: Any) -> list[Configuration]:  # fmt: skip
+    """Configurations of KNeighborsClassifier by their leave-one-out errors on X (n × dim), y (n): the best first, equal ones in
+    the order given. One search for each metric answers for every k and weights. `parameters`: others of NearestNeighbors.
+
+    >>> import numpy as np
+    >>> tune(np.array([[0], [1], [8], [9]], np.uint8), list("aabb"), [1, 3], ["uniform"])[0].parameters
+    {'n_neighbors': 1, 'weights': 'uniform', 'metric': 'euclidean'}
+    """
+    ks = sorted(set(n_neighbors))
+    if not ks or ks[0] < 1:
+        raise ValueError(f"n_neighbors {ks}: expected numbers of 1 or more")
+    tried: list[tuple[dict[str, Any], Array]] = []
+    for metric in metrics:
+        model = NearestNeighbors(ks[-1], metric=metric, **parameters).fit(X)
+        classes, codes = _arrays.class_labels(y, model.n_samples_fit_, "tune")
+        distances, indices = model.kneighbors()
+        for weighing in weights:
+            weighed = _voting.weigh(distances, weighing)
+            for k in ks:
+                # The nearest at distance 0 vote alone: whether there are any does not depend on k.
+                sums = _voting.votes(codes[indices[:, :k]], None if weighed is None else weighed[:, :k], len(classes))
+                parameters_of = {"n_neighbors": k, "weights": weighing, "metric": metric}
+                tried.append((parameters_of, sums.argmax(axis=1) != codes))
+    tried.sort(key=lambda one: int(one[1].sum()))
+    best = tried[0][1]
+    return [_configuration(one, wrong, best) for one, wrong in tried]
+
+
+def _configuration(parameters: dict[str, Any], wrong: Array, best: Array) -> Configuration:
+    low, high = wilson_interval(int(wrong.sum()), len(wrong))
+    p = mcnemar_p(int((wrong & ~best).sum()), int((best & ~wrong).sum()))
+    return Configuration(parameters, int(wrong.sum()), low, high, p, p >= 0.05, wrong)
+
+
+def wilson_interval(count: int, total: int) -> tuple[float, float]:
+    """In which the share count / total lies with 95 % probability."""
+    z, p = 1.959963984540054, count / total
+    center, scale = p + z * z / (2 * total), 1 + z * z / total
+    half = z * (p * (1 - p) / total + z * z / (4 * total * total)) ** 0.5
+    return (0.0 if count == 0 else (center - half) / scale), (1.0 if count == total else (center + half) / scale)
+
+
+def mcnemar_p(only_a: int, only_b: int) -> float:
+    """The exact two-sided probability of so uneven a difference between two classifiers by chance."""
+    n, fewer = only_a + only_b, min(only_a, only_b)
+    total = term = 1.0
+    for i in range(fewer, 0, -1):
+        term *= i / (n - i + 1)
+        total += term
+    return min(1.0, 2 * exp(lgamma(n + 1) - lgamma(fewer + 1) - lgamma(n - fewer + 1) - n * log(2) + log(total)))
+
+
+def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: str = "raw",
+             device: str = "auto") -> Array:  # fmt: skip
+    """The indices (int64, ascending) of fewer rows of X (uint8, n × dim) that classify as well: `rule` "edit" drops rows that
+    the others misclassify, "condense" keeps rows that give each row the answer of all, "both" does one after the other.
+
+    Runs the program `mnist-knn condense`: $MNIST_KNN_PROGRAM, or in PATH. Raises FileNotFoundError if it is not installed,
+    ValueError with its message if it fails.
+    """
+    program = os.environ.get("MNIST_KNN_PROGRAM") or shutil.which("mnist-knn")
+    if program is None:
+        raise FileNotFoundError("mnist-knn: not found; expected the program in PATH or $MNIST_KNN_PROGRAM")
+    array = _arrays.vectors(X, "condense")
+    narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array)
+    if narrow is None:
+        raise ValueError("X: has other values than the integers 0 to 255; expected bytes")
+    classes, codes = _arrays.class_labels(y, len(narrow), "condense")
+    if len(classes) > 256:
+        raise ValueError(f"y: has {len(classes)} classes; expected at most 256")
+    side = 28 if narrow.shape[1] == 784 else 1
+    shape = (len(narrow), side, narrow.shape[1] // side)
+    with tempfile.TemporaryDirectory() as folder:
+        images, labels, out = Path(folder, "images"), Path(folder, "labels"), Path(folder, "out")
+        images.write_bytes(_idx_head(shape) + narrow.tobytes())
+        labels.write_bytes(_idx_head(shape[:1]) + codes.astype(np.uint8).tobytes())
+        words = [program, "condense", "--train-images", images, "--train-labels", labels, "-k", n_neighbors, "--rule", rule,
+                 "--method", method, "--device", device, "-q", "--out", out]  # fmt: skip
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode:
+            raise ValueError(done.stderr.strip().split("\n")[-1])
+        return np.loadtxt(out / "kept.csv", np.int64, skiprows=1, ndmin=1)
+
+
+def _idx_head(sizes: tuple[int, ...]) -> bytes:
+    return bytes([0, 0, 8, len(sizes)]) + b"".join(size.to_bytes(4, "big") for size in sizes)

@@ -1,0 +1,444 @@
+"""libmnistknn by ctypes: finding it, the structs of mnist_knn/knn.h, sets, indexes, errors, interruption.
+
+A call lets other Python threads run. Handles are freed with the objects that own them, never while a call uses them.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+import threading
+import weakref
+from pathlib import Path
+from typing import Any, Callable
+
+import numpy as np
+
+_int64, _int32, _pointer, _text = ctypes.c_int64, ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p
+Array = np.ndarray[Any, Any]
+
+DType = np.dtype[Any]
+
+#: Element types of the library, by NumPy's type in this machine's byte order.
+TYPES: dict[DType, int] = {np.dtype(name): i for i, name in enumerate(("uint8", "int8", "float32", "float64"))}
+MAX_K = 1024
+
+
+class _Struct(ctypes.Structure):
+    """A struct of knn.h: struct_size first, fields that are not named are 0. `held`: what its pointers point to."""
+
+    held: Any
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(ctypes.sizeof(self), **fields)
+
+
+class Vectors(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("data", _pointer), ("count", _int64), ("dim", _int64), ("pitch", _int64),
+        ("type", _int32), ("space", _int32), ("stream", _pointer), ("image_rows", _int32), ("image_cols", _int32),
+    ]  # fmt: skip
+
+
+class Files(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("folder", _text), ("images", _text), ("labels", _text), ("first", _int64),
+        ("no_cache", _int32), ("reserved", _int32),
+    ]  # fmt: skip
+
+
+class SetInfo(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("count", _int64), ("dim", _int64), ("image_rows", _int32),
+        ("image_cols", _int32), ("has_labels", _int32), ("type", _int32),
+    ]  # fmt: skip
+
+
+class Settings(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("method", _text), ("metric", _text), ("p", ctypes.c_double),
+        ("weights", _text), ("tie", _text), ("device", _text), ("engine", _text), ("memory", _int64), ("k", _int32),
+        ("threads", _int32), ("progress", _pointer), ("data", _pointer),
+    ]  # fmt: skip
+
+
+class IndexInfo(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("count", _int64), ("method", _text), ("engine", _text),
+        ("device", ctypes.c_char * 32), ("k", _int32), ("reserved", _int32),
+    ]  # fmt: skip
+
+
+class Options(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("progress", _pointer), ("data", _pointer), ("reject", ctypes.c_double),
+    ]  # fmt: skip
+
+
+class NeighborArrays(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("count", _int64), ("indices", _pointer), ("distances", _pointer),
+        ("k", _int32), ("space", _int32), ("stream", _pointer),
+    ]  # fmt: skip
+
+
+class AnswerArrays(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("count", _int64), ("labels", _pointer), ("vote_shares", _pointer),
+        ("probabilities", _pointer), ("p_values", _pointer), ("rejected", _pointer), ("neighbors", _pointer),
+    ]  # fmt: skip
+
+
+class Picture(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("data", _pointer), ("size", _int64), ("pitch", _int64), ("rows", _int32),
+        ("cols", _int32), ("many", _int32), ("reserved", _int32),
+    ]  # fmt: skip
+
+
+class DigitOfPicture(_Struct):
+    _fields_ = [
+        ("struct_size", ctypes.c_size_t), ("pixels", _pointer), ("reason", _text), ("probability", ctypes.c_double),
+        ("vote_share", ctypes.c_double), ("p_value", ctypes.c_double), ("label", _int32), ("guess", _int32),
+        ("x", _int32), ("y", _int32), ("w", _int32), ("h", _int32),
+    ]  # fmt: skip
+
+
+_FUNCTIONS = {
+    "knn_set_create": [_pointer, _pointer, _pointer], "knn_set_open": [_pointer, _pointer],
+    "knn_set_add": [_pointer, _pointer, _pointer], "knn_set_get_info": [_pointer, _pointer],
+    "knn_set_read": [_pointer, _int64, _int64, _pointer, _pointer],
+    "knn_index_create": [_pointer, _pointer, _pointer], "knn_index_save": [_pointer, _text],
+    "knn_index_open": [_pointer, _text, _pointer, _pointer], "knn_index_get_info": [_pointer, _pointer],
+    "knn_search": [_pointer, _pointer, _pointer, _pointer],
+    "knn_search_rows": [_pointer, _pointer, _int64, _pointer, _pointer],
+    "knn_classify": [_pointer, _pointer, _pointer, _pointer],
+    "knn_classify_rows": [_pointer, _pointer, _int64, _pointer, _pointer],
+    "knn_digits_read": [_pointer, _pointer, _pointer, _pointer], "knn_digits_get_count": [_pointer, _pointer],
+    "knn_digits_get": [_pointer, _int64, _pointer],
+}  # fmt: skip
+_RELEASES = ("knn_set_free", "knn_index_free", "knn_digits_free")
+
+_loaded: ctypes.CDLL | None = None
+
+
+_SONAME = "libmnistknn.so.0"
+
+
+def _load() -> ctypes.CDLL:
+    """Beside the package, $MNIST_KNN_LIBRARY, or where the system's linker finds it. Raises OSError."""
+    beside = Path(__file__).resolve().parent / _SONAME
+    name = str(beside) if beside.is_file() else os.environ.get("MNIST_KNN_LIBRARY") or _SONAME
+    try:
+        return ctypes.CDLL(name)
+    except OSError as error:
+        raise OSError(f"{name}: cannot be loaded: {error}; expected {_SONAME} beside the package mnist_knn, in "
+                      "$MNIST_KNN_LIBRARY, or installed") from error  # fmt: skip
+
+
+def library() -> ctypes.CDLL:
+    """The library, loaded by the first call. Raises OSError."""
+    global _loaded
+    if _loaded is None:
+        loaded = _load()
+        for name, arguments in _FUNCTIONS.items():
+            function = getattr(loaded, name)
+            function.argtypes, function.restype = arguments, ctypes.c_int
+        for name in _RELEASES:
+            function = getattr(loaded, name)
+            function.argtypes, function.restype = [_pointer], None
+        for name in ("knn_last_error", "knn_version"):
+            getattr(loaded, name).restype = _text
+        loaded.knn_has.argtypes, loaded.knn_has.restype = [_text], ctypes.c_int
+        _loaded = loaded
+    return _loaded
+
+
+def library_version() -> str:
+    """Of libmnistknn, as "0.1.0"."""
+    return str(library().knn_version().decode())
+
+
+def has(feature: str) -> bool:
+    """Whether the library can do this: "cuda", "pictures", "device-memory", or an element type such as "float32"."""
+    return bool(library().knn_has(feature.encode()))
+
+
+# KNN_INVALID to KNN_INTERNAL. KNN_STOPPED is raised by what asked for it.
+_ERRORS: dict[int, type[Exception]] = {
+    1: ValueError, 2: ValueError, 3: OSError, 4: RuntimeError, 5: MemoryError, 6: InterruptedError, 7: RuntimeError,
+}  # fmt: skip
+
+
+def _raise(status: int) -> None:
+    text = library().knn_last_error().decode(errors="replace")
+    raise _ERRORS.get(status, RuntimeError)(text)
+
+
+# Python's handlers of signals run in the main thread, and not while that is in a call. So long calls of the main thread
+# run in another one. What the library calls now and then, "progress", must answer whether to stop: strlen of one byte that
+# is 0 until it is to stop. A callback in Python would have to wait for the interpreter's lock each time.
+_strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p).value
+
+#: Products of elements from which a search may take longer than 0.1 s on a slow processor.
+LONG_CALL = 100_000_000
+
+
+def call(name: str, *arguments: Any, stop: Any = None) -> None:
+    """Calls a function of the library; raises what its status says. `stop`: a struct with progress and data, of a call that
+    may take long: then Ctrl-C stops it."""
+    function = getattr(library(), name)
+    for argument in arguments:
+        if isinstance(argument, Handle):
+            argument.check()
+    if stop is None or threading.current_thread() is not threading.main_thread():
+        status = function(*arguments)
+        if status:
+            _raise(status)
+        return
+    flag = stop.held = ctypes.create_string_buffer(2)
+    stop.progress, stop.data = _strlen, ctypes.addressof(flag)
+    done = threading.Event()
+    raised: list[BaseException] = []
+
+    def run() -> None:  # `arguments` keeps what the library reads and writes
+        try:
+            status = function(*arguments)
+            if status:
+                _raise(status)  # the text of the error is this thread's
+        except BaseException as error:
+            raised.append(error)
+        finally:
+            done.set()
+
+    try:
+        _thread.start_new_thread(run, ())
+        done.wait()
+    except BaseException as error:  # KeyboardInterrupt, or what another handler of a signal raises
+        if isinstance(error, RuntimeError) and not done.is_set() and "start new thread" in str(error):
+            run()
+        else:
+            flag[0] = b"1"
+            _wait(done)
+            raise
+    if raised:
+        raise raised[0]
+
+
+def _wait(done: threading.Event) -> None:
+    """Until it is set, whatever signals come."""
+    while not done.is_set():
+        try:
+            done.wait()
+        except BaseException:  # the first one is raised
+            pass
+
+
+class ForkError(RuntimeError):
+    """A handle of the parent process is used in a forked child, where the library's threads and locks are not."""
+
+
+class Handle:
+    """A handle of the library; freed with this object, in the process that made it."""
+
+    def __init__(self, release: str, make: Callable[[Any], None]) -> None:
+        handle = _pointer()
+        make(ctypes.byref(handle))
+        self._as_parameter_ = handle  # what ctypes passes
+        self._process = os.getpid()
+        weakref.finalize(self, _free, release, handle, self._process).atexit = False
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process made it, and did not inherit it by fork."""
+        return self._process == os.getpid()
+
+    def check(self) -> None:
+        """Raises ForkError unless this process made it."""
+        if not self.is_ours:
+            raise ForkError("an index of the parent process is used after fork; expected one that this process made")
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"{type(self).__name__}: has no form that can be pickled; expected an estimator")
+
+
+def _free(release: str, handle: ctypes.c_void_p, process: int) -> None:
+    if process == os.getpid():
+        getattr(library(), release)(handle)
+
+
+def vectors_of(array: Array, shape: tuple[int, int] = (0, 0)) -> Vectors:
+    """A 2-D array (count × dim) of an element type of the library as its struct, without a copy: elements of a row lie
+    one behind the other. `shape`: rows and columns of the images, if they are images."""
+    if array.ndim != 2 or array.dtype not in TYPES:
+        raise TypeError(f"vectors: have {array.ndim} dimensions of {array.dtype}; expected 2 of uint8, int8, float32 or "
+                        "float64")  # fmt: skip
+    count, dim = array.shape
+    row_step, step = array.strides
+    if step != array.itemsize and dim > 1 or row_step < dim * array.itemsize and count > 1:
+        raise ValueError("vectors: have gaps between the elements of a row; expected C order")
+    pitch = row_step if count > 1 else 0
+    vectors = Vectors(data=array.ctypes.data, count=count, dim=dim, pitch=pitch, type=TYPES[array.dtype],
+                      image_rows=shape[0], image_cols=shape[1])  # fmt: skip
+    vectors.held = array
+    return vectors
+
+
+def _address(array: Array | None) -> int | None:
+    return None if array is None else array.ctypes.data
+
+
+class TrainingSet(Handle):
+    """Vectors (count × dim), and perhaps a label 0 to 255 for each.
+
+    Raises TypeError, ValueError, MemoryError."""
+
+    def __init__(self, array: Array, labels: Array | None = None,
+                 shape: tuple[int, int] = (0, 0)) -> None:  # fmt: skip
+        vectors = vectors_of(array, shape)
+        labels = _labels_of(labels, len(array))
+        super().__init__("knn_set_free", lambda handle: call(
+            "knn_set_create", ctypes.byref(vectors), _address(labels), handle))  # fmt: skip
+        self.dim, self._count = int(array.shape[1]), len(array)
+
+    @classmethod
+    def of_files(cls, folder: str | None = None) -> TrainingSet:
+        """The training set of a folder with files named as MNIST's; None: where the program looks, else digits that the
+        library draws. Raises OSError."""
+        files = Files(folder=None if folder is None else os.fsencode(folder))
+        self = cls.__new__(cls)
+        Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_open", ctypes.byref(files), handle))
+        self.dim, self._count = int(self.info.dim), int(self.info.count)
+        return self
+
+    def read(self, rows: Array) -> tuple[Array, Array]:
+        """Copies of some rows, by index (n): vectors (n × dim) and labels (uint8, n), of a set with labels."""
+        info = self.info
+        vectors = np.empty((len(rows), self.dim), list(TYPES)[info.type])
+        labels = np.empty(len(rows), np.uint8)
+        for i, row in enumerate(rows):
+            call("knn_set_read", self, int(row), 1, _address(vectors[i]), _address(labels[i : i + 1]))
+        return vectors, labels
+
+    def add(self, array: Array, labels: Array | None = None) -> None:
+        """Appends vectors, which later searches of the set's indexes find."""
+        vectors = vectors_of(array)
+        labels = _labels_of(labels, len(array))
+        call("knn_set_add", self, ctypes.byref(vectors), _address(labels))
+        self._count = int(self.info.count)
+
+    @property
+    def info(self) -> SetInfo:
+        info = SetInfo()
+        call("knn_set_get_info", self, ctypes.byref(info))
+        return info
+
+    def __len__(self) -> int:
+        return self._count
+
+
+def _labels_of(labels: Array | None, count: int) -> Array | None:
+    if labels is None:
+        return None
+    if labels.dtype != np.uint8 or labels.shape != (count,):
+        raise TypeError(f"labels: are {labels.dtype} of shape {labels.shape}; expected uint8 of shape ({count},)")
+    return np.ascontiguousarray(labels)
+
+
+class Index(Handle):
+    """A training set opened by a method; settings are those of knn_settings (method, metric, p, weights, tie, device,
+    engine, memory, k, threads). Several threads may search it at a time.
+
+    Raises ValueError, OSError (data, a file), RuntimeError (a device), MemoryError, KeyboardInterrupt."""
+
+    def __init__(self, training: TrainingSet, file: str | None = None, **settings: Any) -> None:
+        for name in ("k", "threads", "memory"):
+            if not 0 <= settings.get(name, 0) < 2 ** (63 if name == "memory" else 31):
+                raise ValueError(f"{name} {settings[name]}: is out of range; expected 0 or more")
+        given = Settings(**{name: os.fsencode(value) if isinstance(value, str) else value
+                            for name, value in settings.items() if value is not None})  # fmt: skip
+        name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (os.fsencode(file),))
+        super().__init__("knn_index_free", lambda handle: call(
+            name, training, *more, ctypes.byref(given), handle, stop=given))  # fmt: skip
+        self.training = training
+        self.device = self.info.device.decode()
+        self._reads_pixels = given.method in (None, b"raw")
+
+    @property
+    def info(self) -> IndexInfo:
+        info = IndexInfo()
+        call("knn_index_get_info", self, ctypes.byref(info))
+        return info
+
+    def _stop(self, options: Options, count: int) -> Options | None:
+        """The options, if the search of so many queries may take long."""
+        work = count * self.training.dim * len(self.training)
+        return options if work >= LONG_CALL or not self._reads_pixels else None
+
+    def search(self, queries: Array | None, k: int, distances: bool = True) -> tuple[Any, Any]:
+        """The k nearest of each query: indices (uint32), and distances (float64; of l2 squared) or None, both count × k.
+        `queries` None: of each row of the set, which is left out."""
+        count = len(self.training) if queries is None else len(queries)
+        if not 0 < k <= MAX_K:
+            raise ValueError(f"k {k}: is out of range; expected 1 to {MAX_K}")
+        indices = np.empty((count, k), np.uint32)
+        lengths = np.empty((count, k), np.float64) if distances else None
+        arrays = NeighborArrays(count=count, indices=indices.ctypes.data, distances=_address(lengths), k=k)
+        arrays.held = indices, lengths
+        self._run("search", queries, count, Options(), arrays)
+        return indices, lengths
+
+    def classify(self, queries: Array | None, wanted: tuple[str, ...] = ("labels",),
+                 reject: float = 0) -> dict[str, Array]:  # fmt: skip
+        """Answers by the votes of neighbors, each an array of length count: labels, rejected (uint8), vote_shares,
+        probabilities, p_values (float64). `queries` None: of each row of the set by the others."""
+        count = len(self.training) if queries is None else len(queries)
+        answers = {name: np.empty(count, np.uint8 if name in ("labels", "rejected") else np.float64) for name in wanted}
+        arrays = AnswerArrays(count=count, **{name: array.ctypes.data for name, array in answers.items()})
+        arrays.held = answers
+        self._run("classify", queries, count, Options(reject=reject), arrays)
+        return answers
+
+    def _run(self, what: str, queries: Array | None, count: int, options: Options, out: Any) -> None:
+        stop = self._stop(options, count)
+        if queries is None:
+            call(f"knn_{what}_rows", self, None, count, ctypes.byref(options), ctypes.byref(out), stop=stop)
+        else:
+            vectors = vectors_of(queries)
+            call(f"knn_{what}", self, ctypes.byref(vectors), ctypes.byref(options), ctypes.byref(out), stop=stop)
+
+    def save(self, file: str) -> None:
+        """Writes the method and what it has fitted to the set."""
+        call("knn_index_save", self, os.fsencode(file))
+
+
+class Digits(Handle):
+    """The digits of a picture: encoded bytes, or gray pixels (rows × cols, uint8, 255 = white).
+
+    Raises OSError if it cannot be read, ValueError if the library has no pictures."""
+
+    def __init__(self, index: Index, content: bytes | Array, many: bool, reject: float) -> None:
+        options = Options(reject=reject)
+        if isinstance(content, bytes):
+            held = ctypes.create_string_buffer(content, max(len(content), 1))
+            picture = Picture(data=ctypes.addressof(held), size=len(content), many=many)
+            picture.held = held
+            if not content:
+                raise ValueError("picture: has no bytes; expected PNG, JPEG, BMP, TIFF, WebP or PGM")
+        else:
+            pixels = np.ascontiguousarray(content)
+            if pixels.ndim != 2 or pixels.dtype != np.uint8 or pixels.size == 0:
+                raise TypeError(f"picture: is {pixels.dtype} of shape {pixels.shape}; expected uint8, rows × cols")
+            picture = Picture(data=pixels.ctypes.data, rows=pixels.shape[0], cols=pixels.shape[1], many=many)
+            picture.held = pixels
+        super().__init__("knn_digits_free", lambda handle: call(
+            "knn_digits_read", index, ctypes.byref(picture), ctypes.byref(options), handle, stop=options))  # fmt: skip
+
+    def read(self) -> list[DigitOfPicture]:
+        count = _int64()
+        call("knn_digits_get_count", self, ctypes.byref(count))
+        digits = [DigitOfPicture() for _ in range(count.value)]
+        for i, digit in enumerate(digits):
+            call("knn_digits_get", self, i, ctypes.byref(digit))
+        return digits

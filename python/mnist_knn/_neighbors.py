@@ -1,0 +1,278 @@
+"""scikit-learn's estimators of neighbors over a resident index: exact, the same on every device.
+
+Neighbors are ordered by (distance, index), both ascending. Vectors of uint8, int8, float32 and float64 are searched as they
+are; of other types as float64, or float32 where that has every value. Where all values are integers from 0 to 255 and the
+metric is Euclidean or Manhattan, they are searched as bytes: the distances are the same, and the search is many times faster.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _arrays, _voting
+from ._arrays import BYTE
+from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin
+from ._library import Array, DType, Index, TrainingSet, has
+
+#: The library's names of scikit-learn's metrics.
+_METRICS = {
+    "euclidean": "l2", "l2": "l2", "sqeuclidean": "l2", "manhattan": "l1", "cityblock": "l1", "l1": "l1",
+    "cosine": "cosine", "correlation": "pearson", "pearson": "pearson", "lp": "lp",
+}  # fmt: skip
+_INTEGRAL = ("l2", "l1")
+_MODES = ("connectivity", "distance")
+
+
+def library_metric(metric: str | None, p: float | None, method: str) -> tuple[str | None, float]:
+    """The library's name of a metric (None: the method's) and exponent. Raises ValueError."""
+    if metric is None and (p is None or p == 2):
+        return ("l2" if method == "raw" else None), 0.0
+    if metric in (None, "minkowski", "lp"):
+        if p is None or not p > 0:
+            raise ValueError(f"p {p}: is no exponent; expected a number above 0")
+        return {1.0: ("l1", 0.0), 2.0: ("l2", 0.0)}.get(float(p), ("lp", float(p)))
+    if metric not in _METRICS:
+        raise ValueError(f"metric {metric!r}: is unknown; expected None, 'minkowski', {', '.join(map(repr, _METRICS))}")
+    return _METRICS[metric], 0.0
+
+
+class _Fitted(BaseEstimator):
+    """A training set with an index for each element type that was asked for. Parameters are those of the subclasses."""
+
+    n_neighbors: int
+    metric: str | None
+    p: float
+    method: str
+    device: str
+    engine: str | None
+
+    def _fit(self, X: Any, labels: Array | None = None, **settings: Any) -> Any:
+        name = type(self).__name__
+        if not isinstance(self.n_neighbors, (int, np.integer)) or isinstance(self.n_neighbors, bool):
+            raise TypeError(f"n_neighbors {self.n_neighbors!r}: is {type(self.n_neighbors).__name__}; expected an int")
+        if self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors {self.n_neighbors}: is too small; expected 1 or more")
+        metric, exponent = library_metric(self.metric, self.p, self.method)
+        names = _arrays.column_names(X)
+        array = _arrays.vectors(X, name)
+        if labels is not None and len(labels) != len(array):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(array)}, {len(labels)}]")
+        self.n_features_in_ = array.shape[1]
+        self.n_samples_fit_ = len(array)
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.effective_metric_ = self.metric or "euclidean"
+        self._fit_X, self._labels = array, labels
+        self._metric = metric
+        self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
+                          "engine": self.engine, **settings}  # fmt: skip
+        self._indexes: dict[DType, Index] = {}
+        self._type = array.dtype
+        narrowed = _arrays.narrowed(array) if self._type != BYTE and metric in _INTEGRAL else None
+        if narrowed is not None:
+            self._type = BYTE
+        self._index(self._type, narrowed)
+        return self
+
+    def _index(self, kind: DType, array: Array | None = None) -> Index:
+        """The index of this element type: opened now where there is none, or where it is of the process before a fork."""
+        index = self._indexes.get(kind)
+        if index is None or not index.is_ours:
+            if index is not None and has("cuda") and index.device != "cpu":
+                raise RuntimeError(f"device {self.device!r}: the process forked after it used the GPU; expected that each "
+                                   "process fits its own, or device 'cpu'")  # fmt: skip
+            array = _arrays.as_type(self._fit_X, kind) if array is None else array
+            shape = (28, 28) if self.method != "raw" and array.shape[1] == 784 else (0, 0)
+            index = Index(TrainingSet(array, self._labels, shape), **self._settings)
+            self._indexes[kind] = index
+        return index
+
+    def _asked(self, X: Any) -> tuple[Index, Array | None]:
+        """The queries (n × dim) as one of the indexes takes them, and that index. X None: the training set's rows."""
+        if not hasattr(self, "_indexes"):
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
+                                 "arguments before using this estimator.")  # fmt: skip
+        if X is None:
+            return self._index(self._type), None
+        array = _arrays.vectors(X, type(self).__name__)
+        _arrays.check_columns(self, X, array.shape[1])
+        if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
+            return self._index(self._type), _arrays.as_type(array, self._type)
+        if self._type == BYTE and (narrowed := _arrays.narrowed(array)) is not None:
+            return self._index(BYTE), narrowed
+        both = np.result_type(array, self._fit_X)
+        wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8
+        return self._index(wide), _arrays.as_type(array, wide)
+
+    def _search(self, X: Any, n_neighbors: int | None, distances: bool) -> tuple[Array, Array | None]:
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if not isinstance(k, (int, np.integer)):
+            raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
+        if k < 1:
+            raise ValueError(f"Expected n_neighbors > 0. Got {k}")
+        index, array = self._asked(X)
+        most = self.n_samples_fit_ - (1 if X is None else 0)
+        if k > most:
+            raise ValueError(f"Expected n_neighbors <= n_samples, but n_samples = {most}, n_neighbors = {k}")
+        indices, lengths = index.search(array, int(k), distances)
+        if lengths is not None and self._metric == "l2" and self.metric != "sqeuclidean":
+            np.sqrt(lengths, out=lengths)
+        return indices.astype(np.intp), lengths
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The nearest training rows of each query, by (distance, index).
+
+        X: n × dim, or None: every training row, each left out of its own neighbors. Returns distances (float64, n × k;
+        Euclidean unless the metric is another; of re-ranked methods the distances of their descriptors) and indices (int64,
+        n × k), or the indices alone. Raises ValueError, TypeError.
+        """
+        indices, lengths = self._search(X, n_neighbors, return_distance)
+        return (lengths, indices) if return_distance else indices
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
+        """The neighbors as a sparse matrix (CSR, n × training rows) of ones, or of distances with mode="distance"."""
+        if mode not in _MODES:
+            raise ValueError(f"mode {mode!r}: is unknown; expected 'connectivity' or 'distance'")
+        from scipy.sparse import csr_matrix
+
+        indices, lengths = self._search(X, n_neighbors, mode == "distance")
+        n, k = indices.shape
+        values = np.ones(n * k) if lengths is None else lengths.ravel()
+        return csr_matrix((values, indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.n_samples_fit_))
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if "_indexes" in state:
+            state["_indexes"] = {}  # opened again by the first search
+        return state
+
+
+class NearestNeighbors(_Fitted):
+    """Exact nearest neighbors, as scikit-learn's class of this name.
+
+    n_neighbors: 1 to 1024. metric: None or "minkowski" with the exponent p (2: Euclidean, 1: Manhattan), "euclidean",
+    "sqeuclidean", "manhattan", "cosine", "correlation". method: "raw", "gradients", "accurate", or a file of
+    `mnist-knn tune --save`; all but "raw" need images of uint8. device: "auto", "cpu", "gpu", "gpu:N", "gpu:all". engine:
+    None, "classic", "tensor", "cpu", "auto".
+
+    >>> import numpy as np
+    >>> model = NearestNeighbors(n_neighbors=2).fit(np.array([[0, 0], [3, 4], [0, 1]], np.uint8))
+    >>> distances, indices = model.kneighbors([[0, 0]])
+    >>> distances.tolist(), indices.tolist()
+    ([[0.0, 1.0]], [[0, 2]])
+    >>> model.kneighbors(n_neighbors=1, return_distance=False).ravel().tolist()  # each row by the others
+    [2, 2, 0]
+    """
+
+    def __init__(self, n_neighbors: int = 5, *, metric: str | None = None, p: float = 2, method: str = "raw",
+                 device: str = "auto", engine: str | None = None) -> None:  # fmt: skip
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.p = p
+        self.method = method
+        self.device = device
+        self.engine = engine
+
+    def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
+        """Opens X (n × dim), which is not copied if it is a C-contiguous array of a type of the library."""
+        self._fit(X)
+        return self
+
+
+class KNeighborsTransformer(TransformerMixin, _Fitted):
+    """X to its graph of neighbors: CSR for what takes metric="precomputed" (t-SNE, UMAP, DBSCAN, Isomap).
+
+    mode: "distance", where each row has n_neighbors and itself, or "connectivity". Other parameters: NearestNeighbors.
+
+    >>> import numpy as np
+    >>> KNeighborsTransformer(n_neighbors=1).fit_transform(np.array([[0], [3], [5]], np.uint8)).toarray().tolist()
+    [[0.0, 3.0, 0.0], [0.0, 0.0, 2.0], [0.0, 2.0, 0.0]]
+    """
+
+    def __init__(self, n_neighbors: int = 5, *, mode: str = "distance", metric: str | None = None, p: float = 2,
+                 method: str = "raw", device: str = "auto", engine: str | None = None) -> None:  # fmt: skip
+        self.n_neighbors = n_neighbors
+        self.mode = mode
+        self.metric = metric
+        self.p = p
+        self.method = method
+        self.device = device
+        self.engine = engine
+
+    def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
+        """Opens X (n × dim)."""
+        if self.mode not in _MODES:
+            raise ValueError(f"mode {self.mode!r}: is unknown; expected 'connectivity' or 'distance'")
+        self._fit(X)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The graph of X (n × dim) in the training rows: CSR, n × training rows."""
+        return self.kneighbors_graph(X, self.n_neighbors + (1 if self.mode == "distance" else 0), self.mode)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns of the graph: "kneighborstransformer0" and so on."""
+        self._asked(None)
+        name = type(self).__name__.lower()
+        return np.asarray([f"{name}{i}" for i in range(self.n_samples_fit_)], dtype=object)
+
+
+class KNeighborsClassifier(ClassifierMixin, _Fitted):
+    """Classification by the votes of the exact nearest neighbors, as scikit-learn's class of this name.
+
+    weights: "uniform", "distance" (1/d, as scikit-learn means it), "inverse_square" (1/d², as the program means it), or a
+    function from distances (n × k) to weights. Equal votes go to the smallest class. Labels are of any type that can be
+    sorted. Other parameters: NearestNeighbors. A method with votes of its own, as "accurate" has, predicts by them if weights
+    is "uniform"; n_neighbors is then its k.
+
+    >>> import numpy as np
+    >>> model = KNeighborsClassifier(n_neighbors=3).fit(np.array([[0], [1], [2], [9]], np.uint8), ["a", "a", "b", "b"])
+    >>> model.predict([[1], [8]]).tolist(), model.predict_proba([[1]]).round(3).tolist()
+    (['a', 'b'], [[0.667, 0.333]])
+    """
+
+    def __init__(self, n_neighbors: int = 5, *, weights: str | Callable[[Array], Array] | None = "uniform",
+                 metric: str | None = None, p: float = 2, method: str = "raw", device: str = "auto",
+                 engine: str | None = None) -> None:  # fmt: skip
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.p = p
+        self.method = method
+        self.device = device
+        self.engine = engine
+
+    def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
+        """Opens X (n × dim) with the labels y (n)."""
+        _voting.check_weights(self.weights)
+        array = _arrays.to_array(X)
+        self.classes_, self._codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)
+        if self.method == "raw" or self.method == "gradients":
+            self._fit(X)
+        else:
+            if len(self.classes_) > 256:
+                raise ValueError(f"method {self.method!r}: there are {len(self.classes_)} classes; expected at most 256")
+            self._fit(X, self._codes.astype(np.uint8), k=int(self.n_neighbors))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row of X (n × dim), or of each training row by the others if X is None: an array of length n."""
+        if getattr(self, "_labels", None) is not None and self.weights in ("uniform", None):
+            index, array = self._asked(X)
+            return np.asarray(self.classes_[index.classify(array)["labels"]])
+        sums = self._votes(X)
+        return np.asarray(self.classes_[sums.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_."""
+        sums = self._votes(X)
+        sums /= sums.sum(axis=1, keepdims=True)
+        return sums
+
+    def _votes(self, X: Any) -> Array:
+        indices, lengths = self._search(X, None, self.weights not in ("uniform", None))
+        return _voting.votes(self._codes[indices], _voting.weigh(lengths, self.weights), len(self.classes_))

@@ -1,0 +1,75 @@
+"""Digits for the eye: tables in notebooks, explanations, PIL images."""
+
+from __future__ import annotations
+
+import base64
+import html
+import struct
+import zlib
+from typing import Any, Iterable
+
+import numpy as np
+
+from ._library import Array
+
+_ZOOM, _GAP, _TEXT = 3, 8, 14  # pixels
+
+
+def png(gray: Array) -> bytes:
+    """A PNG of gray pixels (uint8, rows × columns)."""
+
+    def chunk(name: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+    rows, columns = gray.shape
+    lines = b"".join(b"\0" + row.tobytes() for row in gray)
+    head = struct.pack(">IIBBBBB", columns, rows, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
+
+
+def table(digits: Iterable[Any]) -> str:
+    """HTML with a row for each digit: pixels, answer, probability, reason."""
+    rows = []
+    for digit in digits:
+        data = base64.b64encode(png(255 - digit.pixels)).decode()
+        answer = f"? ({digit.guess})" if digit.rejected and digit.guess >= 0 else "?" if digit.rejected else digit.label
+        rows.append(f'<tr><td><img width="56" height="56" style="image-rendering:pixelated" '
+                    f'src="data:image/png;base64,{data}" alt=""></td><td>{answer}</td><td>{digit.probability:.2%}</td>'
+                    f"<td>{html.escape(digit.reason)}</td></tr>")  # fmt: skip
+    return "<table><tr><th></th><th>digit</th><th>probability</th><th>rejected because</th></tr>" + "".join(rows) + "</table>"
+
+
+def upright(image: Any) -> Array:
+    """A PIL image as its EXIF orientation wants it: uint8, rows × columns, or a third axis of 4 colors."""
+    from PIL import ImageOps
+
+    image = ImageOps.exif_transpose(image)
+    is_gray = image.mode in ("1", "L")
+    return np.asarray(image.convert("L" if is_gray else "RGBA"))
+
+
+def explanation(digit: Any, images: Array, labels: Array, distances: Array) -> Any:
+    """The digit, then training images (n × 28 × 28) with labels and distances: a PIL image, or else a matplotlib figure."""
+    head = f"? {digit.guess}" if digit.rejected else str(digit.label)
+    titles = [f"{head}  {digit.probability:.1%}"] + [f"{label}: {distance:g}" for label, distance in zip(labels, distances)]
+    tiles = [255 - digit.pixels] + [255 - image for image in images]
+    try:
+        from PIL import Image, ImageDraw
+    except ImportError:
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(1.2 * len(tiles), 1.5))
+        for i, (tile, title) in enumerate(zip(tiles, titles)):
+            axes = figure.add_subplot(1, len(tiles), i + 1)
+            axes.imshow(tile, cmap="gray", vmin=0, vmax=255)
+            axes.set_title(title, fontsize=7)
+            axes.set_axis_off()
+        return figure
+    side = 28 * _ZOOM
+    canvas = Image.new("L", (len(tiles) * (side + _GAP), side + _TEXT), 255)
+    draw = ImageDraw.Draw(canvas)
+    for i, (tile, title) in enumerate(zip(tiles, titles)):
+        left = i * (side + _GAP)
+        draw.text((left, 1), title, fill=0)
+        canvas.paste(Image.fromarray(np.ascontiguousarray(tile)).resize((side, side), Image.NEAREST), (left, _TEXT))
+    return canvas

@@ -1,0 +1,195 @@
+"""Commands as functions: the same results as the program's files; data sets; what is refused."""
+
+import gzip
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+import numpy as np
+from mnist_knn import KNeighborsClassifier, audit, condense, graph, load_mnist, read_idx, tune
+
+RANDOM = np.random.default_rng(11)
+PROGRAM = os.environ.get("MNIST_KNN_PROGRAM")
+
+
+def idx(array):
+    return bytes([0, 0, 8, array.ndim]) + b"".join(n.to_bytes(4, "big") for n in array.shape) + array.tobytes()
+
+
+def digits(n):
+    """Images of 28 × 28 in 10 overlapping classes, some labels wrong."""
+    y = RANDOM.integers(0, 10, n, np.uint8)
+    centers = np.random.default_rng(1).integers(0, 140, (10, 784))
+    X = np.clip(centers[y] + RANDOM.normal(0, 160, (n, 784)), 0, 255).astype(np.uint8)
+    y[: n // 20] = RANDOM.integers(0, 10, n // 20, np.uint8)
+    return X, y
+
+
+class Folder:
+    """With files in MNIST's form; also as a command line of the program."""
+
+    def __init__(self, X, y):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.path = Path(self.temporary.name)
+        for name in ("train", "t10k"):
+            (self.path / f"{name}-images-idx3-ubyte").write_bytes(idx(X.reshape(len(X), 28, 28)))
+            (self.path / f"{name}-labels-idx1-ubyte").write_bytes(idx(y))
+
+    def run(self, *words):
+        words = [PROGRAM, words[0], "--data", self.path, *words[1:], "-q", "--device", "cpu"]
+        subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL)
+
+
+@unittest.skipUnless(PROGRAM, "the program is needed: MNIST_KNN_PROGRAM is not set")
+class AsTheProgram(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.X, cls.y = digits(400)
+        cls.folder = Folder(cls.X, cls.y)
+        cls.out = cls.folder.path
+        cls.addClassCleanup(cls.folder.temporary.cleanup)
+
+    def test_audit(self):
+        for k, method in ((5, "raw"), (3, "gradients")):
+            self.folder.run("audit", "--method", method, "-k", k, "--csv", self.out / "audit.csv")
+            rows = [line.split(",") for line in (self.out / "audit.csv").read_text().split()[1:]]
+            ours = audit(self.X, self.y, k, method=method)
+            self.assertEqual([[str(a), str(b), str(c)] for a, b, c in zip(ours.index, ours.label, ours.suggested)],
+                             [row[1:4] for row in rows])  # fmt: skip
+            np.testing.assert_allclose(ours.probability, [float(row[4]) for row in rows], atol=1e-6)
+            self.assertGreater(len(ours), 0)
+
+    def test_graph(self):
+        self.folder.run("graph", "-k", 7, "--npy", self.out / "graph")
+        ours = graph(self.X, 7)
+        np.testing.assert_array_equal(ours.indices, np.load(self.out / "graph-indices.npy"))
+        np.testing.assert_allclose(ours.distances**2, np.load(self.out / "graph-distances.npy"), rtol=1e-12)
+
+    def test_forms_of_the_graph(self):
+        support.require("scipy")
+        from scipy.io import mmread
+
+        ours = graph(self.X, 4)
+        for form in ("directed", "mutual", "symmetric"):
+            self.folder.run("graph", "-k", 4, "--form", form, "--mtx", self.out / "graph.mtx")
+            theirs = mmread(self.out / "graph.mtx").tocsr()
+            found = ours.matrix(form)
+            self.assertEqual((found.nnz, (found != 0).sum()), (theirs.nnz, (theirs != 0).sum()))
+            difference = found.power(2) - theirs
+            self.assertLess(abs(difference).max(), 1e-6)
+        np.testing.assert_array_equal(ours.in_degrees(), np.bincount(ours.indices.ravel(), minlength=400))
+
+    def test_tune(self):
+        import json
+
+        self.folder.run("tune", "-k", "1-12", "--transform", "raw", "--json", self.out / "tune.json")
+        theirs = {}
+        for one in json.loads((self.out / "tune.json").read_text())["configurations"]:
+            if one["tie"] == "smallest" and one["vote"] == "majority":
+                theirs[one["k"], one["weights"]] = one
+        ours = tune(self.X, self.y, range(1, 13), ["uniform", "inverse_square"])
+        self.assertEqual(len(ours), len(theirs))
+        for one in ours:
+            weights = {"uniform": "uniform", "inverse_square": "distance"}[one.parameters["weights"]]
+            same = theirs[one.parameters["n_neighbors"], weights]
+            self.assertEqual(one.errors, same["errors"])
+            self.assertAlmostEqual(one.error_low, same["error_low"], 6)
+            self.assertAlmostEqual(one.error_high, same["error_high"], 6)
+
+    def test_condense(self):
+        for rule in ("edit", "condense", "both"):
+            kept = condense(self.X, [f"digit {label}" for label in self.y], 1, rule, device="cpu")
+            self.folder.run("condense", "-k", 1, "--rule", rule, "--out", self.out / rule)
+            self.assertEqual([str(i) for i in kept], (self.out / rule / "kept.csv").read_text().split()[1:])
+        kept = condense(self.X, self.y, 1, "condense", device="cpu")
+        self.assertLess(len(kept), 400)
+        model = KNeighborsClassifier(1).fit(self.X[kept], self.y[kept])
+        self.assertEqual(model.score(self.X, self.y), 1)  # no equal images
+
+
+class Functions(unittest.TestCase):
+    def test_tune_is_leave_one_out_of_each(self):
+        X, y = digits(150)
+        for one in tune(X, y, [1, 4, 9], ["uniform", "distance", "inverse_square"], ["euclidean", "manhattan"]):
+            model = KNeighborsClassifier(**one.parameters).fit(X, y)
+            np.testing.assert_array_equal(model.predict(None) != y, one.wrong)
+            self.assertEqual(one.errors, one.wrong.sum())
+
+    def test_tune_has_the_best_first(self):
+        X, y = digits(150)
+        found = tune(X, y)
+        self.assertEqual(len(found), 60)
+        self.assertEqual([one.errors for one in found], sorted(one.errors for one in found))
+        self.assertEqual((found[0].p_value, found[0].as_good_as_best), (1.0, True))
+
+    def test_audit_finds_wrong_labels(self):
+        X = RANDOM.integers(0, 50, (200, 9), np.uint8)
+        y = np.array(["near"] * 100 + ["far"] * 100)
+        X[100:] += 180
+        y[[3, 150]] = ["far", "near"]
+        found = audit(X, y)
+        self.assertEqual(sorted(found.index[:2]), [3, 150])
+        self.assertEqual(len(found), 2)
+        self.assertTrue((found.probability[:2] > 0.9).all(), found.probability[:3])
+        with self.assertRaisesRegex(ValueError, "one class"):
+            audit(X, np.zeros(200))
+
+    def test_audit_of_a_frame(self):
+        support.require("pandas")
+        import pandas
+
+        frame = pandas.DataFrame({"a": [1, 2, 3, 4, 200, 201, 202, 203], "b": 0}, index=list("stuvwxyz"))
+        found = audit(frame, list("lllhhhhh"), 2).to_frame(frame.index)
+        self.assertEqual((found.index.tolist(), found.suggested.tolist()), (["v"], ["l"]))
+
+    def test_condense_without_the_program(self):
+        before, path = os.environ.pop("MNIST_KNN_PROGRAM", None), os.environ["PATH"]
+        os.environ["PATH"] = ""
+        try:
+            with self.assertRaisesRegex(FileNotFoundError, "mnist-knn: not found; expected"):
+                condense([[0], [1]], [0, 1])
+        finally:
+            os.environ["PATH"] = path
+            if before:
+                os.environ["MNIST_KNN_PROGRAM"] = before
+
+
+class Files(unittest.TestCase):
+    def test_idx_of_every_type(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "file")
+            for code, dtype in ((8, ">u1"), (9, ">i1"), (11, ">i2"), (12, ">i4"), (13, ">f4"), (14, ">f8")):
+                array = RANDOM.integers(-100, 100, (3, 4, 5)).astype(dtype)
+                content = bytes([0, 0, code, 3]) + b"".join(n.to_bytes(4, "big") for n in array.shape) + array.tobytes()
+                for one in (content, gzip.compress(content)):
+                    path.write_bytes(one)
+                    found = read_idx(path)
+                    np.testing.assert_array_equal(found, array)
+                    self.assertTrue(found.dtype.isnative)
+            for bad in (b"", b"PNG", content[:-1], content + b"x", b"\0\0\x08\x03\xff", gzip.compress(content)[:-9],
+                        bytes([0, 0, 14, 3]) + b"\xff" * 12):  # fmt: skip
+                path.write_bytes(bad)
+                with self.assertRaises(ValueError):
+                    read_idx(path)
+            with self.assertRaises(FileNotFoundError):
+                read_idx(path.with_name("none"))
+
+    def test_a_data_set(self):
+        X, y = digits(50)
+        folder = Folder(X, y)
+        self.addCleanup(folder.temporary.cleanup)
+        data = load_mnist(folder.path)
+        np.testing.assert_array_equal(data.X_train, X)
+        np.testing.assert_array_equal(data.y_test, y)
+        (folder.path / "t10k-labels-idx1-ubyte").unlink()
+        with self.assertRaisesRegex(FileNotFoundError, "no MNIST there"):
+            load_mnist(folder.path)
+        (folder.path / "t10k-labels-idx1-ubyte").write_bytes(idx(y[:9]))
+        with self.assertRaisesRegex(ValueError, "a label each"):
+            load_mnist(folder.path)
+
+
+support.main()

@@ -1,0 +1,120 @@
+"""Digits in pictures of every kind, on MNIST: the same answers whatever form a picture has, and as the program's."""
+
+import os
+import pickle
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+import numpy as np
+from mnist_knn import DigitClassifier, has
+
+MNIST = support.mnist()
+RANDOM = np.random.default_rng(3)
+
+
+def images(n):
+    return MNIST.X_test[:n].reshape(n, 28, 28)
+
+
+class Digits(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # Few training images, so that nothing is fitted for seconds.
+        cls.model = DigitClassifier("gradients", device="cpu").fit(MNIST.X_train[:6000], MNIST.y_train[:6000])
+
+    def test_images_as_mnist(self):
+        found = self.model.classify(MNIST.X_test[:300])
+        labels = MNIST.y_test[:300]
+        accepted = ~found.rejected
+        self.assertGreater((found.labels == labels)[accepted].mean(), 0.95)
+        self.assertGreater(accepted.mean(), 0.9)
+        self.assertTrue(((found.probabilities > 0) & (found.probabilities <= 1)).all())
+        np.testing.assert_array_equal(self.model.predict(images(300)), found.labels)
+        np.testing.assert_array_equal(self.model.predict(255 - images(300)), found.labels)
+        self.assertEqual(found[0].box, self.model.classify(images(1))[0].box)
+
+    def test_noise_is_rejected(self):
+        noise = RANDOM.integers(0, 256, (20, 784), np.uint8)
+        self.assertGreater(DigitClassifier("raw").fit(MNIST.X_train[:3000], MNIST.y_train[:3000]).classify(noise).rejected.mean(), 0.9)
+
+    @unittest.skipUnless(has("pictures"), "the library reads no pictures")
+    def test_arrays_of_any_size_polarity_and_type(self):
+        for image, label in zip(images(6), MNIST.y_test):
+            big = np.kron(image, np.ones((4, 4), np.uint8))
+            color = np.repeat(big[..., None], 3, axis=2)
+            clear = np.dstack([np.zeros_like(color), big])  # black ink on nothing
+            forms = [big, 255 - big, color, clear, big / 255, (big / 255).astype(np.float32), big.astype(np.uint16) * 257, big > 127]
+            found = self.model.classify(forms)
+            self.assertEqual(found.labels[:7].tolist(), [label] * 7)
+            self.assertEqual(len({digit.pixels.tobytes() for digit in found[:3]}), 1)
+            self.assertEqual(len({digit.pixels.tobytes() for digit in found[4:7]}), 1)
+
+    @unittest.skipUnless(has("pictures"), "the library reads no pictures")
+    def test_files_bytes_and_pil(self):
+        support.require("PIL")
+        from PIL import Image
+
+        big = 255 - np.kron(images(1)[0], np.ones((4, 4), np.uint8))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "seven.png")
+            Image.fromarray(big).save(path)
+            content = path.read_bytes()
+            found = self.model.classify([path, str(path), content, bytearray(content), Image.open(path), Image.fromarray(big)])
+            turned = Image.fromarray(np.rot90(big))
+            exif = turned.getexif()
+            exif[0x0112] = 6  # rotate by 90 degrees to the right
+            turned.save(path.with_suffix(".jpg"), exif=exif, quality=100)
+            self.assertEqual(self.model.predict(path.with_suffix(".jpg")).tolist(), [7])
+            self.assertEqual(self.model.predict(Image.open(path.with_suffix(".jpg"))).tolist(), [7])
+            with self.assertRaises(OSError):
+                self.model.predict(b"no picture")
+            with self.assertRaises(FileNotFoundError):
+                self.model.predict(path.with_name("none.png"))
+        self.assertEqual(found.labels.tolist(), [7] * 6)
+        self.assertEqual(len({digit.pixels.tobytes() for digit in found}), 1)
+
+    @unittest.skipUnless(has("pictures"), "the library reads no pictures")
+    def test_a_page(self):
+        page = np.full((60, 300), 255, np.uint8)
+        for i, image in enumerate(images(4)):
+            page[16:44, 20 + 70 * i : 48 + 70 * i] = 255 - image
+        found = self.model.read(page)
+        self.assertEqual(found.labels.tolist(), MNIST.y_test[:4].tolist())
+        self.assertEqual([digit.box[0] // 70 for digit in found], [0, 1, 2, 3])
+
+    @unittest.skipUnless(has("pictures") and os.environ.get("MNIST_KNN_PROGRAM"), "the program and pictures are needed")
+    def test_as_the_program(self):
+        folder = os.environ.get("MNIST_KNN_PHOTOS")
+        photos = sorted(Path(folder).glob("*.jpg"))[:12] if folder else []
+        if not photos:
+            self.skipTest("photos are needed: MNIST_KNN_PHOTOS is not set")
+        model = DigitClassifier("gradients", device="cpu")
+        words = [os.environ["MNIST_KNN_PROGRAM"], "classify", "--method", "gradients", "--device", "cpu", "-q", *map(str, photos)]
+        printed = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\n")
+        theirs = [line.split()[-1] if line.split()[-1] != "?" else "-1" for line in printed if line]
+        self.assertEqual([str(label) for label in model.predict(photos)], theirs)
+
+    def test_results_for_the_eye(self):
+        found = self.model.classify(images(3))
+        self.assertEqual(repr(found[:2]), f"DigitList({found[0].label}, {found[1].label})")
+        self.assertEqual(found._repr_html_().count("<img "), 3)
+        picture = self.model.explain(images(1)[0], 5)
+        self.assertTrue(hasattr(picture, "save") or hasattr(picture, "savefig"))
+
+    def test_pickle(self):
+        again = pickle.loads(pickle.dumps(self.model))
+        np.testing.assert_array_equal(again.predict(images(20)), self.model.predict(images(20)))
+
+    def test_errors(self):
+        for picture, kind in ((np.zeros((3, 3), np.int32), TypeError), (np.full((3, 3), 7.0), ValueError), (b"", ValueError),
+                              (np.zeros((2, 2, 2, 2, 2)), ValueError), (np.zeros((0, 5), np.uint8), ValueError)):  # fmt: skip
+            with self.assertRaises(kind):
+                self.model.predict([picture])
+        with self.assertRaises((ValueError, OSError)):
+            DigitClassifier("no-such-method").fit(MNIST.X_train[:10], MNIST.y_train[:10])
+
+
+support.main()

@@ -1,0 +1,350 @@
+"""The estimators against brute force in NumPy; arrays, labels and errors of any kind; interruption, threads, fork, pickle."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+import unittest
+
+import support
+import numpy as np
+from mnist_knn import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors, has
+
+RANDOM = np.random.default_rng(5)
+
+
+def random_bytes(n, dim, most=255):
+    return RANDOM.integers(0, most + 1, (n, dim), dtype=np.uint8)
+
+
+def in_child(holds):
+    """Whether it holds in a forked child, which ends in any case."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if holds() else 1)
+        finally:
+            os._exit(2)
+    return os.waitpid(child, 0)[1] == 0
+
+
+class Searches(unittest.TestCase):
+    def test_neighbors_are_those_of_brute_force(self):
+        for n, dim, k, most in [(1, 1, 1, 255), (7, 3, 7, 1), (100, 17, 5, 2), (300, 784, 11, 255), (1025, 65, 3, 255)]:
+            X, Q = random_bytes(n, dim, most), random_bytes(13, dim, most)
+            for metric in ("l2", "l1"):
+                with self.subTest(n=n, dim=dim, k=k, metric=metric):
+                    expected, order = support.brute_force(X, Q, k, metric=metric)
+                    distances, indices = NearestNeighbors(k, metric=metric).fit(X).kneighbors(Q)
+                    np.testing.assert_array_equal(indices, order)
+                    np.testing.assert_array_equal(distances, np.sqrt(expected) if metric == "l2" else expected)
+
+    def test_rows_are_left_out_of_their_own_neighbors(self):
+        X = random_bytes(90, 4, 1)  # many equal rows
+        expected, order = support.brute_force(X, X, 6, leave_out=True)
+        distances, indices = NearestNeighbors(6).fit(X).kneighbors()
+        np.testing.assert_array_equal(indices, order)
+        np.testing.assert_array_equal(distances, np.sqrt(expected))
+        y = RANDOM.integers(0, 3, 90)
+        model = KNeighborsClassifier(6).fit(X, y)
+        counts = np.stack([(y[order] == c).sum(axis=1) for c in range(3)], axis=1)
+        np.testing.assert_array_equal(model.predict(None), counts.argmax(axis=1))
+        np.testing.assert_array_equal(model.predict_proba(None), counts / 6)
+
+    def test_sqeuclidean_is_squared(self):
+        self.assertEqual(NearestNeighbors(1, metric="sqeuclidean").fit([[0], [9]]).kneighbors([[3]])[0].item(), 9)
+
+    def test_n_neighbors_of_a_search_and_indices_alone(self):
+        model = NearestNeighbors(1).fit([[0], [1], [5]])
+        self.assertEqual(model.kneighbors([[4]], 3, return_distance=False).tolist(), [[2, 1, 0]])
+
+    def test_a_graph_has_the_neighbors(self):
+        support.require("scipy")
+        X = random_bytes(30, 5)
+        model = NearestNeighbors(4).fit(X)
+        distances, indices = model.kneighbors()
+        graph = model.kneighbors_graph(mode="distance")
+        self.assertEqual(graph.shape, (30, 30))
+        np.testing.assert_array_equal(graph.indices.reshape(30, 4), indices)
+        np.testing.assert_array_equal(graph.data.reshape(30, 4), distances)
+        self.assertEqual(model.kneighbors_graph(X).sum(), 120)
+        own = KNeighborsTransformer(4).fit_transform(X)
+        self.assertEqual(np.diff(own.indptr).tolist(), [5] * 30)
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.X, self.Q = random_bytes(40, 6), random_bytes(9, 6)
+        self.expected = NearestNeighbors(5).fit(self.X).kneighbors(self.Q)
+
+    def check(self, X, Q):
+        distances, indices = NearestNeighbors(5).fit(X).kneighbors(Q)
+        np.testing.assert_array_equal(indices, self.expected[1])
+        np.testing.assert_array_equal(distances, self.expected[0])
+
+    def test_of_any_layout(self):
+        wide = np.zeros((40, 12), np.uint8)
+        wide[:, ::2] = self.X
+        still = self.X.copy()
+        still.flags.writeable = False
+        for X in (np.asfortranarray(self.X), wide[:, ::2], self.X[::-1][::-1], still, self.X.tolist(), memoryview(self.X)):
+            self.check(X, self.Q)
+            self.check(self.X, self.Q.copy(order="F"))
+
+    def test_of_any_type(self):
+        for kind in (np.int16, np.uint16, np.int32, np.int64, np.float16, np.float32, np.float64, ">f8", object):
+            with self.subTest(kind=kind):
+                self.check(self.X.astype(kind), self.Q)
+                self.check(self.X, self.Q.astype(kind))
+
+    def test_of_others_by_dlpack(self):
+        class Tensor:
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, stream=None):
+                return self.array.__dlpack__()
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        self.check(Tensor(self.X), Tensor(self.Q))
+
+    def test_of_a_gpu_are_refused(self):
+        class OnGpu:
+            __cuda_array_interface__ = {"shape": (1, 1), "typestr": "|u1", "data": (0, True), "version": 3}
+
+        class TensorOnGpu:
+            def __dlpack_device__(self):
+                return (2, 0)
+
+        for X in (OnGpu(), TensorOnGpu()):
+            with self.assertRaisesRegex(TypeError, "memory of a GPU.*expected"):
+                NearestNeighbors().fit(X)
+
+    def test_sparse_ones_are_refused_in_a_line(self):
+        support.require("scipy")
+        from scipy.sparse import csr_matrix
+
+        with self.assertRaisesRegex(TypeError, r"^X: is a sparse matrix; expected a dense array, such as X.toarray\(\)$"):
+            NearestNeighbors().fit(csr_matrix(self.X))
+
+    def test_are_not_copied(self):
+        self.assertTrue(np.shares_memory(NearestNeighbors(5).fit(self.X)._fit_X, self.X))
+
+
+class Floats(unittest.TestCase):
+    def setUp(self):
+        if not (has("float32") and has("float64") and has("int8")):
+            self.skipTest("the library takes uint8 alone")
+
+    def test_are_searched_exactly(self):
+        for kind in (np.int8, np.float32, np.float64):
+            X, Q = ((RANDOM.normal(size=(n, 7)) * 20).astype(kind) for n in (200, 20))
+            expected, order = support.brute_force(X, Q, 5)
+            distances, indices = NearestNeighbors(5).fit(X).kneighbors(Q)
+            np.testing.assert_array_equal(indices, order)
+            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-6)
+
+    def test_queries_of_a_wider_type_than_the_training_set(self):
+        X = random_bytes(50, 3)
+        Q = RANDOM.uniform(-10, 300, (20, 3))
+        expected, order = support.brute_force(X.astype(float), Q, 4)
+        model = NearestNeighbors(4).fit(X)
+        for queries in (Q, Q.astype(np.float32)):
+            distances, indices = model.kneighbors(queries)
+            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-5)
+        np.testing.assert_array_equal(model.kneighbors(Q)[1], order)
+        np.testing.assert_array_equal(model.kneighbors(X[:5], 1)[0], 0)  # and bytes again
+
+
+class Votes(unittest.TestCase):
+    def test_labels_of_any_kind(self):
+        X = random_bytes(60, 3)
+        for y in (RANDOM.choice(["seven", "one"], 60), RANDOM.choice([-5, 10**12], 60), RANDOM.random(60) < 0.5,
+                  np.array(["a", "b", "c"] * 20, object), np.array([1.0, 2.0] * 30)):  # fmt: skip
+            model = KNeighborsClassifier(1).fit(X, y)
+            self.assertEqual(model.score(X, y), 1)
+            self.assertEqual(model.classes_.tolist(), sorted(set(y.tolist())))
+
+    def test_more_than_256_classes(self):
+        X, y = np.stack(np.divmod(np.arange(400), 20), axis=1), np.arange(400) * 3
+        self.assertEqual(KNeighborsClassifier(1).fit(X, y).score(X, y), 1)
+
+    def test_equal_votes_go_to_the_smallest_class(self):
+        self.assertEqual(KNeighborsClassifier(2).fit([[0], [2]], ["b", "a"]).predict([[0]]).tolist(), ["a"])
+
+    def test_weights(self):
+        X, y = np.array([[0], [2], [3]], np.uint8), ["a", "b", "b"]
+        shares = {"uniform": [1 / 3, 2 / 3], None: [1 / 3, 2 / 3], "distance": [0.4, 0.6], "inverse_square": [4 / 9, 5 / 9]}
+        for weights, expected in shares.items():
+            found = KNeighborsClassifier(3, weights=weights).fit(X, y).predict_proba([[1]])
+            if weights in ("distance", "inverse_square"):
+                near = np.array([1.0, 1.0, 2.0]) ** (-1 if weights == "distance" else -2)
+                expected = [near[0] / near.sum(), near[1:].sum() / near.sum()]
+            np.testing.assert_allclose(found, [expected], rtol=1e-15)
+        found = KNeighborsClassifier(3, weights=lambda d: d == d.max(axis=1, keepdims=True)).fit(X, y).predict([[1]])
+        self.assertEqual(found.tolist(), ["b"])
+        # At distance 0 only such ones vote.
+        self.assertEqual(KNeighborsClassifier(3, weights="distance").fit(X, y).predict_proba([[0]]).tolist(), [[1, 0]])
+
+    def test_methods_with_votes_of_their_own(self):
+        X, y = random_bytes(300, 784), RANDOM.integers(0, 10, 300)
+        model = KNeighborsClassifier(4, method="gradients", device="cpu").fit(X, y)
+        self.assertEqual(KNeighborsClassifier(1, method="gradients").fit(X, y).score(X, y), 1)
+        self.assertEqual(model.predict(X[:5]).shape, (5,))
+
+
+class Errors(unittest.TestCase):
+    def test_are_those_of_sense(self):
+        X, y = random_bytes(10, 3), np.zeros(10)
+        fitted = NearestNeighbors(3).fit(X)
+        cases = [
+            (ValueError, "n_neighbors <= n_samples", lambda: fitted.kneighbors(X, 11)),
+            (ValueError, "n_neighbors <= n_samples", lambda: fitted.kneighbors(None, 10)),
+            (ValueError, "n_neighbors > 0", lambda: fitted.kneighbors(X, 0)),
+            (TypeError, "n_neighbors", lambda: fitted.kneighbors(X, 1.5)),
+            (ValueError, "n_neighbors", lambda: NearestNeighbors(0).fit(X)),
+            (TypeError, "n_neighbors", lambda: NearestNeighbors("5").fit(X)),
+            (ValueError, "metric", lambda: NearestNeighbors(metric="chebyshov").fit(X)),
+            (ValueError, "exponent", lambda: NearestNeighbors(p=-1).fit(X)),
+            (ValueError, "device", lambda: NearestNeighbors(device="tpu").fit(X)),
+            (ValueError, "engine", lambda: NearestNeighbors(engine="steam").fit(X)),
+            (OSError, "no-such-file", lambda: NearestNeighbors(method="no-such-file").fit(X)),
+            (ValueError, "weights", lambda: KNeighborsClassifier(weights="heavy").fit(X, y)),
+            (ValueError, "features", lambda: fitted.kneighbors(X[:, :2])),
+            (ValueError, "Reshape your data", lambda: fitted.kneighbors(X[0])),
+            (ValueError, "dim 3", lambda: NearestNeighbors().fit(X[None])),
+            (ValueError, "NaN", lambda: NearestNeighbors().fit([[0.0, np.nan]])),
+            (ValueError, "infinity", lambda: fitted.kneighbors([[0.0, np.inf, 0]])),
+            (ValueError, "inconsistent", lambda: KNeighborsClassifier().fit(X, y[:9])),
+            (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, y + 0.5)),
+            (ValueError, "mode", lambda: fitted.kneighbors_graph(mode="both")),
+            (ValueError, "not fitted", lambda: KNeighborsClassifier().predict(X)),
+        ]
+        for kind, text, act in cases:
+            with self.subTest(text=text), self.assertRaisesRegex(kind, text):
+                act()
+
+    def test_no_gpu(self):
+        if has("cuda"):
+            self.skipTest("the library has GPU engines")
+        with self.assertRaises((RuntimeError, ValueError)):
+            NearestNeighbors(device="gpu").fit(random_bytes(10, 3))
+
+    def test_k_beyond_the_library(self):
+        X = random_bytes(1100, 2)
+        with self.assertRaisesRegex(ValueError, "1024"):
+            NearestNeighbors(1025).fit(X).kneighbors(X[:1])
+
+
+class Processes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.X = random_bytes(40_000, 784)
+        cls.model = NearestNeighbors(5).fit(cls.X)
+        cls.expected = cls.model.kneighbors(cls.X[:3])[1].tolist()
+
+    def test_ctrl_c_ends_a_search_and_the_index_lives(self):
+        for delay in (0.02, 0.1, 0.3):
+            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+            with self.assertRaises(KeyboardInterrupt):
+                timer.start()
+                self.model.kneighbors(np.concatenate([self.X] * 3))
+                self.fail("the search was over before the signal")
+            timer.join()
+        self.assertEqual(self.model.kneighbors(self.X[:3])[1].tolist(), self.expected)
+
+    def test_ctrl_c_comes_within_0_2_s_of_processor_time(self):
+        sent = []
+
+        def interrupt():
+            sent.append(time.process_time())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Timer(0.2, interrupt).start()
+        with self.assertRaises(KeyboardInterrupt):
+            self.model.kneighbors(np.concatenate([self.X] * 3))
+        threads = len(os.sched_getaffinity(0))  # other work may hold the processors; alone, wall time is as short
+        self.assertLess((time.process_time() - sent[0]) / threads, 0.2)
+
+    def test_another_thread_runs_on(self):
+        counted, stop = [0], threading.Event()
+
+        def count():
+            while not stop.is_set():
+                counted[0] += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        start = time.perf_counter()
+        self.model.kneighbors(self.X[:5000])
+        seconds = time.perf_counter() - start
+        stop.set()
+        thread.join()
+        self.assertGreater(counted[0], seconds * 20)
+
+    def test_several_threads_search(self):
+        found = [None] * 8
+
+        def search(i):
+            found[i] = self.model.kneighbors(self.X[i * 100 : i * 100 + 100], 1)[1].ravel()
+
+        threads = [threading.Thread(target=search, args=(i,)) for i in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        np.testing.assert_array_equal(np.concatenate(found), np.arange(800))
+
+    def test_a_forked_child_makes_the_index_again(self):
+        self.assertTrue(in_child(lambda: self.model.kneighbors(self.X[:3])[1].tolist() == self.expected))
+        self.assertEqual(self.model.kneighbors(self.X[:3])[1].tolist(), self.expected)
+
+    def test_a_handle_of_the_parent_is_refused(self):
+        index = self.model._index(np.dtype("uint8"))
+
+        def is_refused():
+            try:
+                index.search(self.X[:1], 1)
+            except RuntimeError as error:
+                return "fork" in str(error)
+
+        self.assertTrue(in_child(is_refused))
+
+    def test_pickle(self):
+        again = pickle.loads(pickle.dumps(self.model))
+        self.assertEqual(again.kneighbors(self.X[:3])[1].tolist(), self.expected)
+        with self.assertRaisesRegex(TypeError, "pickle"):
+            pickle.dumps(self.model._index(np.dtype("uint8")))
+
+
+class WithoutScikitLearn(unittest.TestCase):
+    """The package's own base classes, whether scikit-learn is installed or not."""
+
+    def test_it_works_alone(self):
+        import subprocess
+        import sys
+
+        code = """
+import sys
+sys.modules["sklearn"] = sys.modules["pandas"] = None  # importing them fails
+from mnist_knn import KNeighborsClassifier
+model = KNeighborsClassifier(1, weights="distance").fit([[0], [9]], ["a", "b"])
+assert model.score([[1], [8]], ["a", "b"]) == 1
+assert model.get_params()["weights"] == "distance" and model.set_params(p=1).p == 1
+assert repr(KNeighborsClassifier(1)) == "KNeighborsClassifier(n_neighbors=1)"
+import pickle
+assert pickle.loads(pickle.dumps(model)).predict([[7]]) == ["b"]
+try:
+    KNeighborsClassifier().predict([[1]])
+except ValueError as error:
+    assert "not fitted" in str(error)
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+support.main()

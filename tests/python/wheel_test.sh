@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The wheel installs without a network, and README's example runs by it alone:  wheel_test.sh LIBRARY
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../tools/support.sh"
+library=$1
+unset MNIST_KNN_LIBRARY PYTHONPATH
+export XDG_CACHE_HOME=$work/cache
+python=/usr/bin/python3
+"$python" -c 'import numpy, venv, ensurepip' 2>/dev/null || skip "the system's NumPy or venv was not found (Debian: python3-numpy python3-venv)"
+cd "$work"
+check "it is built" "$repository/tools/wheel.sh" --library "$library" first
+check "it is built again" "$repository/tools/wheel.sh" --library "$library" second
+check "the same bytes each time" cmp first/*.whl second/*.whl
+"$python" -m venv --system-site-packages empty  # with the system's NumPy, which a wheel does not bring
+check "pip" empty/bin/pip install --quiet --no-index --disable-pip-version-check first/*.whl
+check "nothing is missing or changed" empty/bin/python - <<'END'
+import importlib.metadata as metadata
+distribution = metadata.distribution("mnist-knn")
+assert all(file.locate().is_file() for file in distribution.files), distribution.files
+END
+check "the library inside is used" empty/bin/python - <<'END'
+import mnist_knn, mnist_knn._library as library
+mnist_knn.has("cuda")
+assert mnist_knn.__version__ == mnist_knn.library_version() == __import__("importlib.metadata").metadata.version("mnist-knn")
+assert library.library()._name.startswith(mnist_knn.__file__.removesuffix("__init__.py")), library.library()._name
+END
+sed -n '/^```python$/,/^```$/p' "$repository/README.md" | sed -n '/mnist_knn/,/^```$/p' | sed '/^```/,$d' >example.py
+check "README's example is there" grep -q mnist_knn example.py
+if [[ -n ${MNIST_KNN_DATA:-} ]]; then
+    check "README's example" contains "$(empty/bin/python example.py)" '0.9688'
+else
+    skip "README's example needs MNIST: MNIST_KNN_DATA is not set"
+fi
+((failures == 0))
