@@ -1,10 +1,7 @@
-"use strict";
-
-/* The data embedded by the program, and shared helpers. */
+/* The data embedded by the program, and what shows it. */
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const sprite = document.getElementById("sprite");
-const byId = (id) => document.getElementById(id);
 
 /** What the digits of the gallery are called; other pages than the report's have words of their own. */
 const words = {
@@ -16,32 +13,6 @@ const words = {
 const called = (digit) => `${words.image} ${digit.index}` +
   (page.dataset.pictures ? ` (${page.dataset.pictures[digit.index]})` : "");
 
-/** Creates an element. Functions become listeners; children are elements or text, never parsed as HTML. */
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(name, value);
-    else if (value !== false && value !== undefined) made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
-
-const whole = new Intl.NumberFormat("en-US");
-
-/** As `percent` of data/core/format.cpp: less than all is never rounded up to 100 %. */
-function percent(share, places = 2) {
-  const text = (100 * share).toFixed(places);
-  if (share >= 1 || Number(text) < 100) return `${text}\u00a0%`;
-  return places < 1 ? percent(share, 1) : `>\u00a0${(100 - 10 ** -places).toFixed(places)}\u00a0%`;
-}
-
-/** Three significant digits, and never an exponent: 0.0123, 4.56, 78.9, 1,230. */
-function brief(number) {
-  if (number === 0) return "0";
-  return new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 }).format(number);
-}
-
 /** One image of the sprite as a separate canvas; the style sheet sets its size. */
 function drawn(tile, description) {
   const { rows, cols } = page.dataset;
@@ -50,50 +21,4 @@ function drawn(tile, description) {
   const y = Math.floor(tile / page.sprite.columns) * rows;
   canvas.getContext("2d").drawImage(sprite, x, y, cols, rows, 0, 0, cols, rows);
   return canvas;
-}
-
-/** The role of a label, which gives it its color: the true one, the one wrongly predicted, or any other. */
-function roleOf(label, digit) {
-  return label === digit.label ? "right" : label === digit.predicted ? "wrong" : "other";
-}
-
-function labelFor(label, digit) {
-  return element("span", { class: `label ${roleOf(label, digit)}` }, String(label));
-}
-
-/** "4 → 9" with colors; the containing element has the text for screen readers. */
-function verdict(digit) {
-  return [labelFor(digit.label, digit), " → ", labelFor(digit.predicted, digit)];
-}
-
-/**
- * Lets the arrow keys move the focus to the nearest element that matches, in the direction of the key;
- * the Tab key treats all of them as one stop.
- */
-function moveByArrows(container, selector) {
-  const directions = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  const middle = (rect) => [rect.left + rect.width / 2, rect.top + rect.height / 2];
-  container.addEventListener("keydown", (event) => {
-    const direction = directions[event.key];
-    if (!direction || !event.target.matches(selector)) return;
-    event.preventDefault();
-    const [fromX, fromY] = middle(event.target.getBoundingClientRect());
-    let nearest = null;
-    let shortest = Infinity;
-    for (const candidate of container.querySelectorAll(selector)) {
-      const [x, y] = middle(candidate.getBoundingClientRect());
-      const ahead = (x - fromX) * direction[0] + (y - fromY) * direction[1];
-      const aside = Math.abs((x - fromX) * direction[1]) + Math.abs((y - fromY) * direction[0]);
-      if (ahead > 1 && ahead + 4 * aside < shortest) {
-        shortest = ahead + 4 * aside;
-        nearest = candidate;
-      }
-    }
-    nearest?.focus();
-  });
-  container.addEventListener("focusin", (event) => {
-    if (!event.target.matches(selector)) return;
-    for (const stop of container.querySelectorAll(`${selector}[tabindex="0"]`)) stop.tabIndex = -1;
-    event.target.tabIndex = 0;
-  });
 }

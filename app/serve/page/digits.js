@@ -1,0 +1,59 @@
+/* A digit with its answer, and the training digits that are nearest to it. */
+
+const side = 28; // pixels of an image
+
+/** An image of 28 × 28 pixels, base64 of bytes with 255 for ink, as a canvas; the style sheet sets its size. */
+function drawn(pixels, description) {
+  const canvas = element("canvas", description
+    ? { width: side, height: side, role: "img", "aria-label": description }
+    : { width: side, height: side, "aria-hidden": "true" });
+  const bytes = atob(pixels);
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(side, side);
+  for (let i = 0; i < side * side; ++i) {
+    image.data.fill(bytes.charCodeAt(i), 4 * i, 4 * i + 3);
+    image.data[4 * i + 3] = 255;
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** An integer, or with enough digits to distinguish neighbors. */
+function distanceText(distance) {
+  return Number.isInteger(distance) ? whole.format(distance) : String(Number(distance.toPrecision(5)));
+}
+
+/** "7", or "?" with the best guess; `answer`: an object of /v1/classify. */
+const symbolOf = ({ digit }) => (digit === null ? "?" : String(digit));
+
+/** One sentence for screen readers. */
+function spoken(answer) {
+  const sure = percent(answer.confidence, 0);
+  if (answer.digit !== null) return `${answer.digit}, confidence ${sure}`;
+  const guess = answer.guess === undefined ? "" : ` The best guess is ${answer.guess}, ${sure}.`;
+  return `No answer: ${answer.reason}.${guess}`;
+}
+
+/** `digit`: has the labels that give the neighbors their colors. */
+function neighborList(neighbors, digit) {
+  return element("ol", { class: "neighbors" }, ...neighbors.map((neighbor) => element("li", {},
+    drawn(neighbor.pixels, `training image ${neighbor.index}, labeled ${neighbor.label}`),
+    labelFor(neighbor.label, digit), element("span", { class: "number" }, `#${neighbor.index}`),
+    element("span", { class: "distance" }, distanceText(neighbor.distance)))));
+}
+
+/** The answer with all that belongs to it. */
+function answerBlock(answer) {
+  const label = answer.digit ?? answer.guess;
+  const head = answer.digit === null
+    ? [element("span", { class: "big wrong" }, "?"),
+      element("p", {}, ...(label === undefined ? [] : ["best guess ", element("strong", {}, `${label}, ${percent(answer.confidence, 0)}`),
+        element("br")]), element("span", { class: "reason" }, answer.reason))]
+    : [element("span", { class: "big right" }, String(answer.digit)),
+      element("p", {}, element("strong", {}, percent(answer.confidence, 0)), element("br"), element("small", {}, "confidence"))];
+  const parts = [element("div", { class: "answer" }, drawn(answer.pixels, "28 × 28 pixels that were searched for"), ...head)];
+  if (answer.neighbors.length > 0)
+    parts.push(element("h3", {}, "Nearest training digits", element("small", {}, " label, index, distance")),
+      neighborList(answer.neighbors, { label, predicted: null }));
+  return parts;
+}

@@ -1,0 +1,137 @@
+/* A picture of one digit or of many: boxes over it, its rows as text, and the digit that is chosen. */
+
+const pictureHint = byId("picture-said").textContent;
+let bodyLimit = 20e6; // bytes, until /v1/info says it
+let taken = null; // the file that is shown, with the address of its preview: {file, address}
+
+const newestPicture = newestOnly((problem) => {
+  showTrouble(problem, classifyTaken);
+  byId("picture-view").removeAttribute("aria-busy");
+  if (problem) byId("picture-said").textContent = pictureHint;
+});
+
+const severalDigits = () => document.querySelector("input[name=many]:checked").value === "1";
+
+const counted = (count, one, many) => `${whole.format(count)} ${count === 1 ? one : many}`;
+
+/** Shows the picture with its size, which its boxes refer to; without one the browser cannot show it. */
+function showPicture(width, height) {
+  const frame = byId("picture");
+  frame.hidden = false;
+  frame.style.setProperty("--aspect", String(width / height));
+  frame.style.setProperty("--most", `${Math.max(width, 384)}px`);
+  frame.classList.toggle("coarse", width < 200);
+}
+
+/** The digit whose answer is shown beside the picture. */
+function choose(digits, position) {
+  [...byId("boxes").children].forEach((box, i) => box.setAttribute("aria-pressed", String(i === position)));
+  byId("picture-answer").replaceChildren(...answerBlock(digits[position]));
+}
+
+function box(answer, i, digits, width, height) {
+  const [x, y, w, h] = answer.box;
+  const where = digits.length === 1 ? "" : `Row ${answer.row + 1}: `;
+  const made = element("button", {
+    type: "button", class: answer.digit === null ? "box wrong" : "box right", tabindex: i === 0 ? 0 : -1,
+    "aria-label": where + spoken(answer), click: () => choose(digits, i),
+  }, element("span", { "aria-hidden": "true" }, symbolOf(answer)));
+  const lengths = { left: x / width, top: y / height, width: w / width, height: h / height };
+  for (const [name, share] of Object.entries(lengths)) made.style.setProperty(name, `${100 * share}%`);
+  made.style.setProperty("--tall", String(100 * h / width));
+  return made;
+}
+
+/** "12 digits in 3 rows, 1 without an answer". */
+function summary(digits, lines) {
+  const unanswered = digits.filter(({ digit }) => digit === null).length;
+  return `${counted(digits.length, "digit", "digits")} in ${counted(lines.length, "row", "rows")}` +
+    (unanswered > 0 ? `, ${whole.format(unanswered)} without an answer` : "");
+}
+
+function showDigits(digits, lines, width, height) {
+  byId("boxes").replaceChildren(...digits.map((answer, i) => box(answer, i, digits, width, height)));
+  byId("rows").value = (lines ?? []).join("\n");
+  byId("rows").rows = Math.min(Math.max(lines?.length ?? 1, 1), 16);
+  byId("rows-panel").hidden = !lines;
+  byId("picture-answers").hidden = digits.length === 0;
+  if (digits.length > 0) choose(digits, 0);
+  const said = lines ? summary(digits, lines) : spoken(digits[0]);
+  byId("picture-said").textContent = digits.length > 0 ? `${taken.file.name || "Picture"}: ${said}`
+    : "No digits were found. If the picture shows just one, choose One digit above.";
+}
+
+/** Sends the picture that was taken, and shows what is found in it. */
+function classifyTaken() {
+  newestPicture(async (signal) => {
+    byId("picture-answers").hidden = true;
+    byId("boxes").replaceChildren();
+    if (!taken) return;
+    const { file } = taken;
+    if (file.size === 0) throw new Problem(`${file.name || "The picture"} is empty.`);
+    if (file.size > bodyLimit)
+      throw new Problem(`${file.name || "The picture"} has ${brief(file.size / 1e6)} MB. The server takes at most ${brief(bodyLimit / 1e6)} MB.`);
+    byId("picture-view").setAttribute("aria-busy", "true");
+    byId("picture-said").textContent = `Reading ${file.name || "the picture"}…`;
+    const many = severalDigits();
+    const { pictures: [picture] } = await ask(`/v1/classify?neighbors=1&limit=5${many ? "&many=1" : ""}`,
+      { body: file, type: file.type, signal });
+    if (picture.error) throw new Problem(picture.error);
+    const seen = byId("seen");
+    seen.hidden = !await seen.decode().then(() => true, () => false);
+    if (signal.aborted) return;
+    const width = picture.width ?? seen.naturalWidth;
+    const height = picture.height ?? seen.naturalHeight;
+    showPicture(width, height);
+    showDigits(many ? picture.digits : [picture], many ? picture.lines : null, width, height);
+    byId("picture-view").removeAttribute("aria-busy");
+    if (seen.hidden) byId("picture-said").textContent += ". This browser cannot show the picture itself.";
+  });
+}
+
+/** Takes the first of these files. */
+function takeFile(files) {
+  if (!files || files.length === 0) return;
+  if (taken) URL.revokeObjectURL(taken.address);
+  taken = { file: files[0], address: URL.createObjectURL(files[0]) };
+  byId("picture").hidden = true;
+  byId("seen").src = taken.address;
+  location.hash = "#picture";
+  classifyTaken();
+}
+
+async function copyRows() {
+  const rows = byId("rows");
+  try {
+    await navigator.clipboard.writeText(rows.value);
+  } catch { // no permission, or the page came without encryption from another computer
+    rows.select();
+    document.execCommand("copy");
+  }
+  byId("copy").textContent = "Copied";
+  setTimeout(() => { byId("copy").textContent = "Copy"; }, 1500);
+}
+
+function watchPictures() {
+  for (const input of [byId("file"), byId("camera")])
+    input.addEventListener("change", () => {
+      takeFile([...input.files]);
+      input.value = ""; // the same file may be chosen again
+    });
+  for (const radio of document.querySelectorAll("input[name=many]")) radio.addEventListener("change", classifyTaken);
+  byId("copy").addEventListener("click", copyRows);
+  // Anywhere on the page: a file that misses the frame must not replace the page.
+  const over = (is) => byId("drop").classList.toggle("over", is);
+  document.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    over(true);
+  });
+  document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) over(false); });
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(false);
+    takeFile(event.dataTransfer.files);
+  });
+  document.addEventListener("paste", (event) => takeFile(event.clipboardData?.files));
+  moveByArrows(byId("boxes"), "button");
+}
