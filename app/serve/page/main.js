@@ -17,7 +17,7 @@ function showView() {
   for (const link of byId("views").querySelectorAll("a"))
     if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
-  document.title = `${{ draw: "Draw", picture: "Picture", mistakes: "Mistakes" }[name]} – mnist-knn`;
+  document.title = `${{ draw: "Draw", picture: "Picture", mistakes: "Mistakes" }[name]} (mnist-knn)`;
   if (name === "mistakes" && !matrixShown) showMistakes();
 }
 
@@ -28,10 +28,14 @@ async function showServer() {
     `${whole.format(dataset.train)} training digits ${dataset.synthetic ? "drawn by the program" : `of ${dataset.name}`}`].join(" · ");
 }
 
+findToken();
 watchPad();
 watchPictures();
 watchMistakes();
-addEventListener("hashchange", showView);
+addEventListener("hashchange", () => {
+  findToken();
+  showView();
+});
 byId("views").hidden = false;
 showView();
 showServer().catch((error) => {

@@ -17,15 +17,26 @@ const patience = 60_000; // ms for one answer
 const mostTries = 30; // while the server says when to ask again
 
 const tokenName = "mnist-knn token";
-let token = stored();
+let token = null;
 
-/** The token of this tab. A browser may forbid to keep it; then it is asked for each time the page is loaded. */
-function stored() {
+/** Keeps the token for this tab. A browser may forbid that; then it is asked for each time the page is loaded. */
+function keepToken(text) {
+  token = text;
   try {
-    return sessionStorage.getItem(tokenName);
-  } catch {
-    return null;
+    sessionStorage.setItem(tokenName, text);
+  } catch { /* the page has it */ }
+}
+
+/** Takes the token from the address that the program prints, and out of it; otherwise the one that this tab had. */
+function findToken() {
+  const prefix = "#token=";
+  if (location.hash.startsWith(prefix)) {
+    keepToken(location.hash.slice(prefix.length));
+    history.replaceState(null, "", location.pathname);
   }
+  try {
+    token ??= sessionStorage.getItem(tokenName);
+  } catch { /* none is kept */ }
 }
 
 let asking = null; // a promise while the dialog is open
@@ -38,10 +49,7 @@ function askForToken(refused) {
     byId("token").value = "";
     dialog.returnValue = "";
     byId("token-form").onsubmit = () => {
-      token = byId("token").value.trim();
-      try {
-        sessionStorage.setItem(tokenName, token);
-      } catch { /* kept in memory */ }
+      keepToken(byId("token").value.trim());
       done(true);
     };
     dialog.onclose = () => done(false); // after a submission it no longer matters
