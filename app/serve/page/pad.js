@@ -72,7 +72,7 @@ function answerPad(since = performance.now()) {
     byId("draw-panel").setAttribute("aria-busy", "true"); // the style sheet shows it if it lasts
     const { pictures: [picture] } = await ask("/v1/classify?neighbors=1&limit=5",
       { body: pgmOfPad(), type: "image/x-portable-graymap", signal });
-    if (picture.error) throw new Problem(picture.error);
+    if (picture.error) throw new Problem(picture.error, true);
     byId("draw-answer").replaceChildren(...answerBlock(picture));
     byId("draw-said").textContent = spoken(picture);
     byId("draw-panel").removeAttribute("aria-busy");

@@ -1,7 +1,12 @@
 /* Requests to the server, and what went wrong with them in words for people. */
 
-/** An answer other than success; its message is shown as it is. */
-class Problem extends Error {}
+/** What kept an answer away; its message is shown as it is. `isLasting`: the same request would fail again. */
+class Problem extends Error {
+  constructor(message, isLasting = false) {
+    super(message);
+    this.isLasting = isLasting;
+  }
+}
 
 const statusWords = {
   403: "The server does not accept requests from this address.",
@@ -67,7 +72,8 @@ const wait = (ms, signal) => new Promise((done, fail) => {
 async function problemOf(response) {
   const said = await response.json().catch(() => null);
   const text = [said?.detail, said?.title].find((one) => typeof one === "string" && one !== "");
-  return new Problem(text ?? statusWords[response.status] ?? `The server answered with an error (${response.status}).`);
+  return new Problem(text ?? statusWords[response.status] ?? `The server answered with an error (${response.status}).`,
+    response.status < 500 && ![408, 429].includes(response.status));
 }
 
 /** One exchange, without retries: the response, whatever its status. Throws Problem, and AbortError if `signal` says so. */

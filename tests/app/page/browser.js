@@ -51,7 +51,7 @@ class Browser {
     const id = ++this.#lastId;
     this.#process.stdio[3].write(JSON.stringify({ id, method, params, sessionId: this.#session }) + "\0");
     // A page that shows an alert no longer answers.
-    const timer = setTimeout(() => this.#waiting.get(id)?.fail(new Error(`${method}: no answer`)), 15_000);
+    const timer = setTimeout(() => this.#waiting.get(id)?.fail(new Error(`${method}: no answer`)), 60_000);
     return new Promise((done, fail) => this.#waiting.set(id, { done, fail })).finally(() => clearTimeout(timer));
   }
 
@@ -85,9 +85,9 @@ class Browser {
     return result.value;
   }
 
-  /** Waits up to 5 s until an expression is true. */
+  /** Waits up to 20 s until an expression is true. */
   async until(expression) {
-    for (let tries = 0; tries < 100 && !(await this.value(expression)); ++tries)
+    for (let tries = 0; tries < 400 && !(await this.value(expression)); ++tries)
       await new Promise((done) => setTimeout(done, 50));
     return this.value(expression);
   }
