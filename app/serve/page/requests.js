@@ -53,11 +53,11 @@ function askForToken(refused) {
     if (refused) byId("token-hint").textContent = "The server did not accept that token.";
     byId("token").value = "";
     dialog.returnValue = "";
-    byId("token-form").onsubmit = () => {
-      keepToken(byId("token").value.trim());
-      done(true);
+    dialog.onclose = () => {
+      const isGiven = dialog.returnValue === "given";
+      if (isGiven) keepToken(byId("token").value.trim());
+      done(isGiven);
     };
-    dialog.onclose = () => done(false); // after a submission it no longer matters
     dialog.showModal();
   }).finally(() => { asking = null; });
   return asking;
@@ -68,15 +68,24 @@ const wait = (ms, signal) => new Promise((done, fail) => {
   signal.addEventListener("abort", () => { clearTimeout(timer); fail(signal.reason); }, { once: true });
 });
 
-/** What the server says of an answer that is no success. */
-async function problemOf(response) {
-  const said = await response.json().catch(() => null);
-  const text = [said?.detail, said?.title].find((one) => typeof one === "string" && one !== "");
-  return new Problem(text ?? statusWords[response.status] ?? `The server answered with an error (${response.status}).`,
-    response.status < 500 && ![408, 429].includes(response.status));
+/** JSON, or undefined if it is none. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
-/** One exchange, without retries: the response, whatever its status. Throws Problem, and AbortError if `signal` says so. */
+/** What the server says of an answer that is no success. */
+function problemOf({ status, text }) {
+  const said = parsed(text);
+  const words = [said?.detail, said?.title].find((one) => typeof one === "string" && one !== "");
+  return new Problem(words ?? statusWords[status] ?? `The server answered with an error (${status}).`,
+    status < 500 && ![408, 429].includes(status));
+}
+
+/** One exchange, without retries: {status, headers, text} of the response, whatever its status. Throws Problem, and AbortError if `signal` says so. */
 async function exchange(path, body, type, signal) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(new Problem(noAnswer)), patience);
@@ -86,7 +95,9 @@ async function exchange(path, body, type, signal) {
   if (token) headers.Authorization = `Bearer ${token.replace(/[^\x21-\x7e]/g, "?")}`;
   if (body) headers["Content-Type"] = type || "application/octet-stream";
   try {
-    return await fetch(path, { method: body ? "POST" : "GET", body, headers, signal: stop.signal, redirect: "error" });
+    const response = await fetch(path,
+      { method: body ? "POST" : "GET", body, headers, signal: stop.signal, redirect: "error" });
+    return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason;
     throw new Problem(noAnswer);
@@ -105,20 +116,17 @@ async function ask(path, { body, type, signal = new AbortController().signal } =
     const response = await exchange(path, body, type, signal);
     if (response.status === 401) {
       if (used !== token || await askForToken(used !== null)) continue;
-      throw new Problem("The server answers only with its token. Load this page again to enter it.");
+      throw new Problem("The server answers only with its token.");
     }
     const seconds = Number(response.headers.get("Retry-After") ?? NaN);
     if ([429, 503].includes(response.status) && seconds >= 0 && tries < mostTries) {
       await wait(1000 * Math.min(Math.max(seconds, 0.1), 10), signal);
       continue;
     }
-    if (!response.ok) throw await problemOf(response);
-    try {
-      return await response.json();
-    } catch {
-      if (signal.aborted) throw signal.reason;
-      throw new Problem("The server's answer could not be read.");
-    }
+    if (response.status !== 200) throw problemOf(response);
+    const answer = parsed(response.text);
+    if (answer === undefined) throw new Problem("The server's answer could not be read.");
+    return answer;
   }
 }
 
