@@ -14,6 +14,7 @@
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
+#include "app/serve/decoder.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 #include "data/picture/digit_image.h"
@@ -69,6 +70,10 @@ constexpr const char* no_memory =
 int main(int argc, char** argv) {
     const auto start = knn::Clock::now();
     knn::occupy_standard_descriptors();
+    if (argc == 2 && argv[1] == knn::web::decode_worker_mode) {
+        knn::set_up_opencv();
+        return knn::web::decode_worker();
+    }
     knn::watch_for_interrupts();
     std::set_terminate(end_process);
     share_heap();

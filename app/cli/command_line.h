@@ -38,6 +38,7 @@ int condense(const Options& options, Clock::time_point start);
 int audit(const Options& options, Clock::time_point start);
 int tune(const Options& options, Clock::time_point start);
 int compare(const Options& options, Clock::time_point start);
+int serve(const Options& options, Clock::time_point start);
 int info(const Options& options, Clock::time_point start);
 
 /// What the command line asks for. Cannot be copied or moved: the parser keeps references to `options`.

@@ -45,7 +45,7 @@ std::vector<Option> picture_options(Options& o) {
         {"classify", "--expected", flag(c.expected),
          "the names of the pictures give their digits (3/a.png, a_3.png); prints how many answers are right, "
          "and the confusion matrix"},
-        {"classify draw", "--reject", once("SHARE", c.reject, parse_reject),
+        {"classify draw serve", "--reject", once("SHARE", c.reject, parse_reject),
          "a picture unlike the training images, or between two classes, gets ? and the reason; SHARE is the "
          "part of real digits that this may reject, such as 0.5%, at most 50%; auto (default): 0.8%; off: "
          "always a digit"},
@@ -70,6 +70,31 @@ std::vector<Option> selection_options(Options& o) {
          "confidence (default), index or pair; confidence: most confident first, index: as in the data set, "
          "pair: by true label, then by predicted label"},
         {"view", "--limit", number(v.limit), "only the first N of them (default: all, with --text 10)"},
+    };
+}
+
+/// Visible ASCII, so that a header field can carry it.
+std::string parse_token(Text option, Text value) {
+    const bool fits = std::ranges::all_of(value, [](char letter) { return letter > ' ' && letter <= '~'; });
+    if (value.empty() || !fits)
+        throw UsageError(std::string(option) + ": not a token; expected visible ASCII characters, no blanks");
+    return value;
+}
+
+std::vector<Option> serve_options(Options& o) {
+    ServeOptions& s = o.serve;
+    constexpr std::int64_t max_port = 65535;
+    return {
+        {"serve", "--port", number(s.port, 0, max_port), "where to listen (default 8765); 0: any free port"},
+        {"serve", "--address", once("ADDRESS", s.address, parse_file_name),
+         "where to listen (default 127.0.0.1, this machine alone); numeric; for others, such as 0.0.0.0, say "
+         "--token or --no-token"},
+        {"serve", "--token", once("TOKEN", s.token, parse_token),
+         "requests for answers need it; the page asks for it, programs send Authorization: Bearer TOKEN"},
+        {"serve", "--no-token", flag(s.no_token), "anyone who reaches --address may ask"},
+        {"serve", "--report", input("DIR", s.report),
+         "shows the mistakes of this report of evaluate; default: classifies the test set when they are "
+         "asked for"},
     };
 }
 
@@ -99,8 +124,9 @@ std::vector<Option> bench_options(Options& o) {
 
 std::vector<Option> data_options(Options& o) {
     DataOptions& d = o.data;
-    constexpr const char* all = "evaluate classify draw view bench graph condense audit tune compare info";
-    constexpr const char* with_test_set = "evaluate view bench audit compare info";
+    constexpr const char* all =
+        "evaluate classify draw serve view bench graph condense audit tune compare info";
+    constexpr const char* with_test_set = "evaluate serve view bench audit compare info";
     return {
         {"graph", "--images", input("FILE", o.graph.images),
          "images without labels instead of a data set: an IDX file, or a folder of pictures that all have "
@@ -207,10 +233,11 @@ std::vector<Option> output_options(Options& o) {
          "only the digits; one line per picture or row of a page, 'error' for a picture that failed"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
+        {"serve", "-q, --quiet", flag(out.quiet), "no notes except about synthetic digits"},
         {"graph condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},
         {"tune", "-q, --quiet", flag(out.quiet), "only the best configuration"},
         {"compare", "-q, --quiet", flag(out.quiet), "only the conclusion, in one sentence"},
-        {"evaluate classify draw view audit", "--no-cache", flag(o.no_cache),
+        {"evaluate classify draw serve view audit", "--no-cache", flag(o.no_cache),
          "neither reads nor writes the user's cache folder"},
         {"evaluate classify view", "--color", choice(out.color, "WHEN"),
          "auto (default: on a terminal), always or never"},
@@ -253,11 +280,14 @@ std::string Option::key() const {
 }
 
 std::vector<OptionGroup> option_table(Options& options, std::string_view command) {
-    std::vector<OptionGroup> groups = {
-        {"Pictures", picture_options(options)},       {"Digits", selection_options(options)},
-        {"What is measured", bench_options(options)}, {"Data", data_options(options)},
-        {"Search", search_options(options)},          {"Form (none: a window)", form_options(options)},
-        {"Output", output_options(options)}};
+    std::vector<OptionGroup> groups = {{"Pictures", picture_options(options)},
+                                       {"Digits", selection_options(options)},
+                                       {"Network", serve_options(options)},
+                                       {"What is measured", bench_options(options)},
+                                       {"Data", data_options(options)},
+                                       {"Search", search_options(options)},
+                                       {"Form (none: a window)", form_options(options)},
+                                       {"Output", output_options(options)}};
     for (OptionGroup& group : groups)
         std::erase_if(group.options, [&](const Option& option) { return !option.belongs_to(command); });
     std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });

@@ -130,6 +130,15 @@ struct CompareOptions {
     std::string csv, html;
 };
 
+/// What `serve` alone takes.
+struct ServeOptions {
+    std::string address = "127.0.0.1";
+    int port = 8765;    ///< 0: any free one
+    std::string token;  ///< empty: none is asked for
+    bool no_token = false;
+    std::string report;  ///< a report of `evaluate`; empty: the test set is classified when it is asked for
+};
+
 struct Options {
     DataOptions data;
     FirstImages first;
@@ -147,6 +156,7 @@ struct Options {
     bool no_cache = false;
     TuneOptions tune;
     CompareOptions compare;
+    ServeOptions serve;
     std::vector<std::filesystem::path> method_files;  ///< of --method
     std::set<std::string> given;                      ///< which options the command line has: "data", "-k"
 };

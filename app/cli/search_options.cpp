@@ -91,11 +91,11 @@ Method parse_method(const std::string& given, Options& options) {
 }
 
 std::vector<Option> search_options(Options& o) {
-    constexpr const char* all = "evaluate classify draw view bench graph condense audit tune";
-    constexpr const char* searching = "evaluate classify draw view graph condense audit tune";
-    constexpr const char* voting = "evaluate classify draw view condense audit";
-    constexpr const char* with_transform = "evaluate classify draw view graph condense audit";
-    constexpr const char* with_metric = "evaluate classify draw view bench graph condense audit";
+    constexpr const char* all = "evaluate classify draw serve view bench graph condense audit tune";
+    constexpr const char* searching = "evaluate classify draw serve view graph condense audit tune";
+    constexpr const char* voting = "evaluate classify draw serve view condense audit";
+    constexpr const char* with_transform = "evaluate classify draw serve view graph condense audit";
+    constexpr const char* with_metric = "evaluate classify draw serve view bench graph condense audit";
     constexpr const char* instead = "instead of the method's; may be repeated";
     constexpr bool in_report = true;
     Method& m = o.method;
@@ -114,7 +114,7 @@ std::vector<Option> search_options(Options& o) {
     const std::string candidates = "number of nearest neighbors to re-rank, 10 to 1024 (default 96)";
     return {
         {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding, in_report},
-        {"classify draw audit", "--method", method, methods_text + "accurate" + overriding},
+        {"classify draw serve audit", "--method", method, methods_text + "accurate" + overriding},
         {"tune", "--method", several("NAME|FILE", t.methods, read_method),
          "a method, or a FILE of --save, without its vote (default raw); may be repeated"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),
@@ -134,7 +134,7 @@ std::vector<Option> search_options(Options& o) {
          "majority, or class-mean: the class whose nearest k candidates are nearest on average", in_report},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
          "only majority, or only class-mean (default: both)"},
-        {"evaluate classify draw view bench condense audit", "-k", number(m.vote.k, 1, max_k),
+        {"evaluate classify draw serve view bench condense audit", "-k", number(m.vote.k, 1, max_k),
          "neighbors, 1 to 1024 (default 5, accurate: 4)", in_report},
         {"graph", "-k", number(m.vote.k, 1, max_k), "neighbors of each image, 1 to 1024 (default 10)"},
         {"tune", "-k", once("RANGE", t.range, read_range),
@@ -174,10 +174,11 @@ std::vector<Option> search_options(Options& o) {
         {searching, "--memory", once("SIZE", w.memory, parse_size),
          "limit of device memory for training images, such as 500M or 8GB; a larger training set is searched "
          "in parts"},
-        {"evaluate classify draw view", "--limit-train", number(o.first.train), first_images, in_report},
+        {"evaluate classify draw serve view", "--limit-train", number(o.first.train), first_images,
+         in_report},
         {"graph condense audit tune", "--limit-train", number(o.first.train, 2),
          first_images + ", at least 2"},
-        {"evaluate view audit", "--limit-test", number(o.first.test), "only the first N test images",
+        {"evaluate serve view audit", "--limit-test", number(o.first.test), "only the first N test images",
          in_report},
         {searching, "--sketch", choice(w.sketch, "WHEN"),
          "bounds from 8-bit projections before exact distances by l2: auto (default; on the CPU where that "

@@ -89,6 +89,12 @@ constexpr Command all_commands[] = {
      .take_operands = take_two_reports,
      .more_help = "\nA and B are folders that 'mnist-knn evaluate --report' wrote, or the report.json\n"
                   "in one, with the predictions.csv beside it.\n"},
+    {.name = "serve",
+     .summary = "a page to draw on, photograph with and look at mistakes; the same by HTTP",
+     .run = serve,
+     .more_help = "\nGET /openapi.json describes the requests. SIGTERM stops the server when what runs is\n"
+                  "finished (exit code 0). It is for one machine or a trusted network: there is no TLS.\n",
+     .method = "accurate"},
     {.name = "info",
      .summary = "devices, engines, the data set that would be used; what is missing and how to get it",
      .run = info,

@@ -22,7 +22,10 @@ namespace {
 std::atomic<bool> stop = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
 
-void on_stop(int) {
+std::atomic<int> first_signal = 0;
+
+void on_stop(int signal) {
+    first_signal.store(signal, std::memory_order_relaxed);
     stop.store(true, std::memory_order_relaxed);
 }
 
@@ -87,6 +90,15 @@ void watch_for_interrupts() {
 
 const std::atomic<bool>& stop_flag() {
     return stop;
+}
+
+int stop_signal() {
+    return first_signal.load(std::memory_order_relaxed);
+}
+
+void wait_for_stop() {
+    while (!stop.load(std::memory_order_relaxed))
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 void stop_if_asked() {

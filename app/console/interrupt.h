@@ -15,6 +15,12 @@ void watch_for_interrupts();
 /// Set once the user asked to stop.
 const std::atomic<bool>& stop_flag();
 
+/// That signal; 0 before.
+int stop_signal();
+
+/// Returns once the user asks to stop.
+void wait_for_stop();
+
 /// Throws Interrupted if the user asked to stop.
 void stop_if_asked();
 

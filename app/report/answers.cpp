@@ -169,6 +169,11 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) 
 }
 
 std::string answers_json(const PictureAnswers& answers, int version) {
+    const Json json = answers_object(answers);
+    return json_text(version == 1 ? json["pictures"] : json);
+}
+
+Json answers_object(const PictureAnswers& answers) {
     Json list = Json::array();
     for (const PictureAnswer& picture : answers.pictures) {
         Json one = {{"file", report_path(picture.file)}};
@@ -186,10 +191,9 @@ std::string answers_json(const PictureAnswers& answers, int version) {
         }
         list.push_back(one);
     }
-    if (version == 1) return json_text(list);
     Json json = json_head("mnist-knn/classify/2");
     json["pictures"] = std::move(list);
-    return json_text(json);
+    return json;
 }
 
 std::string neighbors_heading(std::size_t neighbors, const Method& method) {

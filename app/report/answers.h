@@ -2,6 +2,7 @@
 /// The answers of `classify` for people and machines, and one picture that explains them.
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color);
 
 /// For machines: schema mnist-knn/classify/2, an object with the array `pictures`; `version` 1 is this array alone.
 std::string answers_json(const PictureAnswers& answers, int version = 2);
+/// The object of version 2.
+nlohmann::ordered_json answers_object(const PictureAnswers& answers);
 
 /// Maximum number of pictures that are explained, one below the other.
 inline constexpr std::size_t max_explained = 50;

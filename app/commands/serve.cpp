@@ -1,0 +1,127 @@
+#include <csignal>
+#include <exception>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "app/cli/command_line.h"
+#include "app/commands/digits.h"
+#include "app/commands/evaluate.h"
+#include "app/commands/saved_evaluation.h"
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
+#include "app/report/json.h"
+#include "app/report/picture.h"
+#include "app/serve/routes.h"
+#include "app/serve/server.h"
+#include "classifier/host.h"
+#include "data/core/errors.h"
+#include "data/picture/picture_file.h"
+
+namespace knn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What requests are answered with; must outlive the routes.
+struct Opened {
+    std::optional<LoadedTraining> training;
+    std::optional<DigitSearch> search;
+};
+
+/// Throws UsageError where strangers could ask without the user's knowledge.
+void check_access(const Options& options, const std::string& address) {
+    const ServeOptions& serve = options.serve;
+    if (!serve.token.empty() && serve.no_token)
+        throw UsageError("--token and --no-token: contradict each other; expected one of them");
+    if (!web::Access::is_loopback(address) && serve.token.empty() && !serve.no_token)
+        throw UsageError("--address " + serve.address +
+                         ": other machines can ask; expected --token T, or --no-token where anyone may");
+}
+
+web::TestAnswers saved_answers(Options options, const SavedReport& report) {
+    options.view.from = options.serve.report;
+    const auto saved = std::make_shared<SavedEvaluation>(options, report);
+    return {&saved->evaluation(), [saved](const auto& images) { saved->complete(images); }, saved};
+}
+
+web::TestAnswers classified_answers(const Options& options) {
+    const auto made = std::make_shared<Evaluated>(evaluate_test_set(options, Clock::now(), true));
+    return {&made->evaluation, [](const auto&) {}, made};
+}
+
+Json info_of(const LoadedTraining& training, const Options& options, const Plan& plan) {
+    Json info = json_head("mnist-knn/serve-info/1");
+    const Method& method = options.method;
+    info["method"] = name_of(method);
+    info["settings"] = settings_json(method, plan);
+    info["device"] = json_device(plan.device);
+    const Training& set = training.set.view();
+    info["dataset"] = {{"train", set.rows.count}, {"rows", set.shape.rows}, {"cols", set.shape.cols}};
+    info["limits"] = {{"body_bytes", web::max_body_bytes}, {"pixels", max_picture_pixels}};
+    info["pictures"] = pictures_available();
+    return info;
+}
+
+/// Loads the training set, opens the index, and makes one search, after which all is in memory.
+web::Model open_model(Opened& opened, const Options& options, std::optional<SavedReport> report) {
+    const DataLocation location = locate_training(options.data);
+    note(data_notice_of_pictures(location));
+    const int threads = threads_or_all(options.request.threads);
+    LoadedTraining& training = opened.training.emplace(load_for_digits(location, options, threads));
+    fit_for_digits(training, options, threads);
+    stop_if_asked();
+    constexpr std::int64_t batch = web::Batcher::max_batch;
+    const DigitSearch& search = opened.search.emplace(training, options, batch);
+    Answer first;
+    Answer* const digits[] = {&first};
+    const Plan plan = search.answer(digits, {}).plan;
+
+    web::Model model;
+    model.frame.train = training.set.images();
+    model.frame.labels = training.set.labels();
+    model.frame.method = options.method;
+    model.frame.calibrated = !training.sample.empty();
+    model.sample = training.sample;
+    model.rejects = options.classify.reject.has_value();
+    model.search = [&search](std::span<Answer* const> some) { search.answer(some, {}); };
+    model.info = info_of(training, options, plan);
+    model.info["dataset"]["synthetic"] = location.synthetic;
+    model.classify_test_set = [options, report = std::move(report)] {
+        return report ? saved_answers(options, *report) : classified_answers(options);
+    };
+    return model;
+}
+
+}  // namespace
+
+int serve(const Options& options, Clock::time_point) {
+    const ServeOptions& given = options.serve;
+    std::optional<SavedReport> report;
+    if (!given.report.empty()) report = read_report(given.report);
+    web::Server server(given.address, given.port);
+    check_access(options, server.address());
+    limit_codecs();
+    const bool has_pictures = pictures_available();
+    Opened opened;
+    web::Routes routes(web::Access(server.address(), server.port(), given.token), has_pictures);
+    print("http://" + server.host() + ':' + std::to_string(server.port()) + "/\n");
+
+    std::atomic<bool> stop = false;
+    std::thread network([&] { server.run(routes, stop); });
+    std::exception_ptr failure;
+    try {
+        routes.open(open_model(opened, options, std::move(report)));
+        note("ready", options.output);
+        wait_for_stop();
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    stop = true;
+    network.join();
+    if (failure) std::rethrow_exception(failure);
+    return stop_signal() == SIGINT ? 130 : 0;
+}
+
+}  // namespace knn

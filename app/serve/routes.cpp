@@ -1,0 +1,344 @@
+#include "app/serve/routes.h"
+
+#include <algorithm>
+#include <new>
+
+#include "app/console/output.h"
+#include "app/serve/answers_body.h"
+#include "app/serve/bodies.h"
+#include "app/serve/openapi.h"
+#include "app/serve/page.h"
+#include "data/core/errors.h"
+#include "data/core/format.h"
+
+namespace knn::web {
+
+/// One row for each request that is answered; a GET answers HEAD too.
+struct Route {
+    enum class Token { none, in_field, in_form };
+    enum class Body { none, picture, pixels, form };
+
+    const char *method, *path;
+    void (Routes::*answer)(Request, const Routes::Done&);
+    Token token = Token::none;
+    bool needs_index = false;
+    Body body = Body::none;
+
+    static const Route* find(const Head& head);
+    static std::span<const Route> all();
+};
+
+namespace {
+
+constexpr std::size_t max_waiting_jobs = 32;
+/// The rows of one picture that are searched: 4 seconds by the slowest method of the table on two cores.
+constexpr std::size_t max_digits = 4000;
+
+bool begins(const std::string& text, std::string_view with) {
+    return std::ranges::equal(text.substr(0, with.size()), with, {}, [](unsigned char letter) {
+        return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : +letter;
+    });
+}
+
+bool takes(Route::Body body, const std::string& type) {
+    if (body == Route::Body::form) return begins(type, "multipart/form-data;");
+    return type.empty() || begins(type, "application/octet-stream") ||
+           (body == Route::Body::picture && begins(type, "image/"));
+}
+
+/// What became of `work`; of any exception a problem.
+template <class Work>
+Response response_of(const Work& work) {
+    try {
+        return work();
+    } catch (const Problem& problem) {
+        return problem_response(problem);
+    } catch (const Interrupted&) {
+        return problem_response(try_later(503, "The server is stopping."));
+    } catch (const std::bad_alloc&) {
+        return problem_response(try_later(503, "The server has not enough memory at the moment."));
+    } catch (const std::exception& error) {
+        print_line_to_stderr(std::string("error: ") + error.what());
+        return problem_response(Problem(500, "The server failed; its own messages say why."));
+    }
+}
+
+Response text_response(std::string body) {
+    return {200, "text/plain; charset=utf-8", std::move(body)};
+}
+
+}  // namespace
+
+std::span<const Route> Route::all() {
+    using enum Token;
+    static constexpr Route rows[] = {
+        {"GET", "/", &Routes::page_html},
+        {"GET", "/app.css", &Routes::page_css},
+        {"GET", "/app.js", &Routes::page_js},
+        {"GET", "/livez", &Routes::livez},
+        {"GET", "/readyz", &Routes::readyz},
+        {"GET", "/openapi.json", &Routes::openapi},
+        {"GET", "/metrics", &Routes::metrics_text, in_field},
+        {"GET", "/v1/info", &Routes::info, in_field, true},
+        {"GET", "/v1/mistakes", &Routes::mistakes, in_field, true},
+        {"GET", "/v1/confusion", &Routes::confusion, in_field, true},
+        {"POST", "/v1/classify", &Routes::classify, in_field, true, Body::picture},
+        {"POST", "/v1/predict", &Routes::predict, in_field, true, Body::pixels},
+        {"POST", "/classify", &Routes::classify_form, in_form, true, Body::form},
+    };
+    return rows;
+}
+
+/// Throws Problem: 404, 405.
+const Route* Route::find(const Head& head) {
+    std::string allowed;
+    for (const Route& route : all()) {
+        if (head.path != route.path) continue;
+        const bool is_get = std::string_view(route.method) == "GET";
+        if (head.method == route.method || (is_get && head.method == "HEAD")) return &route;
+        allowed = is_get ? "GET, HEAD" : route.method;
+    }
+    if (allowed.empty()) throw Problem(404, "The server has nothing here; /openapi.json lists what it has.");
+    throw Problem(405, "The method does not fit this path; expected " + allowed + ".", "Allow", allowed);
+}
+
+Routes::Routes(Access access, bool reads_pictures)
+    : access_(std::move(access)), reads_pictures_(reads_pictures) {}
+
+Routes::~Routes() {
+    if (test_thread_.joinable()) test_thread_.join();
+    workers_.reset();
+}
+
+void Routes::open(Model model) {
+    model_ = std::move(model);
+    if (reads_pictures_)
+        for (Decoder& decoder : decoders_)
+            decoder.start();
+    batcher_.start(model_.search);
+    workers_.emplace(static_cast<int>(decoders_.size()), max_waiting_jobs);
+    ready_ = true;
+}
+
+std::string Routes::name_of(const Head& head) {
+    for (const Route& route : Route::all())
+        if (head.path == route.path) return route.path;
+    return "other";
+}
+
+void Routes::check(const Head& head) const {
+    access_.check_origin(head);
+    const Route& route = *Route::find(head);
+    if (route.token == Route::Token::in_field) access_.check_token(head);
+    const bool has_body = head.chunked || head.content_length.value_or(0) > 0;
+    if (route.body == Route::Body::none) {
+        if (has_body) throw Problem(400, "The request has a body; expected none.");
+    } else {
+        if (!head.chunked && !head.content_length)
+            throw Problem(411, "The request has no length; expected Content-Length or chunks.");
+        if (!takes(route.body, head.content_type))
+            throw Problem(415, std::string("The body has another type than this path takes; expected ") +
+                                   (route.body == Route::Body::form     ? "multipart/form-data."
+                                    : route.body == Route::Body::pixels ? "application/octet-stream."
+                                                                        : "image/*, such as image/png."));
+    }
+    if (route.needs_index && !ready_)
+        throw try_later(503, "The server is starting: its index is not open yet.");
+}
+
+void Routes::answer(Request request, const Done& done) {
+    const Route& route = *Route::find(request.head);
+    try {
+        (this->*route.answer)(std::move(request), done);
+    } catch (...) {
+        done(response_of([]() -> Response { throw; }));
+    }
+}
+
+void Routes::livez(Request, const Done& done) {
+    done(text_response("alive\n"));
+}
+
+void Routes::readyz(Request, const Done& done) {
+    if (closing_) throw try_later(503, "The server is stopping.");
+    if (!ready_) throw try_later(503, "The server is starting: its index is not open yet.");
+    done(text_response("ready\n"));
+}
+
+void Routes::metrics_text(Request, const Done& done) {
+    done({200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text(batcher_.batches(), ready_)});
+}
+
+void Routes::openapi(Request, const Done& done) {
+    done({200, "application/json", std::string(openapi_json)});
+}
+
+void Routes::page_html(Request, const Done& done) {
+    done({200, "text/html; charset=utf-8", std::string(serve_html)});
+}
+
+void Routes::page_css(Request, const Done& done) {
+    done({200, "text/css; charset=utf-8", std::string(serve_css)});
+}
+
+void Routes::page_js(Request, const Done& done) {
+    done({200, "text/javascript; charset=utf-8", std::string(serve_js)});
+}
+
+void Routes::info(Request, const Done& done) {
+    done({200, "application/json", model_.info.dump() + '\n'});
+}
+
+void Routes::predict(Request request, const Done& done) {
+    const Parameters none(request.head.query, {});
+    const bool added =
+        batcher_.add(pixels_of(std::move(request.body)),
+                     [this, done](const std::vector<Predicted>& answers, std::exception_ptr failure) {
+                         metrics_.count_digits(failure ? 0 : std::ssize(answers));
+                         done(response_of([&]() -> Response {
+                             if (failure) std::rethrow_exception(failure);
+                             return {200, "application/json", predict_body(answers)};
+                         }));
+                     });
+    if (!added) throw try_later(429, "Too many images wait for an answer.");
+}
+
+/// On one of the threads for requests that take long.
+void Routes::work(const Done& done, std::function<Response(int thread)> answer) {
+    const bool added = workers_->add([done, answer = std::move(answer)](int thread) {
+        done(response_of([&] { return answer(thread); }));
+    });
+    if (!added) throw try_later(429, "Too many requests wait for an answer.");
+}
+
+/// Throws Problem.
+PictureAnswers Routes::answers_to(std::string_view picture, bool many, int thread) {
+    if (!reads_pictures_) throw Problem(501, "This build of the server cannot read pictures.");
+    PictureAnswers answers = model_.frame;
+    answers.pages = many;
+    PictureAnswer& one = answers.pictures.emplace_back();
+    one.file = "-";  // as `classify -`
+    try {
+        FoundDigits found = decoders_.at(static_cast<std::size_t>(thread)).read(picture, many);
+        one.rows = found.rows;
+        one.cols = found.cols;
+        for (DigitImage& digit : found.digits)
+            one.digits.emplace_back().image = std::move(digit);
+    } catch (const DataError& error) {
+        throw Problem(422, std::string("The picture ") + error.what() + '.');
+    }
+    const std::vector<Answer*> digits = digits_to_search(answers.pictures, model_.rejects);
+    if (digits.size() > max_digits)
+        throw Problem(422, "The picture has " + with_commas(std::ssize(digits)) +
+                               " marks that may be digits; expected at most " + with_commas(max_digits) +
+                               ".");
+    if (!digits.empty()) model_.search(digits);
+    choose_answers(answers.pictures, answers.labels, answers.method.neighbor_measure(), model_.sample);
+    metrics_.count_digits(std::ssize(one.digits));
+    return answers;
+}
+
+void Routes::classify(Request request, const Done& done) {
+    const Parameters given(request.head.query, {"many", "neighbors", "limit"});
+    const bool many = given.flag("many"), neighbors = given.flag("neighbors");
+    const int limit = given.number("limit", 1, 100, 0);
+    work(done, [this, many, neighbors, limit, picture = std::move(request.body)](int thread) -> Response {
+        return {200, "application/json", classify_body(answers_to(picture, many, thread), limit, neighbors)};
+    });
+}
+
+void Routes::classify_form(Request request, const Done& done) {
+    auto fields = form_fields(request.head.content_type, request.body);
+    const auto page_of = [](const PictureAnswers& answers, const Problem& problem) -> Response {
+        return {problem.status, "text/html; charset=utf-8", classify_page(answers, problem.what())};
+    };
+    try {
+        access_.check_token(fields["token"]);
+        if (fields["picture"].empty()) throw Problem(422, "The form has no picture.");
+    } catch (const Problem& problem) {
+        done(page_of({}, problem));
+        return;
+    }
+    work(done, [=, this, many = fields["many"] == "1", picture = std::move(fields["picture"])](int thread) {
+        try {
+            return page_of(answers_to(picture, many, thread), Problem(200, ""));
+        } catch (const Problem& problem) {
+            return page_of({}, problem);
+        }
+    });
+}
+
+void Routes::mistakes(Request request, const Done& done) {
+    const Parameters given(request.head.query, {"true", "predicted", "first", "count"});
+    const int truth = given.number("true", 0, 255, -1), predicted = given.number("predicted", 0, 255, -1);
+    const int first = given.number("first", 0, 1'000'000'000, 0), count = given.number("count", 1, 100, 24);
+    with_test_answers(done, [=, this]() -> Response {
+        const Evaluation& evaluation = *test_answers_.evaluation;
+        const std::vector<std::int64_t> all = mistakes_of(evaluation, truth, predicted);
+        const auto begin = std::min<std::int64_t>(first, std::ssize(all));
+        const auto end = std::min<std::int64_t>(begin + count, std::ssize(all));
+        const std::vector<std::int64_t> shown(all.begin() + begin, all.begin() + end);
+        test_answers_.complete(shown);
+        return {200, "application/json", mistakes_body(evaluation, shown, std::ssize(all))};
+    });
+}
+
+void Routes::confusion(Request request, const Done& done) {
+    const Parameters none(request.head.query, {});
+    with_test_answers(done, [this]() -> Response {
+        return {200, "application/json", confusion_body(*test_answers_.evaluation)};
+    });
+}
+
+/// Classifies the test set first, unless that is done or failed.
+void Routes::with_test_answers(const Done& done, Later answer) {
+    const auto run = [this, done, answer = std::move(answer)] {
+        work(done, [this, answer](int) {
+            const std::lock_guard lock(test_mutex_);
+            return answer();
+        });
+    };
+    if (!has_test_answers_) {
+        const std::lock_guard lock(mutex_);
+        if (no_test_answers_) throw *no_test_answers_;
+        if (!has_test_answers_) {
+            if (waiting_.size() >= max_waiting_jobs)
+                throw try_later(429, "Too many requests wait for an answer.");
+            waiting_.emplace_back([this, run, done] {
+                try {
+                    if (no_test_answers_) throw *no_test_answers_;
+                    run();
+                } catch (...) {
+                    done(response_of([]() -> Response { throw; }));
+                }
+            });
+            if (!is_classifying_) test_thread_ = std::thread([this] { classify_test_set(); });
+            is_classifying_ = true;
+            return;
+        }
+    }
+    run();
+}
+
+void Routes::classify_test_set() {
+    std::optional<Problem> problem;
+    try {
+        test_answers_ = model_.classify_test_set();
+    } catch (const Interrupted&) {
+        problem = try_later(503, "The server is stopping.");
+    } catch (const std::exception& error) {
+        print_line_to_stderr(std::string("error: ") + error.what());
+        problem = Problem(404, "The test set cannot be classified; the server's own messages say why.");
+    }
+    std::vector<std::function<void()>> waiting;
+    {
+        const std::lock_guard lock(mutex_);
+        no_test_answers_ = problem;
+        has_test_answers_ = !problem;
+        waiting.swap(waiting_);
+    }
+    for (const std::function<void()>& go_on : waiting)
+        go_on();
+}
+
+}  // namespace knn::web

@@ -1,0 +1,94 @@
+#pragma once
+/// What the server answers to each request, without sockets.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/serve/access.h"
+#include "app/serve/batcher.h"
+#include "app/serve/decoder.h"
+#include "app/serve/http.h"
+#include "app/serve/metrics.h"
+#include "app/serve/model.h"
+#include "app/serve/workers.h"
+
+namespace knn::web {
+
+struct Route;
+
+class Routes {
+  public:
+    /// Called once for each request, by any thread.
+    using Done = std::function<void(Response)>;
+
+    /// `reads_pictures`: false in a build without OpenCV.
+    Routes(Access access, bool reads_pictures);
+    /// Answers all that waits.
+    ~Routes();
+    Routes(const Routes&) = delete;
+    Routes& operator=(const Routes&) = delete;
+
+    /// From now on requests for digits are answered, not with 503. Once.
+    void open(Model model);
+    /// From now on /readyz says that there is no new work to send here.
+    void close() { closing_ = true; }
+
+    /// Before the body is read: throws Problem where the request would be refused whatever it is.
+    void check(const Head& head) const;
+    /// Answers a request that passed `check`.
+    void answer(Request request, const Done& done);
+
+    Metrics& metrics() { return metrics_; }
+    /// Of the route, for metrics.
+    static std::string name_of(const Head& head);
+
+  private:
+    friend struct Route;
+    using Later = std::function<Response()>;
+
+    void livez(Request request, const Done& done);
+    void readyz(Request request, const Done& done);
+    void metrics_text(Request request, const Done& done);
+    void openapi(Request request, const Done& done);
+    void page_html(Request request, const Done& done);
+    void page_css(Request request, const Done& done);
+    void page_js(Request request, const Done& done);
+    void info(Request request, const Done& done);
+    void predict(Request request, const Done& done);
+    void classify(Request request, const Done& done);
+    void classify_form(Request request, const Done& done);
+    void mistakes(Request request, const Done& done);
+    void confusion(Request request, const Done& done);
+
+    void work(const Done& done, std::function<Response(int thread)> answer);
+    PictureAnswers answers_to(std::string_view picture, bool many, int thread);
+    void with_test_answers(const Done& done, Later answer);
+    void classify_test_set();
+
+    const Access access_;
+    const bool reads_pictures_;
+    std::atomic<bool> ready_ = false, closing_ = false;
+    Model model_;  ///< once `ready_`
+    Metrics metrics_;
+
+    std::mutex mutex_;  ///< of the three below
+    bool is_classifying_ = false;
+    std::optional<Problem> no_test_answers_;
+    std::vector<std::function<void()>> waiting_;  ///< for test_answers_
+    std::mutex test_mutex_;                       ///< of what is in test_answers_
+    TestAnswers test_answers_;
+    std::atomic<bool> has_test_answers_ = false;
+
+    std::array<Decoder, 2> decoders_;  ///< of each worker
+    Batcher batcher_;
+    std::optional<Workers> workers_;
+    std::thread test_thread_;
+};
+
+}  // namespace knn::web

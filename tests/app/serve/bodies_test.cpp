@@ -1,0 +1,84 @@
+#include "app/serve/bodies.h"
+
+#include <doctest/doctest.h>
+
+#include "app/serve/http.h"
+#include "tests/support/error_of.h"
+
+using namespace knn;
+using namespace knn::web;
+
+namespace {
+
+std::string npy(const std::string& shape, const std::string& pixels, const std::string& kind = "|u1") {
+    std::string head = "{'descr': '" + kind + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+    head.resize(117, ' ');
+    head += '\n';
+    return std::string("\x93NUMPY\x01", 7) + '\0' + static_cast<char>(head.size()) + '\0' + head + pixels;
+}
+
+template <class Work>
+bool refuses(const Work& work) {
+    return !test::error_of<Problem>(work).empty();
+}
+
+bool refuses_pixels(const std::string& body) {
+    return refuses([&] { pixels_of(body); });
+}
+
+}  // namespace
+
+TEST_CASE("bodies: pixels as they are, and in .npy") {
+    std::string pixels(2 * 784, '\0');
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+        pixels[i] = static_cast<char>(i % 251);
+    CHECK(pixels_of(pixels) == pixels);
+    CHECK(pixels_of(npy("2, 28, 28", pixels)) == pixels);
+    CHECK(pixels_of(npy("2, 784", pixels)) == pixels);
+    const std::string one = npy("2, 784", pixels);
+    for (std::size_t cut = 0; cut < one.size(); ++cut) {
+        CAPTURE(cut);
+        CHECK((refuses_pixels(one.substr(0, cut)) || cut == 784));
+    }
+    CHECK(refuses_pixels(""));
+    CHECK(refuses_pixels(std::string(785, 'a')));
+    CHECK(refuses_pixels(npy("3, 784", pixels)));
+    CHECK(refuses_pixels(npy("28, 28, 2", pixels)));
+    CHECK(refuses_pixels(npy("1568,", pixels)));
+    CHECK(refuses_pixels(npy("0, 784", "")));
+    CHECK(refuses_pixels(npy("2, 784", pixels, "<f4")));
+    CHECK(refuses_pixels(npy("18446744073709551617, 784", pixels)));
+}
+
+TEST_CASE("bodies: parameters") {
+    const Parameters given("many=1&limit=%31%30", {"many", "limit", "first"});
+    CHECK(given.flag("many"));
+    CHECK(given.number("limit", 1, 100, 5) == 10);
+    CHECK(given.number("first", 0, 9, 3) == 3);
+    CHECK(given.has("limit"));
+    for (const char* query : {"other=1", "many=1&many=1", "many=%4", "many=%zz", "%", "=1"})
+        CHECK(refuses([&] { Parameters(query, {"many"}); }));
+    for (const char* query : {"many", "many=", "many=2", "many=-1", "many=1x", "many=99999999999"})
+        CHECK(refuses([&] { Parameters(query, {"many"}).flag("many"); }));
+}
+
+TEST_CASE("bodies: forms") {
+    const std::string type = "multipart/form-data; boundary=\"x-y\"", rest = "\r\n--x-y--\r\n";
+    const std::string picture = std::string("\r\n--x-\0\xff", 8);
+    const std::string form =
+        "--x-y\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"name.png\"\r\n"
+        "Content-Type: image/png\r\n\r\n" +
+        picture + "\r\n--x-y\r\nContent-Disposition: form-data; name=many\r\n\r\n1" + rest;
+    auto fields = form_fields(type, form);
+    CHECK(fields.size() == 2);
+    CHECK(fields["picture"] == picture);
+    CHECK(fields["many"] == "1");
+    for (std::size_t cut = 0; cut + 4 < form.size(); ++cut)
+        CHECK(refuses([&] { form_fields(type, form.substr(0, cut)); }));
+    CHECK(refuses([&] { form_fields("multipart/form-data", form); }));
+    CHECK(refuses([&] { form_fields("multipart/form-data; boundary=other", form); }));
+    std::string many = "--x-y";
+    for (int i = 0; i < 20; ++i)
+        many += "\r\nContent-Disposition: form-data; name=" + std::to_string(i) + "\r\n\r\n1\r\n--x-y";
+    CHECK(refuses([&] { form_fields(type, many + "--"); }));
+}
