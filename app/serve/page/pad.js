@@ -76,6 +76,7 @@ function answerPad(since = performance.now()) {
     byId("draw-answer").replaceChildren(...answerBlock(picture));
     byId("draw-said").textContent = spoken(picture);
     byId("draw-panel").removeAttribute("aria-busy");
+    performance.clearMeasures();
     performance.measure("stroke to answer", { start: since, end: performance.now() });
   });
 }

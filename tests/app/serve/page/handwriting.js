@@ -1,5 +1,5 @@
 "use strict";
-/* Digits as a hand writes them: points of strokes in a square of 480 units; and pictures of them, for which no library is needed. */
+/* Digits as a hand writes them: points of strokes in a square of 480 units; drawn on the page's pad in a browser, and as pictures. */
 
 /** Points along a line, as a pointer reports them. */
 function along(corners, each = 6) {
@@ -16,8 +16,8 @@ const one = along([[265, 90], [240, 240], [220, 395]]);
 /** The distance of a point from a piece of a line. */
 function distance(x, y, [ax, ay], [bx, by]) {
   const [dx, dy] = [bx - ax, by - ay];
-  const along = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy)));
-  return Math.hypot(x - ax - along * dx, y - ay - along * dy);
+  const at = Math.max(0, Math.min(1, ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy)));
+  return Math.hypot(x - ax - at * dx, y - ay - at * dy);
 }
 
 /** A BMP file, dark on white, of rows of digits; a digit is 120 pixels wide and high. */
@@ -45,4 +45,32 @@ function bitmap(rows, scale = 4) {
   return file;
 }
 
-module.exports = { seven, one, bitmap };
+/** From a stroke's points, 0 to 480, to those of the window. */
+async function onPad(browser, stroke) {
+  const [left, top, side] = await browser.value(`(() => {
+    const pad = document.getElementById("pad");
+    pad.scrollIntoView({ block: "center" });
+    const box = pad.getBoundingClientRect();
+    return [box.left, box.top, box.width];
+  })()`);
+  return stroke.map(([x, y]) => ({ x: left + x * side / 480, y: top + y * side / 480 }));
+}
+
+async function drawByMouse(browser, stroke) {
+  const [first, ...rest] = await onPad(browser, stroke);
+  const mouse = (type, at, buttons) =>
+    browser.send("Input.dispatchMouseEvent", { type, ...at, button: "left", buttons, clickCount: 1 });
+  await mouse("mousePressed", first, 1);
+  for (const at of rest) await mouse("mouseMoved", at, 1);
+  await mouse("mouseReleased", rest.at(-1) ?? first, 0);
+}
+
+async function drawByTouch(browser, stroke) {
+  const touch = (type, touchPoints) => browser.send("Input.dispatchTouchEvent", { type, touchPoints });
+  const [first, ...rest] = await onPad(browser, stroke);
+  await touch("touchStart", [first]);
+  for (const at of rest) await touch("touchMove", [at]);
+  await touch("touchEnd", []);
+}
+
+module.exports = { bitmap, drawByMouse, drawByTouch, one, onPad, seven };

@@ -7,40 +7,12 @@ const assert = require("node:assert/strict");
 const { writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { Browser } = require("../../page/browser.js");
-const { bitmap, seven, one } = require("./handwriting.js");
+const { bitmap, drawByMouse, drawByTouch, one, onPad, seven } = require("./handwriting.js");
 
 const [program, address, folder, ...parts] = process.argv.slice(2);
 const big = "document.querySelector('#draw-answer .big')?.textContent";
 const text = (id) => `document.getElementById('${id}').textContent`;
 const trouble = "(document.getElementById('trouble').hidden ? '' : document.getElementById('trouble').textContent)";
-
-/** From a stroke's points, 0 to 480, to those of the window. */
-async function onPad(browser, stroke) {
-  const [left, top, side] = await browser.value(`(() => {
-    const pad = document.getElementById("pad");
-    pad.scrollIntoView({ block: "center" });
-    const box = pad.getBoundingClientRect();
-    return [box.left, box.top, box.width];
-  })()`);
-  return stroke.map(([x, y]) => ({ x: left + x * side / 480, y: top + y * side / 480 }));
-}
-
-async function drawByMouse(browser, stroke) {
-  const [first, ...rest] = await onPad(browser, stroke);
-  const mouse = (type, at, buttons) =>
-    browser.send("Input.dispatchMouseEvent", { type, ...at, button: "left", buttons, clickCount: 1 });
-  await mouse("mousePressed", first, 1);
-  for (const at of rest) await mouse("mouseMoved", at, 1);
-  await mouse("mouseReleased", rest.at(-1) ?? first, 0);
-}
-
-async function drawByTouch(browser, stroke) {
-  const touch = (type, touchPoints) => browser.send("Input.dispatchTouchEvent", { type, touchPoints });
-  const [first, ...rest] = await onPad(browser, stroke);
-  await touch("touchStart", [first]);
-  for (const at of rest) await touch("touchMove", [at]);
-  await touch("touchEnd", []);
-}
 
 async function upload(browser, file, selector = "#file") {
   const { root } = await browser.send("DOM.getDocument");
