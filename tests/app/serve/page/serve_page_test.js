@@ -49,6 +49,9 @@ async function undoesAndClears(browser) {
   assert.ok(await browser.value("document.getElementById('undo').disabled && document.getElementById('clear').disabled"));
   // A dot is a stroke too. Strokes that follow at once are one drawing, of which the last answer counts.
   await drawByMouse(browser, [[240, 240]]);
+  const middle = "document.getElementById('pad').getContext('2d').getImageData(document.getElementById('pad').width / 2, " +
+    "document.getElementById('pad').height / 2, 1, 1).data[3]";
+  assert.equal(await browser.value(middle), 255);
   for (const stroke of [seven.slice(0, 8), seven.slice(7)]) await drawByMouse(browser, stroke);
   await click(browser, "#clear");
   for (const stroke of [seven.slice(0, 8), seven.slice(7)]) await drawByMouse(browser, stroke);
