@@ -56,10 +56,11 @@ async function onPad(browser, stroke) {
   return stroke.map(([x, y]) => ({ x: left + x * side / 480, y: top + y * side / 480 }));
 }
 
-async function drawByMouse(browser, stroke) {
+/** `pen`: what else its events have, such as the force of a pen. */
+async function drawByMouse(browser, stroke, pen = {}) {
   const [first, ...rest] = await onPad(browser, stroke);
   const mouse = (type, at, buttons) =>
-    browser.send("Input.dispatchMouseEvent", { type, ...at, button: "left", buttons, clickCount: 1 });
+    browser.send("Input.dispatchMouseEvent", { type, ...at, button: "left", buttons, clickCount: 1, ...pen });
   await mouse("mousePressed", first, 1);
   for (const at of rest) await mouse("mouseMoved", at, 1);
   await mouse("mouseReleased", rest.at(-1) ?? first, 0);

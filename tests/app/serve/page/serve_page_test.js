@@ -59,6 +59,33 @@ async function undoesAndClears(browser) {
   assert.equal(await browser.value(trouble), "");
 }
 
+async function drawsByPen(browser) {
+  const lastWidths = "strokes.at(-1).map((point) => point.width)";
+  const hasPressure = "!document.getElementById('pressure-choice').hidden";
+  await browser.open(`${address}?pen`);
+  assert.equal(await browser.value(hasPressure), false, "a mouse has no pressure");
+  const width = await browser.value("Number(document.getElementById('pen').value)");
+  await drawByMouse(browser, seven, { pointerType: "pen", force: 0.9 });
+  assert.equal(await browser.value(hasPressure), true);
+  assert.ok((await browser.value(lastWidths)).every((one) => one === width), "unless it is wanted");
+  await click(browser, "#pressure");
+  for (const force of [0.2, 0.9]) {
+    await drawByMouse(browser, seven, { pointerType: "pen", force });
+    const widths = (await browser.value(lastWidths)).slice(0, -1);
+    assert.ok(widths.every((one) => (force < 0.5 ? one < width : one > width)), `${force}: ${widths}`);
+  }
+  // Ctrl Z undoes; the width of the pen changes what is drawn.
+  for (const type of ["keyDown", "keyUp"]) await browser.send("Input.dispatchKeyEvent", { type, key: "z", modifiers: 2 });
+  assert.equal(await browser.value("strokes.length"), 2);
+  await click(browser, "#clear");
+  await click(browser, "#pressure");
+  await browser.value("document.getElementById('pen').focus()");
+  for (let i = 0; i < 10; ++i) await browser.press("ArrowLeft");
+  await drawByMouse(browser, seven);
+  assert.ok((await browser.value(lastWidths)).every((one) => one === width - 10));
+  assert.ok(await browser.until(`${big} === "7"`));
+}
+
 async function worksOnPhones(browser) {
   for (const dark of [false, true]) {
     await browser.send("Emulation.setTouchEmulationEnabled", { enabled: true });
@@ -314,8 +341,8 @@ async function main() {
   const expected = [saysWhatIsWrong, asksForToken, readsNoOtherFiles]; // the browser complains about their answers too
   try {
     await browser.open(address);
-    for (const part of [drawsByMouse, undoesAndClears, worksOnPhones, readsPages, readsOneDigit, readsNoOtherFiles, showsMistakes,
-      worksByKeyboard, saysWhatIsWrong, asksForToken, worksWithoutScripts]) {
+    for (const part of [drawsByMouse, undoesAndClears, drawsByPen, worksOnPhones, readsPages, readsOneDigit, readsNoOtherFiles,
+      showsMistakes, worksByKeyboard, saysWhatIsWrong, asksForToken, worksWithoutScripts]) {
       if (parts.length > 0 && !parts.includes(part.name)) continue;
       await part(browser);
       const complaints = browser.complaints.splice(0);
