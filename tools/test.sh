@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
 # were skipped and why:  tools/test.sh [--browser] [--sanitize] [--changed[=COMMIT]] [--preset NAME]... [OPTION of ctest]...
-# --browser: installs a browser too, for the test of the report's page.
+# --browser: installs a browser too, for the tests of the pages.
 # --sanitize: then the unit tests under sanitizers, the fuzzers, 10 s each (tools/fuzz.sh), and what has threads under the
 #   thread sanitizer (tools/check_races.sh). Installs clang; without its libFuzzer there are no fuzzers.
 # --changed: only the tests of the folders that changed since COMMIT, without the slow ones: by default since this branch

@@ -23,7 +23,7 @@ function distanceText(distance) {
   return Number.isInteger(distance) ? whole.format(distance) : String(Number(distance.toPrecision(5)));
 }
 
-/** "7", or "?" with the best guess; `answer`: an object of /v1/classify. */
+/** "7" or "?"; of an answer of /v1/classify. */
 const symbolOf = ({ digit }) => (digit === null ? "?" : String(digit));
 
 /** One sentence for screen readers. */
@@ -45,13 +45,13 @@ function neighborList(neighbors, digit) {
 /** The answer with all that belongs to it. */
 function answerBlock(answer) {
   const label = answer.digit ?? answer.guess;
-  const head = answer.digit === null
-    ? [element("span", { class: "big wrong" }, "?"),
-      element("p", {}, ...(label === undefined ? [] : ["best guess ", element("strong", {}, `${label}, ${percent(answer.confidence, 0)}`),
-        element("br")]), element("span", { class: "reason" }, answer.reason))]
-    : [element("span", { class: "big right" }, String(answer.digit)),
-      element("p", {}, element("strong", {}, percent(answer.confidence, 0)), element("br"), element("small", {}, "confidence"))];
-  const parts = [element("div", { class: "answer" }, drawn(answer.pixels, "28 × 28 pixels that were searched for"), ...head)];
+  const isRejected = answer.digit === null;
+  const sure = percent(answer.confidence, 0);
+  const likely = label === undefined ? [] : [element("strong", {}, isRejected ? `${label}, ${sure}` : sure), element("br"),
+    element("small", {}, isRejected ? "best guess" : "confidence")];
+  const parts = [element("div", { class: "answer" }, drawn(answer.pixels, "28 × 28 pixels that were searched for"),
+    element("span", { class: isRejected ? "big wrong" : "big right" }, symbolOf(answer)), element("p", {}, ...likely))];
+  if (isRejected) parts.push(element("p", { class: "reason" }, `No answer: ${answer.reason}.`));
   if (answer.neighbors.length > 0)
     parts.push(element("h3", {}, "Nearest training digits", element("small", {}, " label, index, distance")),
       neighborList(answer.neighbors, { label, predicted: null }));

@@ -2,12 +2,12 @@
 
 const views = ["draw", "picture", "mistakes"];
 
-/** Shows a problem above all views, with a button that tries again; null: nothing is wrong. */
+/** Shows a problem above all views, with a button that tries again where that may help; null: nothing is wrong. */
 function showTrouble(problem, again) {
   const place = byId("trouble");
   place.hidden = !problem;
-  place.replaceChildren(...(problem ? [problem.message, " ",
-    element("button", { type: "button", click: () => again() }, "Try again")] : []));
+  place.replaceChildren(problem?.message ?? "");
+  if (problem && !problem.isLasting) place.append(element("button", { type: "button", click: () => again() }, "Try again"));
 }
 
 /** The view that the address names. */
@@ -17,7 +17,8 @@ function showView() {
   for (const link of byId("views").querySelectorAll("a"))
     if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
-  document.title = `${{ draw: "Draw", picture: "Picture", mistakes: "Mistakes" }[name]} – mnist-knn`;
+  showTrouble(null); // it is the other view's
+  document.title = `${{ draw: "Draw", picture: "Picture", mistakes: "Mistakes" }[name]} (mnist-knn)`;
   if (name === "mistakes" && !matrixShown) showMistakes();
 }
 
@@ -28,10 +29,14 @@ async function showServer() {
     `${whole.format(dataset.train)} training digits ${dataset.synthetic ? "drawn by the program" : `of ${dataset.name}`}`].join(" · ");
 }
 
+findToken();
 watchPad();
 watchPictures();
 watchMistakes();
-addEventListener("hashchange", showView);
+addEventListener("hashchange", () => {
+  findToken();
+  showView();
+});
 byId("views").hidden = false;
 showView();
 showServer().catch((error) => {

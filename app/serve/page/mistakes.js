@@ -46,7 +46,7 @@ function showMatrix({ matrix, labels = matrix.map((_, i) => i), accuracy, correc
     ...labels.map((label) => element("th", { scope: "col" }, edge(label, false))));
   const rows = matrix.map((row, i) => element("tr", {}, element("th", { scope: "row" }, edge(labels[i], true)),
     ...row.map((count, j) => matrixCell(count, labels[i], labels[j], i === j ? mostRight : mostWrong))));
-  const table = element("table", { class: "matrix" }, element("thead", {}, head), element("tbody", {}, ...rows));
+  const table = element("table", { class: labels.length > 28 ? "matrix crowded" : "matrix" }, element("thead", {}, head), element("tbody", {}, ...rows));
   table.style.setProperty("--classes", String(labels.length));
   byId("matrix").replaceChildren(table);
   table.querySelector("button").tabIndex = 0;

@@ -9,17 +9,21 @@ const pad = byId("pad");
 const strokes = []; // each an array of {x, y, width}
 let drawing = null; // pointerId of the stroke that is being drawn
 
-/** Draws a stroke, from its point `from` on. */
+/** Draws a stroke, from its point `from` on; a single point is a dot. */
 function trace(context, stroke, from = 0) {
   context.lineCap = "round";
-  context.strokeStyle = "#fff"; // white on black, as in MNIST; the style sheet inverts it in the light theme
-  for (let i = Math.max(from, 1) - (stroke.length === 1 ? 1 : 0); i < stroke.length; ++i) {
-    const before = stroke[Math.max(i - 1, 0)];
-    const { x, y, width } = stroke[i];
-    context.lineWidth = width;
+  context.strokeStyle = context.fillStyle = "#fff"; // white on black, as in MNIST; the style sheet inverts it in the light theme
+  if (stroke.length === 1) {
+    const [{ x, y, width }] = stroke;
     context.beginPath();
-    context.moveTo(before.x, before.y);
-    context.lineTo(x, y);
+    context.arc(x, y, width / 2, 0, 2 * Math.PI);
+    context.fill();
+  }
+  for (let i = Math.max(from, 1); i < stroke.length; ++i) {
+    context.lineWidth = stroke[i].width;
+    context.beginPath();
+    context.moveTo(stroke[i - 1].x, stroke[i - 1].y);
+    context.lineTo(stroke[i].x, stroke[i].y);
     context.stroke();
   }
 }
@@ -72,10 +76,11 @@ function answerPad(since = performance.now()) {
     byId("draw-panel").setAttribute("aria-busy", "true"); // the style sheet shows it if it lasts
     const { pictures: [picture] } = await ask("/v1/classify?neighbors=1&limit=5",
       { body: pgmOfPad(), type: "image/x-portable-graymap", signal });
-    if (picture.error) throw new Problem(picture.error);
+    if (picture.error) throw new Problem(picture.error, true);
     byId("draw-answer").replaceChildren(...answerBlock(picture));
     byId("draw-said").textContent = spoken(picture);
     byId("draw-panel").removeAttribute("aria-busy");
+    performance.clearMeasures();
     performance.measure("stroke to answer", { start: since, end: performance.now() });
   });
 }

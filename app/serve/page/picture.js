@@ -2,7 +2,7 @@
 
 const pictureHint = byId("picture-said").textContent;
 let bodyLimit = 20e6; // bytes, until /v1/info says it
-let taken = null; // the file that is shown, with the address of its preview: {file, address}
+let taken = null; // what is shown: {file, name, address of its preview}
 
 const newestPicture = newestOnly((problem) => {
   showTrouble(problem, classifyTaken);
@@ -42,11 +42,12 @@ function box(answer, i, digits, width, height) {
   return made;
 }
 
-/** "12 digits in 3 rows, 1 without an answer". */
+/** "12 digits and 1 mark without an answer in 3 rows". */
 function summary(digits, lines) {
   const unanswered = digits.filter(({ digit }) => digit === null).length;
-  return `${counted(digits.length, "digit", "digits")} in ${counted(lines.length, "row", "rows")}` +
-    (unanswered > 0 ? `, ${whole.format(unanswered)} without an answer` : "");
+  return counted(digits.length - unanswered, "digit", "digits") +
+    (unanswered > 0 ? ` and ${counted(unanswered, "mark", "marks")} without an answer` : "") +
+    ` in ${counted(lines.length, "row", "rows")}`;
 }
 
 function showDigits(digits, lines, width, height) {
@@ -57,7 +58,7 @@ function showDigits(digits, lines, width, height) {
   byId("picture-answers").hidden = digits.length === 0;
   if (digits.length > 0) choose(digits, 0);
   const said = lines ? summary(digits, lines) : spoken(digits[0]);
-  byId("picture-said").textContent = digits.length > 0 ? `${taken.file.name || "Picture"}: ${said}`
+  byId("picture-said").textContent = digits.length > 0 ? `${taken.name}: ${said}`
     : "No digits were found. If the picture shows just one, choose One digit above.";
 }
 
@@ -67,16 +68,16 @@ function classifyTaken() {
     byId("picture-answers").hidden = true;
     byId("boxes").replaceChildren();
     if (!taken) return;
-    const { file } = taken;
-    if (file.size === 0) throw new Problem(`${file.name || "The picture"} is empty.`);
+    const { file, name } = taken;
+    if (file.size === 0) throw new Problem(`${name} is empty.`, true);
     if (file.size > bodyLimit)
-      throw new Problem(`${file.name || "The picture"} has ${brief(file.size / 1e6)} MB. The server takes at most ${brief(bodyLimit / 1e6)} MB.`);
+      throw new Problem(`${name} has ${brief(file.size / 1e6)} MB. The server takes at most ${brief(bodyLimit / 1e6)} MB.`, true);
     byId("picture-view").setAttribute("aria-busy", "true");
-    byId("picture-said").textContent = `Reading ${file.name || "the picture"}…`;
+    byId("picture-said").textContent = `Reading ${name}…`;
     const many = severalDigits();
     const { pictures: [picture] } = await ask(`/v1/classify?neighbors=1&limit=5${many ? "&many=1" : ""}`,
       { body: file, type: file.type, signal });
-    if (picture.error) throw new Problem(picture.error);
+    if (picture.error) throw new Problem(picture.error, true);
     const seen = byId("seen");
     seen.hidden = !await seen.decode().then(() => true, () => false);
     if (signal.aborted) return;
@@ -93,7 +94,8 @@ function classifyTaken() {
 function takeFile(files) {
   if (!files || files.length === 0) return;
   if (taken) URL.revokeObjectURL(taken.address);
-  taken = { file: files[0], address: URL.createObjectURL(files[0]) };
+  const name = (files[0].name || "Picture") + (files.length > 1 ? ` (the first of ${files.length} files)` : "");
+  taken = { file: files[0], name, address: URL.createObjectURL(files[0]) };
   byId("picture").hidden = true;
   byId("seen").src = taken.address;
   location.hash = "#picture";

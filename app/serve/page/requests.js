@@ -1,7 +1,12 @@
 /* Requests to the server, and what went wrong with them in words for people. */
 
-/** An answer other than success; its message is shown as it is. */
-class Problem extends Error {}
+/** What kept an answer away; its message is shown as it is. `isLasting`: the same request would fail again. */
+class Problem extends Error {
+  constructor(message, isLasting = false) {
+    super(message);
+    this.isLasting = isLasting;
+  }
+}
 
 const statusWords = {
   403: "The server does not accept requests from this address.",
@@ -17,15 +22,26 @@ const patience = 60_000; // ms for one answer
 const mostTries = 30; // while the server says when to ask again
 
 const tokenName = "mnist-knn token";
-let token = stored();
+let token = null;
 
-/** The token of this tab. A browser may forbid to keep it; then it is asked for each time the page is loaded. */
-function stored() {
+/** Keeps the token for this tab. A browser may forbid that; then it is asked for each time the page is loaded. */
+function keepToken(text) {
+  token = text;
   try {
-    return sessionStorage.getItem(tokenName);
-  } catch {
-    return null;
+    sessionStorage.setItem(tokenName, text);
+  } catch { /* the page has it */ }
+}
+
+/** Takes the token from the address that the program prints, and out of it; otherwise the one that this tab had. */
+function findToken() {
+  const prefix = "#token=";
+  if (location.hash.startsWith(prefix)) {
+    keepToken(location.hash.slice(prefix.length));
+    history.replaceState(null, "", location.pathname);
   }
+  try {
+    token ??= sessionStorage.getItem(tokenName);
+  } catch { /* none is kept */ }
 }
 
 let asking = null; // a promise while the dialog is open
@@ -37,14 +53,11 @@ function askForToken(refused) {
     if (refused) byId("token-hint").textContent = "The server did not accept that token.";
     byId("token").value = "";
     dialog.returnValue = "";
-    byId("token-form").onsubmit = () => {
-      token = byId("token").value.trim();
-      try {
-        sessionStorage.setItem(tokenName, token);
-      } catch { /* kept in memory */ }
-      done(true);
+    dialog.onclose = () => {
+      const isGiven = dialog.returnValue === "given";
+      if (isGiven) keepToken(byId("token").value.trim());
+      done(isGiven);
     };
-    dialog.onclose = () => done(false); // after a submission it no longer matters
     dialog.showModal();
   }).finally(() => { asking = null; });
   return asking;
@@ -55,14 +68,24 @@ const wait = (ms, signal) => new Promise((done, fail) => {
   signal.addEventListener("abort", () => { clearTimeout(timer); fail(signal.reason); }, { once: true });
 });
 
-/** What the server says of an answer that is no success. */
-async function problemOf(response) {
-  const said = await response.json().catch(() => null);
-  const text = [said?.detail, said?.title].find((one) => typeof one === "string" && one !== "");
-  return new Problem(text ?? statusWords[response.status] ?? `The server answered with an error (${response.status}).`);
+/** JSON, or undefined if it is none. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
-/** One exchange, without retries: the response, whatever its status. Throws Problem, and AbortError if `signal` says so. */
+/** What the server says of an answer that is no success. */
+function problemOf({ status, text }) {
+  const said = parsed(text);
+  const words = [said?.detail, said?.title].find((one) => typeof one === "string" && one !== "");
+  return new Problem(words ?? statusWords[status] ?? `The server answered with an error (${status}).`,
+    status < 500 && ![408, 429].includes(status));
+}
+
+/** One exchange, without retries: {status, headers, text} of the response, whatever its status. Throws Problem, and AbortError if `signal` says so. */
 async function exchange(path, body, type, signal) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(new Problem(noAnswer)), patience);
@@ -72,7 +95,9 @@ async function exchange(path, body, type, signal) {
   if (token) headers.Authorization = `Bearer ${token.replace(/[^\x21-\x7e]/g, "?")}`;
   if (body) headers["Content-Type"] = type || "application/octet-stream";
   try {
-    return await fetch(path, { method: body ? "POST" : "GET", body, headers, signal: stop.signal, redirect: "error" });
+    const response = await fetch(path,
+      { method: body ? "POST" : "GET", body, headers, signal: stop.signal, redirect: "error" });
+    return { status: response.status, headers: response.headers, text: await response.text() };
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason;
     throw new Problem(noAnswer);
@@ -91,20 +116,17 @@ async function ask(path, { body, type, signal = new AbortController().signal } =
     const response = await exchange(path, body, type, signal);
     if (response.status === 401) {
       if (used !== token || await askForToken(used !== null)) continue;
-      throw new Problem("The server answers only with its token. Load this page again to enter it.");
+      throw new Problem("The server answers only with its token.");
     }
     const seconds = Number(response.headers.get("Retry-After") ?? NaN);
     if ([429, 503].includes(response.status) && seconds >= 0 && tries < mostTries) {
       await wait(1000 * Math.min(Math.max(seconds, 0.1), 10), signal);
       continue;
     }
-    if (!response.ok) throw await problemOf(response);
-    try {
-      return await response.json();
-    } catch {
-      if (signal.aborted) throw signal.reason;
-      throw new Problem("The server's answer could not be read.");
-    }
+    if (response.status !== 200) throw problemOf(response);
+    const answer = parsed(response.text);
+    if (answer === undefined) throw new Problem("The server's answer could not be read.");
+    return answer;
   }
 }
 

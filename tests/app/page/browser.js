@@ -17,6 +17,7 @@ class Browser {
   #lastId = 0;
   #session;
   #process;
+  #listeners = new Set(); // of events: {method, hear}
   complaints = []; // exceptions, console messages and refused requests of the page
 
   constructor(program) {
@@ -42,6 +43,7 @@ class Browser {
       } else if (["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"].includes(method)) {
         this.complaints.push(JSON.stringify(params));
       }
+      for (const listener of this.#listeners) if (listener.method === method) listener.hear(params);
     }
   }
 
@@ -49,8 +51,15 @@ class Browser {
     const id = ++this.#lastId;
     this.#process.stdio[3].write(JSON.stringify({ id, method, params, sessionId: this.#session }) + "\0");
     // A page that shows an alert no longer answers.
-    const timer = setTimeout(() => this.#waiting.get(id)?.fail(new Error(`${method}: no answer`)), 15_000);
+    const timer = setTimeout(() => this.#waiting.get(id)?.fail(new Error(`${method}: no answer`)), 60_000);
     return new Promise((done, fail) => this.#waiting.set(id, { done, fail })).finally(() => clearTimeout(timer));
+  }
+
+  /** Calls `hear` with each event of this name, until `stop` of what it returns. */
+  on(method, hear) {
+    const listener = { method, hear, stop: () => this.#listeners.delete(listener) };
+    this.#listeners.add(listener);
+    return listener;
   }
 
   /** Opens a page at a width and in a color scheme, and waits until it says that it is ready. */
@@ -76,16 +85,16 @@ class Browser {
     return result.value;
   }
 
-  /** Waits up to 5 s until an expression is true. */
+  /** Waits up to 20 s until an expression is true. */
   async until(expression) {
-    for (let tries = 0; tries < 100 && !(await this.value(expression)); ++tries)
+    for (let tries = 0; tries < 400 && !(await this.value(expression)); ++tries)
       await new Promise((done) => setTimeout(done, 50));
     return this.value(expression);
   }
 
   /** A key as a person presses it. */
   async press(key) {
-    const codes = { Enter: 13, Escape: 27, Tab: 9, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 };
+    const codes = { Enter: 13, Escape: 27, Tab: 9, Delete: 46, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 };
     const text = key === "Enter" ? "\r" : key.length === 1 ? key : undefined;
     const event = { key, text, windowsVirtualKeyCode: codes[key] ?? key.toUpperCase().charCodeAt(0) };
     await this.send("Input.dispatchKeyEvent", { type: "keyDown", ...event });
