@@ -36,7 +36,12 @@ constexpr Engine all_engines[] = {
     {"tensor", tensor_summary, true, lacks_cuda, nullptr},
     {"classic", classic_summary, true, lacks_cuda, nullptr},
 #endif
-    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, cpu::configure, cpu::open},
+    {"cpu",
+     "exact 8-bit arithmetic on all cores; the same answers",
+     false,
+     cpu::configure,
+     cpu::open,
+     {.reals = true}},
 };
 
 }  // namespace

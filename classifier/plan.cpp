@@ -50,6 +50,11 @@ void check_combination(const PlanRequest& request) {
                          " names a GPU kernel; expected neither §device cpu nor §engine cpu with it");
 }
 
+std::string refuse_type(const Engine& engine, ElementType type) {
+    return std::string("§engine ") + engine.name + " searches rows of uint8, not of " + knn::name(type) +
+           "; expected §engine cpu";
+}
+
 /// Kernels and engines say what they do not support; the advice is added here.
 [[noreturn]] void refuse(const std::string& why, bool on_gpu) {
     const bool told = why.find("; expected") != std::string::npos;
@@ -120,14 +125,18 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
                            .memory = request.memory,
                            .sketch = request.sketch},
                           ""};
-        if (const UnsupportedReason why = engine->configure(problem, resolved.plan)) {
+        const UnsupportedReason why = problem.type != ElementType::uint8 && !engine->can.reals
+                                          ? refuse_type(*engine, problem.type)
+                                          : engine->configure(problem, resolved.plan);
+        if (why) {
             if (!first) first = why;
             continue;
         }
         if (lacks_gpu)
             resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
         else if (!engine->on_gpu && first)
-            resolved.notice = "not on the GPU (" + *first + "): searching on the CPU";
+            resolved.notice =
+                "not on the GPU (" + first->substr(0, first->find("; expected")) + "): searching on the CPU";
         return resolved;
     }
     refuse(*first, gpu != nullptr);
@@ -183,7 +192,7 @@ Machine find_machine(const DeviceRequest& request, const Ranks* ranks) {
 
 Placement placement_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
     constexpr std::int64_t tile_queries = 64;  // a tile of the kernels
-    const std::int64_t bytes = problem.n_train * problem.dim;
+    const std::int64_t bytes = problem.n_train * problem.dim * size_of(problem.type);
     // Without a limit: the engine `classic` has 4 bytes a pixel, beside the bytes while they are converted.
     const bool gpu = plan.device.kind == Device::Kind::gpu;
     const std::int64_t fitting = plan.memory > 0 ? plan.memory : gpu ? plan.device.memory_bytes / 6 : 0;
@@ -199,7 +208,8 @@ std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_byte
 
 Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training) {
     const bool raw = method.transform.is_raw(), alone = plan.devices.size() <= 1 && plan.ranks == 1;
-    const std::int64_t row_bytes = raw ? training.rows.dim : output_dim(method.transform, training.shape);
+    const std::int64_t row_bytes =
+        raw ? training.rows.row_bytes() : output_dim(method.transform, training.shape);
     const bool whole = (alone || plan.placement == Placement::replicate) &&
                        n_parts(plan, training.rows.count, row_bytes) == 1;
     const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };
