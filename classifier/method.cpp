@@ -21,7 +21,8 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
         throw UsageError(std::string("§rerank spread: scales integers, which distances by ") +
                          name(measure.metric) + " are not; expected §metric l2 or l1");
     const std::int64_t dim = transform.is_raw() ? rows.dim : output_dim(transform, training.shape);
-    const int wanted = reranks() ? std::max(rerank.candidates, voters(max_k)) : voters(max_k);
+    const int wanted =
+        reranks() ? std::max(rerank.candidates, voters(max_candidates)) : voters(max_candidates);
     // Fewer candidates than wanted do, but k has to be there.
     const std::int64_t k = std::max<std::int64_t>(vote.k, std::min<std::int64_t>(wanted, rows.count));
     return {rows.count, n_query, dim, static_cast<int>(k), measure};
@@ -105,7 +106,7 @@ const Field fields[] = {
      [](std::string_view v, Method& m) { read_reranker("rerank", harmless(v), m.rerank); }},
     {"candidates", [](const Method& m) { return std::to_string(m.rerank.candidates); },
      [](std::string_view v, Method& m) {
-         read_number("candidates", v, min_candidates, max_k, m.rerank.candidates);
+         read_number("candidates", v, min_candidates, max_candidates, m.rerank.candidates);
      }},
     {"metric", [](const Method& m) { return std::string(name(m.measure.metric)); },
      [](std::string_view v, Method& m) { read_name("metric", v, m.measure.metric); }},

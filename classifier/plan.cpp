@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -48,6 +49,11 @@ void check_combination(const PlanRequest& request) {
     if (!kernel.empty() && (cpu_device || cpu_engine))
         throw UsageError(kernel +
                          " names a GPU kernel; expected neither §device cpu nor §engine cpu with it");
+}
+
+UnsupportedReason too_many(const Engine& engine) {
+    return std::string(engine.name) + " finds at most " + with_commas(engine.can.max_k) +
+           " neighbors; expected a smaller k, or §device cpu";
 }
 
 /// Kernels and engines say what they do not support; the advice is added here.
@@ -120,14 +126,17 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
                            .memory = request.memory,
                            .sketch = request.sketch},
                           ""};
-        if (const UnsupportedReason why = engine->configure(problem, resolved.plan)) {
+        const UnsupportedReason why =
+            problem.k > engine->can.max_k ? too_many(*engine) : engine->configure(problem, resolved.plan);
+        if (why) {
             if (!first) first = why;
             continue;
         }
         if (lacks_gpu)
             resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
         else if (!engine->on_gpu && first)
-            resolved.notice = "not on the GPU (" + *first + "): searching on the CPU";
+            resolved.notice =
+                "not on the GPU (" + first->substr(0, first->find("; expected")) + "): searching on the CPU";
         return resolved;
     }
     refuse(*first, gpu != nullptr);
