@@ -35,18 +35,23 @@ constexpr Engine all_engines[] = {
      true,
      gpu::configure_tensor,
      gpu::open_tensor,
-     {true, true, true, true, max_device_k}},
+     {true, true, true, true, false, max_device_k}},
     {"classic",
      classic_summary,
      true,
      gpu::configure_classic,
      gpu::open_classic,
-     {true, true, true, false, max_device_k}},
+     {true, true, true, false, false, max_device_k}},
 #else
     {"tensor", tensor_summary, true, lacks_cuda, nullptr},
     {"classic", classic_summary, true, lacks_cuda, nullptr},
 #endif
-    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, cpu::configure, cpu::open},
+    {"cpu",
+     "exact 8-bit arithmetic on all cores; the same answers",
+     false,
+     cpu::configure,
+     cpu::open,
+     {.reals = true}},
 };
 
 }  // namespace

@@ -116,6 +116,7 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
       threads_(available_threads()) {
     const auto start = Clock::now();
     const Engine& engine = *resolved.engine;
+    if (method_.transform.is_raw()) method_.measure = measure_of(method_.measure, set_.images().type);
     plan_.stages = stages_of(method, engine, plan_, training_);
     if (!method.transform.is_raw()) {
         // A device makes features faster than they are read, and a rank those of its own images.
@@ -130,7 +131,7 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
     }
     if (method.reranks()) fit_reranking(resolved, token);
     if (plan_.stages.rerank == StagePlace::device) training_.reranking = &reranking_;
-    sharded_ = std::make_unique<Sharded>(engine, training_, method.measure, plan_, ranks_, opening_);
+    sharded_ = std::make_unique<Sharded>(engine, training_, method_.measure, plan_, ranks_, opening_);
     open_ms_ = ms_since(start);
 }
 
@@ -308,9 +309,10 @@ Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline
 
 std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query, int k,
                                          const Measure& measure, int threads) {
-    const Resolved cpu = resolve_on_cpu({train.count, n_query, train.dim, k, measure}, threads);
+    const Measure real = measure_of(measure, train.type);
+    const Resolved cpu = resolve_on_cpu({train.count, n_query, train.dim, k, real, train.type}, threads);
     Timeline timeline;
-    return cpu.engine->open({train, {}}, measure, cpu.plan, timeline);
+    return cpu.engine->open({train, {}}, real, cpu.plan, timeline);
 }
 
 Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,

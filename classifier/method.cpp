@@ -13,11 +13,28 @@
 
 namespace knn {
 
+namespace {
+
+/// What only bytes have: pixels beside each other, and integers as distances.
+UnsupportedReason refuse_reals(const Method& method, ElementType type) {
+    const std::string of = std::string("needs rows of uint8, not of ") + name(type) + "; expected §";
+    if (!method.transform.is_raw())
+        return "§transform " + method.transform.text() + ": " + of + "transform none";
+    if (method.reranks())
+        return std::string("§rerank ") + name(method.rerank.kind) + ": " + of + "rerank none";
+    if (method.vote.votes == VoteKind::class_mean) return "§vote class-mean: " + of + "vote majority";
+    return std::nullopt;
+}
+
+}  // namespace
+
 Problem Method::problem(const Training& training, std::int64_t n_query) const {
     const Rows& rows = training.rows;
+    if (!rows.are_bytes())
+        if (const UnsupportedReason why = refuse_reals(*this, rows.type)) throw UsageError(*why);
     if (const UnsupportedReason why = refuse_transform(transform, training.shape, rows.count))
         throw UsageError(*why);
-    if (rerank.kind == RerankKind::spread && !is_integral(measure.metric))
+    if (rerank.kind == RerankKind::spread && !is_integral(measure))
         throw UsageError(std::string("§rerank spread: scales integers, which distances by ") +
                          name(measure.metric) + " are not; expected §metric l2 or l1");
     const std::int64_t dim = transform.is_raw() ? rows.dim : output_dim(transform, training.shape);
@@ -25,7 +42,7 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
         reranks() ? std::max(rerank.candidates, voters(max_candidates)) : voters(max_candidates);
     // Fewer candidates than wanted do, but k has to be there.
     const std::int64_t k = std::max<std::int64_t>(vote.k, std::min<std::int64_t>(wanted, rows.count));
-    return {rows.count, n_query, dim, static_cast<int>(k), measure};
+    return {rows.count, n_query, dim, static_cast<int>(k), measure_of(measure, rows.type), rows.type};
 }
 
 int Method::voters(std::int64_t n) const {
@@ -49,7 +66,9 @@ std::span<const NamedMethod> methods() {
 }
 
 std::string_view name_of(const Method& method) {
-    const auto found = std::ranges::find(methods(), method, &NamedMethod::method);
+    Method any_rows = method;
+    any_rows.measure.real = false;
+    const auto found = std::ranges::find(methods(), any_rows, &NamedMethod::method);
     return found != methods().end() ? found->name : "custom";
 }
 

@@ -51,9 +51,16 @@ void check_combination(const PlanRequest& request) {
                          " names a GPU kernel; expected neither §device cpu nor §engine cpu with it");
 }
 
-UnsupportedReason too_many(const Engine& engine) {
-    return std::string(engine.name) + " finds at most " + with_commas(engine.can.max_k) +
-           " neighbors; expected a smaller k, or §device cpu";
+/// By what the engine is capable of.
+UnsupportedReason refuse_by_capabilities(const Engine& engine, const Problem& problem) {
+    const Capabilities& can = engine.can;
+    if (problem.k > can.max_k)
+        return std::string(engine.name) + " finds at most " + with_commas(can.max_k) +
+               " neighbors; expected a smaller k, or §device cpu";
+    if (problem.type != ElementType::uint8 && !can.reals)
+        return std::string("§engine ") + engine.name + " searches rows of uint8, not of " +
+               knn::name(problem.type) + "; expected §engine cpu";
+    return std::nullopt;
 }
 
 /// Kernels and engines say what they do not support; the advice is added here.
@@ -126,8 +133,8 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
                            .memory = request.memory,
                            .sketch = request.sketch},
                           ""};
-        const UnsupportedReason why =
-            problem.k > engine->can.max_k ? too_many(*engine) : engine->configure(problem, resolved.plan);
+        UnsupportedReason why = refuse_by_capabilities(*engine, problem);
+        if (!why) why = engine->configure(problem, resolved.plan);
         if (why) {
             if (!first) first = why;
             continue;
@@ -192,7 +199,7 @@ Machine find_machine(const DeviceRequest& request, const Ranks* ranks) {
 
 Placement placement_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
     constexpr std::int64_t tile_queries = 64;  // a tile of the kernels
-    const std::int64_t bytes = problem.n_train * problem.dim;
+    const std::int64_t bytes = problem.n_train * problem.dim * size_of(problem.type);
     // Without a limit: the engine `classic` has 4 bytes a pixel, beside the bytes while they are converted.
     const bool gpu = plan.device.kind == Device::Kind::gpu;
     const std::int64_t fitting = plan.memory > 0 ? plan.memory : gpu ? plan.device.memory_bytes / 6 : 0;
@@ -208,7 +215,8 @@ std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_byte
 
 Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training) {
     const bool raw = method.transform.is_raw(), alone = plan.devices.size() <= 1 && plan.ranks == 1;
-    const std::int64_t row_bytes = raw ? training.rows.dim : output_dim(method.transform, training.shape);
+    const std::int64_t row_bytes =
+        raw ? training.rows.row_bytes() : output_dim(method.transform, training.shape);
     const bool whole = (alone || plan.placement == Placement::replicate) &&
                        n_parts(plan, training.rows.count, row_bytes) == 1;
     const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };

@@ -87,7 +87,7 @@ std::vector<int> all_k(int low, int high) {
 
 std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method) {
     std::vector<VotingRule> kinds;
-    const bool integers = is_integral(method.neighbor_measure().metric);
+    const bool integers = is_integral(method.neighbor_measure());
     for (const VoteKind votes : {VoteKind::majority, VoteKind::class_mean})
         for (const Weights weights : {Weights::uniform, Weights::distance})
             for (const Tie tie : {Tie::smallest, Tie::nearest}) {

@@ -10,7 +10,7 @@ namespace knn {
 namespace {
 
 double positive_distance(const Measure& measure, std::uint32_t score) {
-    return std::max(distance_of(measure, score), is_integral(measure.metric) ? 1.0 : 1e-9);
+    return std::max(distance_of(measure, score), is_integral(measure) ? 1.0 : 1e-9);
 }
 
 /// The nearest neighbors of one class.

@@ -84,7 +84,7 @@ Method method_of(const knn_settings& settings) {
     const bool class_mean = method.vote.votes == VoteKind::class_mean;
     require(!class_mean || settings.weights == nullptr,
             "weights: the method's vote class-mean weighs no votes; expected NULL");
-    require(!class_mean || is_integral(method.neighbor_measure().metric),
+    require(!class_mean || is_integral(method.neighbor_measure()),
             std::string("metric ") + name(method.measure.metric) +
                 ": the method's vote class-mean adds up integers; expected l2 or l1");
     require(!method.reranks() || method.vote.k <= method.rerank.candidates,

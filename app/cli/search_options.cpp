@@ -214,7 +214,7 @@ void check_options(const Options& options) {
                 "with it");
     }
     if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
-    if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure().metric))
+    if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure()))
         throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
                          name(method.neighbor_measure().metric) +
                          " are not; expected --metric l2 or l1, or a re-ranker");

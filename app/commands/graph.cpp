@@ -257,7 +257,7 @@ class GraphWriter {
     const Measure& measure() const { return result_.method.measure; }
 
     /// Whether distances are integers, else float32 or reals.
-    bool has_integers() const { return is_integral(measure().metric); }
+    bool has_integers() const { return is_integral(measure()); }
 
     /// `edges` as GraphCounts has them.
     void put_matrix_heading(std::int64_t edges) {

@@ -40,7 +40,7 @@ class Cells {
 }  // namespace
 
 std::string distance_cell(const Measure& measure, std::uint32_t score) {
-    return is_integral(measure.metric) ? std::to_string(score) : shortest(distance_number(measure, score));
+    return is_integral(measure) ? std::to_string(score) : shortest(distance_number(measure, score));
 }
 
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {

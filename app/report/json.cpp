@@ -103,11 +103,10 @@ std::string json_text(const Json& value) {
 Json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels, const Measure& measure) {
     Json list = Json::array();
     for (const Neighbor& one : neighbors)
-        list.push_back(
-            {{"index", one.index},
-             {"label", labels[one.index]},
-             {"distance", is_integral(measure.metric) ? Json(one.distance)
-                                                      : Json(distance_number(measure, one.distance))}});
+        list.push_back({{"index", one.index},
+                        {"label", labels[one.index]},
+                        {"distance", is_integral(measure) ? Json(one.distance)
+                                                          : Json(distance_number(measure, one.distance))}});
     return list;
 }
 

@@ -25,9 +25,9 @@ double through_text(Number value, Form... form) {
 /// The fewest digits that are nearer to the distance of this score than to that of any other: 7 to 9, as for
 /// a float. The distance rounded to a float would not do: roots of different scores may round to the same
 /// float, and neighbors would appear out of order; the 10th power of a score may overflow.
-double minkowski_number(double p, std::uint32_t score) {
+double shortest_number(const Measure& measure, std::uint32_t score) {
     if (score == 0) return 0;
-    const auto distance = [p](std::uint32_t of) { return distance_of({Metric::lp, p}, of); };
+    const auto distance = [&](std::uint32_t of) { return distance_of(measure, of); };
     const double exact = distance(score);
     const double tolerance = std::min(exact - distance(score - 1), distance(score + 1) - exact) / 2;
     constexpr int max_digits = 12;  // adjacent sums differ by 2⁻²⁴, so their roots by at least 2⁻²⁴ / 15
@@ -162,17 +162,18 @@ std::string distance_name(const Method& method) {
 }
 
 double distance_number(const Measure& measure, std::uint32_t score) {
-    if (measure.metric == Metric::lp) return minkowski_number(measure.p, score);
-    if (is_integral(measure.metric)) return score;
+    if (measure.real || measure.metric == Metric::lp) return shortest_number(measure, score);
+    if (is_integral(measure)) return score;
     return through_text(std::bit_cast<float>(score));
 }
 
 std::string distance_text(const Measure& measure, std::uint32_t score, bool commas) {
-    if (is_integral(measure.metric)) return commas ? with_commas(score) : std::to_string(score);
+    if (is_integral(measure)) return commas ? with_commas(score) : std::to_string(score);
     const double distance = distance_of(measure, score);
-    if (measure.metric != Metric::lp) return fixed(distance, 5);
-    if (distance < 1e6) return fixed(distance, distance < 1e5 ? 2 : 0);
-    char text[32];  // the roots of a small exponent are long
+    if (measure.real ? distance == 0 || (distance >= 1e-3 && distance < 1e6) : measure.metric != Metric::lp)
+        return fixed(distance, 5);
+    if (!measure.real && distance < 1e6) return fixed(distance, distance < 1e5 ? 2 : 0);
+    char text[32];  // the roots of a small exponent are long, and so are reals
     return {text, std::to_chars(text, text + sizeof text, distance, std::chars_format::scientific, 5).ptr};
 }
 

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "data/core/exact_distance.h"
+
 namespace knn {
 
+double real_distance_of(const Measure& measure, std::uint32_t score) {
+    return shown_distance(measure, real_of_score(score));
+}
+
 double inverse_square(const Measure& measure, std::uint32_t score) {
-    if (measure.metric == Metric::l2) return 1.0 / static_cast<double>(score);
     const double distance = distance_of(measure, score);
+    if (measure.metric == Metric::l2) return 1.0 / distance;
     return 1.0 / (distance * distance);
 }
 

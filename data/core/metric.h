@@ -25,12 +25,18 @@
 /// Equal images that are not constant are at distance exactly 0: √(n · n) is n in double precision.
 /// Accuracy: cosine and pearson within 2⁻²⁴ of the value (absolute), lp within 2⁻²⁴ of S (relative). All
 /// integers are below 66,051² · 255² < 2⁴⁹, so a double holds them too.
+///
+/// Rows of any other type than uint8 (Measure::real) have distances in double precision, which
+/// data/core/exact_distance.h defines, and are ordered by them. Their score is that double rounded to 32 bits, exponent and
+/// sign included: 21 bits after the point, the whole range of a double, in the same order. Where two scores are equal the
+/// distances need not be, so a list stays in the order in which the search found it.
 
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 
+#include "data/core/element_type.h"
 #include "data/core/names.h"
 
 namespace knn {
@@ -48,18 +54,47 @@ inline constexpr double min_p = 0.1, max_p = 15;
 /// A metric with its exponent; defines what scores mean.
 struct Measure {
     Metric metric = Metric::l2;
-    double p = 2;  ///< the exponent of `lp`; no other metric reads it
+    double p = 2;       ///< the exponent of `lp`; no other metric reads it
+    bool real = false;  ///< of rows that are not uint8
 
     friend bool operator==(const Measure&, const Measure&) = default;
 };
+
+/// The same for rows of this type.
+constexpr Measure measure_of(Measure measure, ElementType type) {
+    measure.real = type != ElementType::uint8;
+    return measure;
+}
 
 /// Whether scores of the metric are plain integers.
 constexpr bool is_integral(Metric metric) {
     return metric == Metric::l2 || metric == Metric::l1;
 }
 
-/// The distance that users see: l2 squared, l1, lp as 255 · S^(1/p), cosine and pearson as they are.
+constexpr bool is_integral(const Measure& measure) {
+    return is_integral(measure.metric) && !measure.real;
+}
+
+/// The score of a real distance, which is no NaN and not negative: the nearest number with 21 bits after the point, ties
+/// to even. That of a distance above 0 is above 0.
+constexpr std::uint32_t score_of_real(double distance) {
+    constexpr int lost = 31;
+    const auto bits = std::bit_cast<std::uint64_t>(distance);
+    const auto score = static_cast<std::uint32_t>(
+        (bits + ((std::uint64_t{1} << (lost - 1)) - 1) + (bits >> lost & 1)) >> lost);
+    return score == 0 && distance > 0 ? 1 : score;
+}
+/// The number that a score stands for, infinity included.
+constexpr double real_of_score(std::uint32_t score) {
+    return std::bit_cast<double>(std::uint64_t{score} << 31);
+}
+
+double real_distance_of(const Measure& measure, std::uint32_t score);
+
+/// The distance that users see: l2 squared, l1, lp as 255 · S^(1/p) or of real rows S^(1/p), cosine and pearson as they
+/// are. Of real rows it is as exact as the score; exact_distance is exact.
 inline double distance_of(const Measure& measure, std::uint32_t score) {
+    if (measure.real) return real_distance_of(measure, score);
     if (is_integral(measure.metric)) return score;
     const double value = std::bit_cast<float>(score);
     return measure.metric == Metric::lp ? 255.0 * std::pow(value, 1.0 / measure.p) : value;

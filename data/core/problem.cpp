@@ -20,7 +20,11 @@ UnsupportedReason refuse_problem(const Problem& problem) {
         return "more than 4,294,967,294 training images do not fit 32-bit indices";
     if (problem.n_query < 1) return "there are no images to classify";
     if (problem.dim < 1) return "the images have no pixels";
-    if (problem.dim > max_dim)
+    const bool bytes = problem.type == ElementType::uint8;
+    if (!bytes && problem.dim > max_columns)
+        return "rows of " + std::to_string(problem.dim) + " columns are too long; expected at most " +
+               std::to_string(max_columns);
+    if (bytes && problem.dim > max_dim)
         return "images of " + std::to_string(problem.dim) + " pixels are too large; at most " +
                std::to_string(max_dim) + " pixels keep squared distances within 32 bits";
     if (problem.measure.metric == Metric::lp && !(problem.measure.p >= min_p && problem.measure.p <= max_p))

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "data/core/element_type.h"
 #include "data/core/metric.h"
 
 namespace knn {
@@ -15,6 +16,8 @@ inline constexpr int max_k = 16'384, max_device_k = 1024;
 
 /// The most pixels an image may have: 66,051 · 255² is the last squared distance that fits 32 bits.
 inline constexpr std::int64_t max_dim = 66'051;
+/// The most columns of rows of any other type.
+inline constexpr std::int64_t max_columns = 65'536;
 
 /// The `k` nearest of each of `n_query` images among `n_train` images, all of `dim` pixels.
 struct Problem {
@@ -23,6 +26,7 @@ struct Problem {
     std::int64_t dim = 0;
     int k = 0;
     Measure measure = {};
+    ElementType type = ElementType::uint8;
 };
 
 /// Why something cannot be done, as a sentence for the user; empty if it can.
@@ -31,7 +35,7 @@ using UnsupportedReason = std::optional<std::string>;
 /// Unless k neighbors can be found among `n` images: 1 <= k <= min(max_k, n).
 UnsupportedReason refuse_k(int k, std::int64_t n);
 
-/// The limits that hold for every engine: those of k among n_train, 1 <= dim <= max_dim, indices in 32
+/// The limits that hold for every engine: those of k among n_train, 1 <= dim <= max_dim (max_columns), indices in 32
 /// bits, min_p <= p <= max_p.
 UnsupportedReason refuse_problem(const Problem& problem);
 

@@ -45,7 +45,7 @@ Queries Queries::as_rows_of(const Rows& train) const {
         std::shared_ptr<const void> before;
     };
     const auto copy = std::make_shared<Gathered>(Gathered{gathered(train, images), owner});
-    same.rows = {copy->pixels.data(), n, train.dim};
+    same.rows = {copy->pixels.data(), n, train.dim, train.type};
     same.owner = copy;
     return same;
 }
@@ -61,9 +61,9 @@ Queries Queries::slice(std::int64_t begin, std::int64_t n) const {
 
 std::vector<std::uint8_t> gathered(const Rows& rows, std::span<const std::uint32_t> images) {
     std::vector<std::uint8_t> pixels;
-    pixels.reserve(images.size() * static_cast<std::size_t>(rows.dim));
+    pixels.reserve(images.size() * static_cast<std::size_t>(rows.row_bytes()));
     for (const std::uint32_t image : images)
-        pixels.insert(pixels.end(), rows.row(image), rows.row(image) + rows.dim);
+        pixels.insert(pixels.end(), rows.row(image), rows.row(image) + rows.row_bytes());
     return pixels;
 }
 

@@ -1,10 +1,12 @@
 #pragma once
-/// Images as rows of bytes, and the input of a search.
+/// Images or other vectors as rows, and the input of a search.
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include "data/core/element_type.h"
 
 namespace knn {
 
@@ -16,15 +18,19 @@ struct ImageShape {
     friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 
-/// Images as rows of bytes: count × dim, without padding. Does not own them.
+/// Rows of elements of one type: count × dim, without padding. Does not own them.
 struct Rows {
-    const std::uint8_t* pixels = nullptr;
+    const std::uint8_t* pixels = nullptr;  ///< the bytes of all elements
     std::int64_t count = 0;
-    std::int64_t dim = 0;
+    std::int64_t dim = 0;  ///< elements of a row
+    ElementType type = ElementType::uint8;
 
-    const std::uint8_t* row(std::int64_t i) const { return pixels + i * dim; }
-    Rows first(std::int64_t n) const { return {pixels, n < count ? n : count, dim}; }
-    Rows slice(std::int64_t begin, std::int64_t n) const { return {row(begin), n, dim}; }
+    bool are_bytes() const { return type == ElementType::uint8; }
+    std::int64_t row_bytes() const { return dim * size_of(type); }
+    std::int64_t bytes() const { return count * row_bytes(); }
+    const std::uint8_t* row(std::int64_t i) const { return pixels + i * row_bytes(); }
+    Rows first(std::int64_t n) const { return {pixels, n < count ? n : count, dim, type}; }
+    Rows slice(std::int64_t begin, std::int64_t n) const { return {row(begin), n, dim, type}; }
 };
 
 /// Images to search for: any images, or images of the training set, each of which is then not its own neighbor
@@ -53,7 +59,7 @@ struct Queries {
     Queries as_rows_of(const Rows& train) const;
 };
 
-/// The rows of these images, one after another.
+/// The bytes of the rows of these images, one after another.
 std::vector<std::uint8_t> gathered(const Rows& rows, std::span<const std::uint32_t> images);
 
 }  // namespace knn

@@ -1,0 +1,23 @@
+#pragma once
+/// The types that the elements of rows may have.
+
+#include <array>
+#include <cstdint>
+
+#include "data/core/names.h"
+
+namespace knn {
+
+/// Pixels are uint8. Rows of any other type have real distances: see data/core/exact_distance.h.
+enum class ElementType { uint8, int8, float32, float64 };
+template <>
+struct Names<ElementType> {
+    static constexpr std::array list{"uint8", "int8", "float32", "float64"};
+};
+
+/// Bytes of one element.
+constexpr std::int64_t size_of(ElementType type) {
+    return type == ElementType::float64 ? 8 : type == ElementType::float32 ? 4 : 1;
+}
+
+}  // namespace knn

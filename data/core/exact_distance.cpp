@@ -1,0 +1,229 @@
+#include "data/core/exact_distance.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace knn {
+
+namespace {
+
+constexpr std::size_t n_sums = 8;
+
+/// The total of terms 0 .. dim − 1; add(s, j) is s with term j.
+template <class Add>
+double total(std::int64_t dim, const Add& add) {
+    std::array<double, n_sums> s{};
+    for (std::int64_t j = 0; j < dim; ++j) {
+        double& sum = s[static_cast<std::size_t>(j) % n_sums];
+        sum = add(sum, j);
+    }
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+/// The elements of a row as doubles.
+template <class T>
+struct Elements {
+    const std::uint8_t* row;
+
+    double operator[](std::int64_t j) const {
+        T value;
+        std::memcpy(&value, row + j * std::int64_t{sizeof(T)}, sizeof(T));
+        return static_cast<double>(value);
+    }
+};
+
+/// work(Elements<T>) of the type.
+template <class Work>
+auto of_type(ElementType type, const std::uint8_t* row, const Work& work) {
+    switch (type) {
+        case ElementType::uint8:
+            return work(Elements<std::uint8_t>{row});
+        case ElementType::int8:
+            return work(Elements<std::int8_t>{row});
+        case ElementType::float32:
+            return work(Elements<float>{row});
+        case ElementType::float64:
+            break;
+    }
+    return work(Elements<double>{row});
+}
+
+template <class Row>
+RowNorm norm_of(Metric metric, const Row& row, std::int64_t dim) {
+    RowNorm norm;
+    if (metric == Metric::pearson) {
+        norm.mean =
+            total(dim, [&](double s, std::int64_t j) { return s + row[j]; }) / static_cast<double>(dim);
+        bool is_constant = true;
+        for (std::int64_t j = 1; j < dim && is_constant; ++j)
+            is_constant = row[j] == row[0];
+        if (is_constant) return norm;
+    }
+    norm.square = total(dim, [&](double s, std::int64_t j) {
+        const double centered = row[j] - norm.mean;
+        return std::fma(centered, centered, s);
+    });
+    return norm;
+}
+
+template <class Row>
+double distance_between(const Measure& measure, const Row& a, const Row& b, std::int64_t dim) {
+    const auto difference = [&](std::int64_t j) { return std::abs(a[j] - b[j]); };
+    switch (measure.metric) {
+        case Metric::l2:
+            return total(dim, [&](double s, std::int64_t j) {
+                const double d = difference(j);
+                return std::fma(d, d, s);
+            });
+        case Metric::l1:
+            return total(dim, [&](double s, std::int64_t j) { return s + difference(j); });
+        case Metric::lp:
+            return total(dim, [&](double s, std::int64_t j) { return s + power(difference(j), measure.p); });
+        case Metric::cosine:
+        case Metric::pearson:
+            break;
+    }
+    const RowNorm of_a = norm_of(measure.metric, a, dim), of_b = norm_of(measure.metric, b, dim);
+    const double dot =
+        total(dim, [&](double s, std::int64_t j) { return std::fma(a[j] - of_a.mean, b[j] - of_b.mean, s); });
+    return cosine_distance(dot, of_a.square, of_b.square);
+}
+
+/// x^n, n >= 1.
+double whole_power(double x, unsigned n) {
+    double result = x;
+    for (int bit = std::bit_width(n) - 2; bit >= 0; --bit) {
+        result = result * result;
+        if (n >> bit & 1) result = result * x;
+    }
+    return result;
+}
+
+/// Two doubles whose sum is a number.
+struct Pair {
+    double high, low;
+};
+
+/// log₂ x, x > 0: with x = 2^e m, m from √½ to √2, and s = (m − 1) / (m + 1), log₂ m is 2 / ln 2 times
+/// atanh s = s + s³/3 + … + s²³/23, which leaves out less than 2⁻⁶² s.
+Pair logarithm(double x) {
+    constexpr double scale = 0x1.71547652b82fep+1, scale_low = 0x1.777d0ffda0d24p-55;  // 2 / ln 2
+    int e = 0;
+    double m = std::frexp(x, &e);  // ½ to 1
+    if (m < 0x1.6a09e667f3bcdp-1) {
+        m = m * 2;
+        e -= 1;
+    }
+    const double f = m - 1, sum = m + 1, sum_low = m - (sum - 1);
+    const double s = f / sum;
+    const double s_low = std::fma(-s, sum_low, std::fma(-s, sum, f)) / sum;
+    const double z = s * s;
+    double tail = 1.0 / 23;
+    for (int n = 21; n >= 3; n -= 2)
+        tail = std::fma(tail, z, 1.0 / n);
+    const double rest = std::fma(s, z * tail, s_low);
+    const double high = s * scale;
+    const double low = std::fma(scale, rest, std::fma(s, scale_low, std::fma(s, scale, -high)));
+    const double whole = e + high;
+    const double back = whole - e;
+    return {whole, ((e - (whole - back)) + (high - back)) + low};
+}
+
+/// 2^(y.high + y.low): the nearest integer apart, and Σ (f ln 2)^i / i! of the rest f to i = 15.
+double exponential(Pair y) {
+    if (y.high > 1100) return std::numeric_limits<double>::infinity();
+    if (y.high < -1200) return 0;
+    const double whole = std::nearbyint(y.high);
+    const double g = ((y.high - whole) + y.low) * 0x1.62e42fefa39efp-1;
+    double sum = 1;
+    for (int i = 15; i >= 1; --i)
+        sum = std::fma(g / i, sum, 1.0);
+    return std::ldexp(sum, static_cast<int>(whole));
+}
+
+}  // namespace
+
+double exact_distance(const Measure& measure, const std::uint8_t* a, const std::uint8_t* b, std::int64_t dim,
+                      ElementType type) {
+    return of_type(type, a, [&](auto row) { return distance_between(measure, row, decltype(row){b}, dim); });
+}
+
+double shown_distance(const Measure& measure, double exact) {
+    return measure.metric == Metric::lp ? power(exact, 1 / measure.p) : exact;
+}
+
+double cosine_distance(double dot, double norm_a, double norm_b) {
+    if (!(norm_a > 0 && norm_b > 0)) return 1;
+    const int e_a = std::ilogb(norm_a), e_b = std::ilogb(norm_b);
+    const int half = (e_a + e_b) >> 1;
+    const double root = std::sqrt(std::ldexp(norm_a, -e_a) * std::ldexp(norm_b, e_a - 2 * half));
+    return std::max(1 - std::ldexp(dot, -half) / root, 0.0);
+}
+
+double power(double x, double p) {
+    if (x == 0) return 0;
+    const double whole = std::floor(p);
+    if (whole < 16 && (p == whole || p == whole + 0.5)) {
+        const auto n = static_cast<unsigned>(whole);
+        const double root = p == whole ? 1 : std::sqrt(x);
+        return n == 0 ? root : whole_power(x, n) * root;
+    }
+    const Pair log = logarithm(x);
+    const double high = p * log.high;
+    return exponential({high, std::fma(p, log.low, std::fma(p, log.high, -high))});
+}
+
+RowNorm row_norm(Metric metric, const std::uint8_t* row, std::int64_t dim, ElementType type) {
+    return of_type(type, row, [&](auto elements) { return norm_of(metric, elements, dim); });
+}
+
+Magnitude magnitude_of(const Rows& rows) {
+    Magnitude result;
+    if (rows.type == ElementType::uint8 || rows.type == ElementType::int8) {
+        result.largest = rows.type == ElementType::uint8 ? 255 : 128;
+        return result;
+    }
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+        const double largest = of_type(rows.type, rows.row(i), [&](auto row) {
+            double most = 0;
+            bool is_finite = true;
+            for (std::int64_t j = 0; j < rows.dim; ++j) {
+                const double size = std::abs(row[j]);
+                is_finite &= size <= std::numeric_limits<double>::max();
+                most = size > most ? size : most;
+            }
+            return is_finite ? most : -1;
+        });
+        if (largest < 0) {
+            result.bad_row = i;
+            while (of_type(rows.type, rows.row(i),
+                           [&](auto row) { return std::isfinite(row[result.bad_column + 1]); }))
+                ++result.bad_column;
+            ++result.bad_column;
+            return result;
+        }
+        result.largest = std::max(result.largest, largest);
+    }
+    return result;
+}
+
+std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude,
+                                           std::int64_t dim) {
+    if (magnitude.bad_row >= 0)
+        return "row " + std::to_string(magnitude.bad_row) + ", column " +
+               std::to_string(magnitude.bad_column) + " is not finite; expected finite numbers";
+    // 2^1000 leaves room for every rounding. With cosine and pearson the sums are those of squares.
+    const double p = measure.metric == Metric::l1 ? 1 : measure.metric == Metric::lp ? measure.p : 2;
+    const double most = std::exp2((1000 - std::log2(static_cast<double>(dim))) / p) / 2;
+    if (magnitude.largest <= most) return std::nullopt;
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3g; expected at most %.3g", magnitude.largest, most);
+    return "elements reach " + std::string(text) + " with metric " + name(measure.metric) + " and " +
+           std::to_string(dim) + " columns, so that no distance is infinite";
+}
+
+}  // namespace knn
