@@ -112,6 +112,20 @@ std::size_t ByteSource::read(std::span<std::uint8_t> out) {
     return gzip_ ? read_gzip(out) : read_plain(out);
 }
 
+std::size_t ByteSource::read_at(std::uint64_t place, std::span<std::uint8_t> out) const {
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const ssize_t got = ::pread(descriptor_.number(), out.data() + done, out.size() - done,
+                                    static_cast<off_t>(place + done));
+        if (got == 0) break;
+        if (got > 0)
+            done += static_cast<std::size_t>(got);
+        else if (errno != EINTR)
+            fail(std::string("cannot be read: ") + std::strerror(errno));
+    }
+    return done;
+}
+
 std::size_t ByteSource::read_plain(std::span<std::uint8_t> out) {
     std::size_t done = 0;
     while (done < out.size()) {

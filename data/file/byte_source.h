@@ -36,6 +36,11 @@ class ByteSource {
     /// damaged, or followed by something else (checked when the content ends).
     std::size_t read(std::span<std::uint8_t> out);
 
+    /// Whether it is a plain file whose size is known: read_at then fills `out` from that place, or as much of it as there is, without
+    /// moving `read`; several threads may call it.
+    bool can_read_at() const { return descriptor_.is_open() && file_bytes_ && !gzip_; }
+    std::size_t read_at(std::uint64_t place, std::span<std::uint8_t> out) const;
+
     bool is_gzip() const { return gzip_; }
     /// The size of the file itself; empty if that is unknown before it is read (a pipe).
     std::optional<std::uint64_t> file_bytes() const { return file_bytes_; }

@@ -1,0 +1,353 @@
+#include "data/vectors/content.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstring>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/file/transfer.h"
+
+namespace knn {
+
+namespace {
+
+constexpr std::size_t head_bytes = 4096;
+constexpr std::uint64_t vector_piece_bytes = 4 << 20;
+constexpr std::uint64_t most_elements_bytes = std::numeric_limits<std::ptrdiff_t>::max();
+
+std::string grouped_count(std::uint64_t count) {
+    return with_commas(static_cast<std::int64_t>(std::min(count, most_elements_bytes)));
+}
+
+template <class Word>
+Word swapped_bytes(Word word) {
+    Word result = 0;
+    for (std::size_t i = 0; i < sizeof word; ++i)
+        result = static_cast<Word>(result << 8 | (word >> (8 * i) & 255));
+    return result;
+}
+
+template <class Word>
+void swap_all(std::uint8_t* bytes, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        Word word;
+        std::memcpy(&word, bytes + i * sizeof word, sizeof word);
+        word = swapped_bytes(word);
+        std::memcpy(bytes + i * sizeof word, &word, sizeof word);
+    }
+}
+
+/// The index of the first number that is infinite or none at all, or n: one whose exponent has all bits set.
+template <class Word>
+std::size_t first_not_finite(const std::uint8_t* bytes, std::size_t n) {
+    constexpr Word exponent = sizeof(Word) == 4 ? Word{0x7f800000} : static_cast<Word>(0x7ff0000000000000);
+    const auto at = [&](std::size_t i) {
+        Word word;
+        std::memcpy(&word, bytes + i * sizeof word, sizeof word);
+        return (word & exponent) == exponent;
+    };
+    constexpr std::size_t block = 1024;  // without a branch for each, so that the compiler uses vectors
+    for (std::size_t begin = 0; begin < n; begin += block) {
+        const std::size_t end = std::min(n, begin + block);
+        bool any = false;
+        for (std::size_t i = begin; i < end; ++i)
+            any |= at(i);
+        if (!any) continue;
+        for (std::size_t i = begin; i < end; ++i)
+            if (at(i)) return i;
+    }
+    return n;
+}
+
+/// Brings rows as the file has them into their form in memory.
+class RowReader {
+  public:
+    RowReader(const Content& content, const RowLayout& layout)
+        : content_(content), layout_(layout), type_(type_of(layout.stored)) {}
+
+    std::uint64_t out_bytes() const { return layout_.dim * static_cast<std::uint64_t>(size_of(type_)); }
+    /// Whether a row of the file has the form of one in memory.
+    bool in_place() const { return !layout_.counted && layout_.stored != Stored::int32; }
+
+    /// n rows, the first of them row `first` of the file; `raw` may be `out` where `in_place`.
+    void take(std::uint8_t* raw, std::uint64_t first, std::size_t n, std::uint8_t* out) const {
+        if (in_place()) {
+            if (raw != out) std::memcpy(out, raw, n * out_bytes());
+            return finish(out, first, n);
+        }
+        for (std::size_t i = 0; i < n; ++i, raw += layout_.row_bytes(), out += out_bytes()) {
+            if (layout_.counted) check_dim(raw, first + i);
+            std::uint8_t* const row = raw + (layout_.counted ? 4 : 0);
+            if (layout_.stored == Stored::int32)
+                widen(row, out);
+            else
+                std::memcpy(out, row, out_bytes());
+        }
+        if (layout_.stored != Stored::int32) finish(out - n * out_bytes(), first, n);
+    }
+
+  private:
+    void check_dim(const std::uint8_t* raw, std::uint64_t row) const {
+        std::uint32_t dim;
+        std::memcpy(&dim, raw, sizeof dim);
+        if (layout_.swapped) dim = swapped_bytes(dim);
+        if (dim != layout_.dim)
+            content_.fail("row " + grouped_count(row + 1) + " has " +
+                              with_commas(static_cast<std::int32_t>(dim)) + " columns",
+                          "as many as row 1 has, " + grouped_count(layout_.dim));
+    }
+    void widen(std::uint8_t* row, std::uint8_t* out) const {
+        if (layout_.swapped) swap_all<std::uint32_t>(row, layout_.dim);
+        for (std::uint64_t i = 0; i < layout_.dim; ++i) {
+            std::int32_t value;
+            std::memcpy(&value, row + 4 * i, sizeof value);
+            const double wide = value;
+            std::memcpy(out + 8 * i, &wide, sizeof wide);
+        }
+    }
+    void finish(std::uint8_t* rows, std::uint64_t first, std::size_t n) const {
+        const std::size_t all = n * layout_.dim;
+        std::size_t bad = all;
+        if (type_ == ElementType::float32) {
+            if (layout_.swapped) swap_all<std::uint32_t>(rows, all);
+            bad = first_not_finite<std::uint32_t>(rows, all);
+        } else if (type_ == ElementType::float64) {
+            if (layout_.swapped) swap_all<std::uint64_t>(rows, all);
+            bad = first_not_finite<std::uint64_t>(rows, all);
+        }
+        if (bad == all) return;
+        const std::size_t size = static_cast<std::size_t>(size_of(type_));
+        double value = 0;
+        float narrow = 0;
+        if (size == 8)
+            std::memcpy(&value, rows + bad * size, size);
+        else
+            std::memcpy(&narrow, rows + bad * size, size), value = static_cast<double>(narrow);
+        content_.fail("row " + grouped_count(first + bad / layout_.dim + 1) + ", column " +
+                          grouped_count(bad % layout_.dim + 1) + " is " +
+                          (value != value ? "not a number (NaN)" : "infinite"),
+                      "finite numbers");
+    }
+
+    const Content& content_;
+    const RowLayout& layout_;
+    ElementType type_;
+};
+
+}  // namespace
+
+Content::Content(ByteSource& source, const VectorOptions& options) : source_(source), options_(options) {
+    head_.resize(head_bytes);
+    head_.resize(source_.read(head_));
+    if (head_.empty()) fail("is empty after decompression");
+}
+
+std::size_t Content::read(std::span<std::uint8_t> out) {
+    std::size_t done = 0;
+    if (position_ < head_.size()) {
+        done = std::min(out.size(), head_.size() - static_cast<std::size_t>(position_));
+        std::copy_n(head_.begin() + static_cast<std::ptrdiff_t>(position_), done, out.begin());
+    }
+    done += source_.read(out.subspan(done));
+    position_ += done;
+    return done;
+}
+
+void Content::read_exactly(std::span<std::uint8_t> out, const std::string& part) {
+    if (read(out) < out.size()) fail("is cut short within its " + part);
+}
+
+std::optional<std::uint64_t> Content::left() const {
+    const std::optional<std::uint64_t> most = source_.max_bytes();
+    if (!most) return std::nullopt;
+    return *most - std::min(*most, position_);
+}
+
+void Content::fail(const std::string& what, const std::string& expected) const {
+    throw DataError(file() + ": " + what + "; expected " + expected);
+}
+
+void Content::check_memory(std::uint64_t bytes) const {
+    if (options_.free_bytes >= 0 && bytes > static_cast<std::uint64_t>(options_.free_bytes))
+        fail("needs " + grouped_count(bytes) + " bytes of memory, of which " +
+                 with_commas(options_.free_bytes) + " are free",
+             "that much free memory, or fewer rows");
+}
+
+Bytes Content::allocated(std::uint64_t bytes) const {
+    check_memory(bytes);
+    try {
+        return Bytes(static_cast<std::size_t>(bytes), options_.memory);
+    } catch (const std::bad_alloc&) {
+        fail("needs " + grouped_count(bytes) + " bytes of memory, which are not free",
+             "that much free memory, or fewer rows");
+    }
+}
+
+/// Before any memory is asked for.
+void Content::check_sizes(const RowLayout& layout) const {
+    if (layout.count == std::uint64_t{0}) fail("holds no rows", "at least one");
+    if (layout.dim == 0) fail("has rows without columns", "at least one column");
+    const std::string shape = (layout.count ? grouped_count(*layout.count) + " rows" : "rows") + " of " +
+                              grouped_count(layout.dim) + " columns";
+    if (layout.dim > static_cast<std::uint64_t>(layout.max_columns))
+        fail("declares " + shape, "at most " + with_commas(layout.max_columns) + " columns");
+    std::uint64_t size = 0, in_memory = 0;
+    if (layout.count && (__builtin_mul_overflow(*layout.count, layout.row_bytes(), &size) ||
+                         __builtin_mul_overflow(*layout.count, 8 * layout.dim, &in_memory) ||
+                         in_memory > most_elements_bytes))
+        fail("declares " + shape, "sizes within 64 bits");
+    const std::optional<std::uint64_t> available = left();
+    if (!available) return;
+    if (!layout.count) {
+        if (is_exact() && *available % layout.row_bytes() != 0)
+            fail("has " + grouped_count(*available) + " bytes, which are not rows of " +
+                     grouped_count(layout.dim) + " columns",
+                 "whole rows, all with as many columns as the first");
+        return;
+    }
+    const std::string declared = "declares " + shape + " = " + grouped_count(size) + " bytes";
+    if (size > *available)
+        fail("is cut short: it " + declared,
+             is_exact() ? "as many, not " + grouped_count(*available)
+                        : "more than " + grouped_count(*source_.file_bytes()) + " bytes of gzip can hold");
+    if (is_exact() && size < *available)
+        fail("has trailing bytes: it " + declared, "as many, not " + grouped_count(*available));
+}
+
+VectorSet Content::rows(const RowLayout& layout) {
+    check_sizes(layout);
+    VectorSet set;
+    set.type = type_of(layout.stored);
+    set.dim = static_cast<std::int64_t>(layout.dim);
+    const std::uint64_t first = options_.first > 0 ? static_cast<std::uint64_t>(options_.first)
+                                                   : std::numeric_limits<std::uint64_t>::max();
+    std::optional<std::uint64_t> count = layout.count;
+    if (!count && left() && is_exact()) count = *left() / layout.row_bytes();
+    const std::uint64_t most = std::min(first, count.value_or(first));
+    if (source_.can_read_at()) {
+        set.count = static_cast<std::int64_t>(most);
+        read_in_pieces(layout, set);
+    } else {
+        read_in_order(layout, most, set);
+    }
+    return set;
+}
+
+/// By several threads, each piece from its place in the file.
+void Content::read_in_pieces(const RowLayout& layout, VectorSet& set) {
+    const RowReader reader(*this, layout);
+    const auto count = static_cast<std::uint64_t>(set.count);
+    set.elements = allocated(count * reader.out_bytes());
+    const std::uint64_t rows = std::max<std::uint64_t>(1, vector_piece_bytes / layout.row_bytes());
+    for_pieces(static_cast<std::int64_t>((count + rows - 1) / rows), options_.threads,
+               [&](std::int64_t piece) {
+                   const std::uint64_t begin = static_cast<std::uint64_t>(piece) * rows,
+                                       n = std::min(rows, count - begin);
+                   std::uint8_t* const out = set.elements.data() + begin * reader.out_bytes();
+                   std::vector<std::uint8_t> buffer(reader.in_place() ? 0 : n * layout.row_bytes());
+                   std::uint8_t* const raw = reader.in_place() ? out : buffer.data();
+                   const std::span<std::uint8_t> wanted(raw, n * layout.row_bytes());
+                   if (source_.read_at(position_ + begin * layout.row_bytes(), wanted) < wanted.size())
+                       fail("became shorter while it was read", "a file that does not change");
+                   reader.take(raw, begin, n, out);
+               });
+}
+
+/// Where the content comes in one stream: gzip, a pipe. Memory grows with what was received.
+void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorSet& set) {
+    const RowReader reader(*this, layout);
+    const std::uint64_t rows = std::max<std::uint64_t>(1, vector_piece_bytes / layout.row_bytes());
+    std::vector<std::uint8_t> grown, raw;
+    std::uint64_t count = 0;
+    bool ended = false;
+    try {
+        while (count < most && !ended) {
+            const std::uint64_t n = std::min(rows, most - count);
+            raw.resize(n * layout.row_bytes());
+            const std::size_t got = read(raw);
+            ended = got < raw.size();
+            if (got % layout.row_bytes() != 0 || (ended && layout.count))
+                fail("is cut short within row " + grouped_count(count + got / layout.row_bytes() + 1),
+                     (layout.count ? grouped_count(*layout.count) : "whole") + " rows of " +
+                         grouped_count(layout.dim) + " columns");
+            const std::size_t whole = got / layout.row_bytes();
+            check_memory((count + whole) * reader.out_bytes());
+            grown.resize((count + whole) * reader.out_bytes());
+            reader.take(raw.data(), count, whole, grown.data() + count * reader.out_bytes());
+            count += whole;
+        }
+    } catch (const std::bad_alloc&) {
+        fail("needs more memory than is free", "enough free memory, or fewer rows");
+    }
+    std::uint8_t beyond = 0;
+    const bool limited = options_.first > 0 && most == static_cast<std::uint64_t>(options_.first);
+    if (!limited && read({&beyond, 1}) > 0)
+        fail("has trailing bytes",
+             grouped_count(most) + " rows of " + grouped_count(layout.dim) + " columns alone");
+    set.count = static_cast<std::int64_t>(count);
+    set.elements = allocated(grown.size());
+    std::copy(grown.begin(), grown.end(), set.elements.data());
+}
+
+std::vector<char> Content::text(const std::function<bool(std::span<const char>)>& enough) {
+    constexpr std::size_t first_piece = 1 << 16, largest_piece = 16 << 20;
+    std::vector<char> all;
+    try {
+        for (std::size_t piece = first_piece;; piece = std::min(2 * piece, largest_piece)) {
+            throw_if_stopped();
+            const std::size_t before = all.size();
+            check_memory(before + 1);
+            all.resize(before + piece);
+            const std::size_t got = read({reinterpret_cast<std::uint8_t*>(all.data()) + before, piece});
+            all.resize(before + got);
+            if (got < piece || enough(all)) return all;
+        }
+    } catch (const std::bad_alloc&) {
+        fail("needs more memory than is free", "enough free memory, or fewer rows");
+    }
+}
+
+void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work) {
+    if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+    std::atomic<std::int64_t> next = 0;
+    std::atomic<bool> failed = false;
+    std::mutex mutex;
+    std::int64_t first_failed = n;
+    std::exception_ptr failure;
+    const auto run = [&] {
+        for (std::int64_t i; !failed && (i = next++) < n;) {
+            try {
+                throw_if_stopped();
+                work(i);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                failed = true;
+                if (i >= first_failed) continue;
+                first_failed = i;
+                failure = std::current_exception();
+            }
+        }
+    };
+    std::vector<std::thread> others;
+    try {
+        for (std::int64_t i = 1; i < std::min<std::int64_t>(threads, n); ++i)
+            others.emplace_back(run);
+    } catch (const std::system_error&) {  // fewer are there: the work is done all the same
+    }
+    run();
+    for (std::thread& thread : others)
+        thread.join();
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace knn

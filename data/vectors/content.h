@@ -1,0 +1,103 @@
+#pragma once
+/// The content of a file of vectors while it is read: its beginning, before a format is chosen, and its rows.
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "data/core/problem.h"
+#include "data/file/byte_source.h"
+#include "data/vectors/vectors.h"
+
+namespace knn {
+
+/// How the elements of a file are stored.
+enum class Stored { uint8, int8, float32, float64, int32 };
+
+constexpr std::int64_t bytes_of(Stored stored) {
+    return stored == Stored::float64 ? 8 : stored == Stored::float32 || stored == Stored::int32 ? 4 : 1;
+}
+/// The type that they get in memory.
+constexpr ElementType type_of(Stored stored) {
+    return stored == Stored::int32 ? ElementType::float64 : static_cast<ElementType>(stored);
+}
+
+/// The rows that follow in a file.
+struct RowLayout {
+    std::optional<std::uint64_t> count = {};  ///< none: as many as there are
+    std::uint64_t dim = 0;
+    Stored stored = Stored::uint8;
+    bool swapped = false;  ///< not in the byte order of the machine
+    bool counted = false;  ///< each row is preceded by dim as int32
+    std::int64_t max_columns = knn::max_columns;
+
+    std::uint64_t row_bytes() const {
+        return dim * static_cast<std::uint64_t>(bytes_of(stored)) + (counted ? 4 : 0);
+    }
+};
+
+class Content {
+  public:
+    explicit Content(ByteSource& source, const VectorOptions& options = {});
+
+    /// The first bytes, at most 4,096.
+    std::span<const std::uint8_t> head() const { return head_; }
+    const VectorOptions& options() const { return options_; }
+    std::string file() const { return source_.file().string(); }
+
+    /// The next bytes; fewer than asked for only where the content ends.
+    std::size_t read(std::span<std::uint8_t> out);
+    /// Fills `out`, or says that the file is cut short within `part`.
+    void read_exactly(std::span<std::uint8_t> out, const std::string& part);
+    /// Bytes that follow; exact for a plain file, at most that many for gzip, none if that is unknown.
+    std::optional<std::uint64_t> left() const;
+    bool is_exact() const { return !source_.is_gzip(); }
+
+    /// The rows that follow, the first of them where the options say so, to the end of the content, which must be there. Fills in
+    /// count, dim, type and elements.
+    VectorSet rows(const RowLayout& layout);
+
+    /// All bytes that follow, or those up to where `enough(bytes so far)` holds.
+    std::vector<char> text(const std::function<bool(std::span<const char>)>& enough);
+
+    /// Throws DataError if this many bytes of memory are not free.
+    void check_memory(std::uint64_t bytes) const;
+    [[noreturn]] void fail(const std::string& what, const std::string& expected) const;
+    /// "; expected one of these formats".
+    [[noreturn]] void fail(const std::string& what) const { source_.fail(what); }
+
+  private:
+    void check_sizes(const RowLayout& layout) const;
+    void read_in_pieces(const RowLayout& layout, VectorSet& set);
+    void read_in_order(const RowLayout& layout, std::uint64_t most, VectorSet& set);
+    Bytes allocated(std::uint64_t bytes) const;
+
+    ByteSource& source_;
+    VectorOptions options_;
+    std::vector<std::uint8_t> head_;
+    std::uint64_t position_ = 0;
+};
+
+/// Calls work(i) for i = 0 .. n - 1, in this order, on up to `threads` threads (0: one for each processor). Throws what the first of
+/// them threw that threw something; Interrupted.
+void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work);
+
+// The formats, each from the beginning of the content.
+VectorSet read_npy(Content& content);
+VectorSet read_csv(Content& content);
+VectorSet read_idx_vectors(Content& content);
+/// `ending`: of the file's name, such as ".fbin".
+VectorSet read_vecs(Content& content, std::string_view ending);
+VectorSet read_bin(Content& content, std::string_view ending);
+Labels read_npy_labels(Content& content);
+Labels read_idx_labels(Content& content);
+Labels read_text_labels(Content& content);
+
+/// Whole numbers as labels: those from 0 to 255 stay as they are, if all are. Throws DataError if there are more than max_classes.
+Labels numbered(std::span<const std::int64_t> values, const Content& content);
+/// Labels as texts: label i is names[ids[i]].
+Labels named_labels(std::span<const std::uint32_t> ids, std::span<const std::string> names,
+                    const std::string& file);
+
+}  // namespace knn

@@ -1,0 +1,256 @@
+#include "data/vectors/npy.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <ostream>
+
+#include "data/core/problem.h"
+
+namespace knn {
+
+namespace {
+
+constexpr const char* expected_header =
+    "a dictionary with descr, fortran_order and shape, as numpy.save writes it";
+constexpr std::uint32_t max_npy_header = 1 << 20;
+constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
+
+/// A Python dictionary of a string, a truth value and a tuple of whole numbers, in any order.
+class HeaderParser {
+  public:
+    HeaderParser(std::string_view text, const Content& content) : rest_(text), content_(content) {}
+
+    NpyHeader parse() {
+        NpyHeader header;
+        bool has_type = false, has_order = false, has_shape = false;
+        expect('{');
+        while (!accept('}')) {
+            const std::string key = string();
+            expect(':');
+            if (key == "descr" && !has_type) {
+                has_type = true;
+                if (next() == '[') content_.fail("holds records of several fields", "one number type");
+                header.type = string();
+            } else if (key == "fortran_order" && !has_order) {
+                has_order = true;
+                header.fortran_order = truth();
+            } else if (key == "shape" && !has_shape) {
+                has_shape = true;
+                header.shape = sizes();
+            } else {
+                fail();
+            }
+            if (!accept(',')) {
+                expect('}');
+                break;
+            }
+        }
+        if (next() != '\0' || !has_type || !has_order || !has_shape) fail();
+        return header;
+    }
+
+  private:
+    static constexpr std::size_t most_letters = 32, most_sizes = 32;  // NumPy has no array of more
+
+    [[noreturn]] void fail() const { content_.fail("has a damaged NPY header", expected_header); }
+
+    char next() {
+        while (!rest_.empty() &&
+               (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t' || rest_[0] == '\r'))
+            rest_.remove_prefix(1);
+        return rest_.empty() ? '\0' : rest_[0];
+    }
+    bool accept(char c) {
+        if (next() != c || rest_.empty()) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+    void expect(char c) {
+        if (!accept(c)) fail();
+    }
+    std::string string() {
+        const char quote = next();
+        if (quote != '\'' && quote != '"') fail();
+        const std::size_t end = rest_.find(quote, 1);
+        if (end == rest_.npos) fail();
+        std::string text(rest_.substr(1, end - 1));
+        if (text.size() > most_letters) fail();
+        rest_.remove_prefix(end + 1);
+        return text;
+    }
+    bool truth() {
+        next();
+        for (const std::string_view word : {"True", "False"})
+            if (rest_.starts_with(word)) {
+                rest_.remove_prefix(word.size());
+                return word == "True";
+            }
+        fail();
+    }
+    std::vector<std::uint64_t> sizes() {
+        std::vector<std::uint64_t> all;
+        expect('(');
+        while (!accept(')')) {
+            next();
+            std::uint64_t size = 0;
+            const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
+            if (error == std::errc::result_out_of_range)
+                content_.fail("declares a size beyond 64 bits", expected_header);
+            if (error != std::errc()) fail();
+            rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+            accept('L');  // of Python 2
+            all.push_back(size);
+            if (all.size() > most_sizes) fail();
+            if (!accept(',')) {
+                expect(')');
+                break;
+            }
+        }
+        return all;
+    }
+
+    std::string_view rest_;
+    const Content& content_;
+};
+
+NpyHeader npy_header(Content& content) {
+    std::array<std::uint8_t, 12> start = {};
+    content.read_exactly(std::span(start).first(8), "header");
+    const int version = start[6];
+    if (version < 1 || version > 3)
+        content.fail("is NPY of version " + std::to_string(version) + "." + std::to_string(start[7]),
+                     "1.0, 2.0 or 3.0");
+    const std::size_t length_bytes = version == 1 ? 2 : 4;
+    content.read_exactly(std::span(start).subspan(8, length_bytes), "header");
+    std::uint32_t length = 0;
+    for (std::size_t i = length_bytes; i-- > 0;)
+        length = length << 8 | start[8 + i];
+    if (length > max_npy_header)
+        content.fail("declares a header of " + std::to_string(length) + " bytes",
+                     "at most " + std::to_string(max_npy_header));
+    std::vector<std::uint8_t> text(length);
+    content.read_exactly(text, "header");
+    return parse_npy_header({reinterpret_cast<const char*>(text.data()), text.size()}, content);
+}
+
+bool is_swapped(const NpyHeader& header) {
+    return header.type[0] == (native_order == '<' ? '>' : '<');
+}
+
+/// "f4" of "<f4"; "" where the text is no such type.
+std::string_view plain_type(const NpyHeader& header) {
+    const std::string_view type = header.type;
+    const bool known =
+        type.size() >= 3 && (type[0] == '<' || type[0] == '>' || type[0] == '|' || type[0] == '=');
+    return known ? type.substr(1) : std::string_view();
+}
+
+std::string shape_text(const NpyHeader& header) {
+    std::string text;
+    for (const std::uint64_t size : header.shape)
+        text += (text.empty() ? "(" : ", ") + std::to_string(size);
+    return header.shape.empty() ? "()" : text + (header.shape.size() == 1 ? ",)" : ")");
+}
+
+template <class Whole>
+std::vector<std::int64_t> whole_numbers(const std::vector<std::uint8_t>& raw, bool swapped) {
+    std::vector<std::int64_t> values(raw.size() / sizeof(Whole));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        std::array<std::uint8_t, sizeof(Whole)> bytes;
+        for (std::size_t j = 0; j < bytes.size(); ++j)
+            bytes[swapped ? bytes.size() - 1 - j : j] = raw[i * bytes.size() + j];
+        values[i] = static_cast<std::int64_t>(std::bit_cast<Whole>(bytes));
+    }
+    return values;
+}
+
+using ToWhole = std::vector<std::int64_t> (*)(const std::vector<std::uint8_t>&, bool);
+struct WholeType {
+    std::string_view name;
+    std::size_t bytes;
+    ToWhole values;
+};
+constexpr WholeType whole_types[] = {
+    {"b1", 1, whole_numbers<std::uint8_t>}, {"u1", 1, whole_numbers<std::uint8_t>},
+    {"i1", 1, whole_numbers<std::int8_t>},  {"u2", 2, whole_numbers<std::uint16_t>},
+    {"i2", 2, whole_numbers<std::int16_t>}, {"u4", 4, whole_numbers<std::uint32_t>},
+    {"i4", 4, whole_numbers<std::int32_t>}, {"u8", 8, whole_numbers<std::uint64_t>},
+    {"i8", 8, whole_numbers<std::int64_t>},
+};
+
+}  // namespace
+
+NpyHeader parse_npy_header(std::string_view text, const Content& content) {
+    return HeaderParser(text, content).parse();
+}
+
+VectorSet read_npy(Content& content) {
+    const NpyHeader header = npy_header(content);
+    const std::string_view type = plain_type(header);
+    const std::size_t rank = header.shape.size();
+    std::optional<Stored> stored;
+    constexpr std::array names = {"u1", "i1", "f4", "f8"};  // in the order of Stored
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (type == names[i]) stored = static_cast<Stored>(i);
+    if (!stored) content.fail("holds " + header.type, "uint8, int8, float32 or float64");
+    if (rank != 2 && rank != 3)
+        content.fail("has the shape " + shape_text(header),
+                     "two sizes, rows and columns, or three of images");
+    if (header.fortran_order)
+        content.fail("is in Fortran order", "C order, which numpy.ascontiguousarray makes");
+    RowLayout layout{header.shape[0], header.shape[1], *stored, is_swapped(header)};
+    if (rank == 3 && __builtin_mul_overflow(header.shape[1], header.shape[2], &layout.dim))
+        content.fail("has the shape " + shape_text(header), "sizes within 64 bits");
+    const bool images = rank == 3 && *stored == Stored::uint8;
+    if (images) {
+        constexpr std::uint64_t most = std::numeric_limits<int>::max();
+        if (header.shape[1] > most || header.shape[2] > most)
+            content.fail("has the shape " + shape_text(header), "images of sizes within 31 bits");
+        layout.max_columns = max_dim;
+    }
+    VectorSet set = content.rows(layout);
+    if (images) set.shape = {static_cast<int>(header.shape[1]), static_cast<int>(header.shape[2])};
+    return set;
+}
+
+Labels read_npy_labels(Content& content) {
+    const NpyHeader header = npy_header(content);
+    const std::string_view type = plain_type(header);
+    const std::size_t rank = header.shape.size();
+    if (rank != 1 && !(rank == 2 && header.shape[1] == 1))
+        content.fail("has the shape " + shape_text(header), "one size, a label for each row");
+    for (const WholeType& whole : whole_types) {
+        if (whole.name != type) continue;
+        // As rows of so many bytes they are checked and read like others.
+        const VectorSet raw = content.rows({header.shape[0], whole.bytes, Stored::uint8});
+        const std::vector<std::uint8_t> bytes(raw.elements.data(), raw.elements.data() + raw.elements.size());
+        const std::vector<std::int64_t> values = whole.values(bytes, is_swapped(header));
+        if (type == "u8")
+            for (const std::int64_t value : values)
+                if (value < 0)
+                    content.fail("has a label above 9,223,372,036,854,775,807", "labels within 63 bits");
+        return numbered(values, content);
+    }
+    content.fail("holds " + header.type, "labels: integers of any type");
+}
+
+void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type) {
+    std::string sizes;
+    for (const std::int64_t size : shape)
+        sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+    if (shape.size() == 1) sizes += ',';
+    const bool is_byte = type.ends_with('1');
+    std::string header = std::string("{'descr': '") + (is_byte ? '|' : native_order) + std::string(type) +
+                         "', 'fortran_order': False, 'shape': (" + sizes + "), }";
+    constexpr std::size_t before = 10, multiple = 64;
+    header.append(multiple - 1 - (before + header.size()) % multiple, ' ');
+    header += '\n';
+    const std::string_view magic("\x93NUMPY\x01\x00", 8);
+    out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
+}
+
+}  // namespace knn

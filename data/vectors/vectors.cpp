@@ -1,0 +1,276 @@
+#include "data/vectors/vectors.h"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/vectors/content.h"
+
+namespace knn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* expected_vectors =
+    "vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin or .ibin, plain or gzip";
+constexpr const char* expected_labels =
+    "labels as IDX, NPY of integers, or a text with one on each line, plain or gzip";
+constexpr std::array vecs_endings = {".fvecs", ".bvecs", ".ivecs"};
+constexpr std::array bin_endings = {".fbin", ".u8bin", ".i8bin", ".ibin"};
+
+enum class Format { npy, idx, vecs, bin, text, unknown };
+
+struct Recognized {
+    Format format = Format::unknown;
+    std::string_view ending = {};
+};
+
+bool is_text(std::span<const std::uint8_t> head) {
+    return std::ranges::none_of(
+        head, [](std::uint8_t c) { return c < ' ' && c != '\n' && c != '\r' && c != '\t'; });
+}
+
+Recognized recognized(const Content& content) {
+    const std::span<const std::uint8_t> head = content.head();
+    const std::string_view start(reinterpret_cast<const char*>(head.data()), head.size());
+    if (start.starts_with("\x93NUMPY")) return {Format::npy};
+    const std::string name = plain_name(content.file());
+    for (const char* ending : vecs_endings)
+        if (name.ends_with(ending)) return {Format::vecs, ending};
+    for (const char* ending : bin_endings)
+        if (name.ends_with(ending)) return {Format::bin, ending};
+    const bool idx = head.size() >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 0x08 && head[2] <= 0x0e &&
+                     head[2] != 0x0a && head[3] >= 1;
+    if (idx) return {Format::idx};
+    return {is_text(head) ? Format::text : Format::unknown};
+}
+
+/// The number that a text is, if it is written as one: not "007".
+std::optional<std::int64_t> whole_number(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || std::to_string(value) != text)
+        return std::nullopt;
+    return value;
+}
+
+/// Names in the order of their class numbers: by value if all are whole numbers, else byte by byte.
+bool class_before(const std::string& a, const std::string& b, bool numbers) {
+    return numbers ? *whole_number(a) < *whole_number(b) : a < b;
+}
+
+struct Classes {
+    std::vector<std::string> names;  ///< empty: the numbers are the labels
+    std::map<std::string, std::uint8_t, std::less<>> number_of;
+};
+
+/// The classes of different names. Throws DataError.
+Classes classes_of(std::vector<std::string> names, const std::string& file) {
+    if (names.size() > max_classes)
+        throw DataError(file + ": has " + with_commas(std::ssize(names)) +
+                        " different labels; expected at most " + std::to_string(max_classes) + " classes");
+    const bool whole = std::ranges::all_of(names, [](auto& name) { return whole_number(name).has_value(); });
+    const bool are_bytes =
+        whole && std::ranges::all_of(names, [](auto& name) {
+            return *whole_number(name) >= 0 && *whole_number(name) < std::int64_t{max_classes};
+        });
+    std::ranges::sort(names, [&](auto& a, auto& b) { return class_before(a, b, whole); });
+    Classes classes;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        classes.number_of[names[i]] =
+            static_cast<std::uint8_t>(are_bytes ? *whole_number(names[i]) : std::int64_t(i));
+    if (!are_bytes) classes.names = std::move(names);
+    return classes;
+}
+
+std::string name_of_class(const Labels& labels, std::size_t number) {
+    return labels.classes.empty() ? std::to_string(number) : labels.classes[number];
+}
+
+std::bitset<max_classes> occurring(const Labels& labels) {
+    std::bitset<max_classes> seen;
+    for (const std::uint8_t number : labels.numbers.span())
+        seen.set(number);
+    return seen;
+}
+
+template <class From, class To>
+void convert_all(const std::uint8_t* from, std::size_t n, std::uint8_t* to) {
+    for (std::size_t i = 0; i < n; ++i) {
+        From value;
+        std::memcpy(&value, from + i * sizeof value, sizeof value);
+        const To wide = static_cast<To>(value);
+        std::memcpy(to + i * sizeof wide, &wide, sizeof wide);
+    }
+}
+
+template <class To>
+void convert_to(const Rows& rows, std::uint8_t* to) {
+    const auto n = static_cast<std::size_t>(rows.count * rows.dim);
+    switch (rows.type) {
+        case ElementType::uint8:
+            return convert_all<std::uint8_t, To>(rows.pixels, n, to);
+        case ElementType::int8:
+            return convert_all<std::int8_t, To>(rows.pixels, n, to);
+        case ElementType::float32:
+            return convert_all<float, To>(rows.pixels, n, to);
+        case ElementType::float64:
+            return convert_all<double, To>(rows.pixels, n, to);
+    }
+}
+
+/// Labels in a file of vectors, with one column of whole numbers.
+Labels labels_of_column(const VectorSet& set, const Content& content) {
+    if (set.dim != 1)
+        content.fail("has " + with_commas(set.dim) + " columns", "labels: one column of whole numbers");
+    std::vector<std::int64_t> values(static_cast<std::size_t>(set.count));
+    const Bytes wide = converted(set.rows(), ElementType::float64);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        double value = 0;
+        std::memcpy(&value, wide.data() + i * sizeof value, sizeof value);
+        values[i] = value > -0x1p53 && value < 0x1p53 ? static_cast<std::int64_t>(value) : 0;
+        if (static_cast<double>(values[i]) != value)
+            content.fail("row " + with_commas(std::int64_t(i) + 1) + " is " + shortest(value),
+                         "labels: whole numbers");
+    }
+    return numbered(values, content);
+}
+
+}  // namespace
+
+std::string plain_name(const fs::path& file) {
+    const std::string name = lower_case(file.filename().string());
+    return name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+}
+
+VectorSet load_vectors(const fs::path& file, const VectorOptions& options) {
+    ByteSource source(file, expected_vectors);
+    return read_vectors(source, options);
+}
+
+VectorSet read_vectors(ByteSource& source, const VectorOptions& options) {
+    Content content(source, options);
+    const auto [format, ending] = recognized(content);
+    if (!options.label_column.empty() && options.label_column != "none" && format != Format::text)
+        content.fail("is no CSV, so it has no column of labels", "a CSV, or no §label-column");
+    VectorSet set = format == Format::npy    ? read_npy(content)
+                    : format == Format::idx  ? read_idx_vectors(content)
+                    : format == Format::vecs ? read_vecs(content, ending)
+                    : format == Format::bin  ? read_bin(content, ending)
+                    : format == Format::text ? read_csv(content)
+                                             : (content.fail("is in none of the known formats"), VectorSet());
+    set.source = content.file();
+    const std::string name = source.file().filename().string();
+    set.name =
+        fs::path(lower_case(name).ends_with(".gz") ? name.substr(0, name.size() - 3) : name).stem().string();
+    return set;
+}
+
+Labels load_labels(const fs::path& file, std::int64_t first) {
+    ByteSource source(file, expected_labels);
+    return read_labels(source, first);
+}
+
+Labels read_labels(ByteSource& source, std::int64_t first) {
+    Content content(source, {.first = first});
+    const auto [format, ending] = recognized(content);
+    switch (format) {
+        case Format::npy:
+            return read_npy_labels(content);
+        case Format::idx:
+            return read_idx_labels(content);
+        case Format::text:
+            return read_text_labels(content);
+        case Format::vecs:
+            return labels_of_column(read_vecs(content, ending), content);
+        case Format::bin:
+            return labels_of_column(read_bin(content, ending), content);
+        case Format::unknown:
+            break;
+    }
+    content.fail("is in none of the known formats");
+}
+
+fs::path labels_beside(const fs::path& file) {
+    const std::string name = file.filename().string(), plain = plain_name(file);
+    const std::string stem = fs::path(name.substr(0, plain.size())).stem().string();
+    return file.parent_path() / (stem + (plain.ends_with(".csv") ? "-labels.csv" : "-labels.npy"));
+}
+
+Labels numbered(std::span<const std::int64_t> values, const Content& content) {
+    std::set<std::int64_t> different;
+    for (const std::int64_t value : values)
+        if (different.size() <= max_classes) different.insert(value);
+    std::vector<std::string> names;
+    for (const std::int64_t value : different)
+        names.push_back(std::to_string(value));
+    if (different.size() > max_classes)
+        content.fail("has more than " + std::to_string(max_classes) + " different labels",
+                     "at most " + std::to_string(max_classes) + " classes");
+    Classes classes = classes_of(std::move(names), content.file());
+    Labels labels{Bytes(values.size()), {}};
+    std::map<std::int64_t, std::uint8_t> number_of;
+    for (const auto& [name, number] : classes.number_of)
+        number_of[*whole_number(name)] = number;
+    std::ranges::transform(values, labels.numbers.data(),
+                           [&](std::int64_t value) { return number_of[value]; });
+    labels.classes = std::move(classes.names);
+    return labels;
+}
+
+Labels named_labels(std::span<const std::uint32_t> ids, std::span<const std::string> names,
+                    const std::string& file) {
+    Classes classes = classes_of({names.begin(), names.end()}, file);
+    std::vector<std::uint8_t> number_of;
+    for (const std::string& name : names)
+        number_of.push_back(classes.number_of[name]);
+    Labels labels{Bytes(ids.size()), std::move(classes.names)};
+    std::ranges::transform(ids, labels.numbers.data(), [&](std::uint32_t id) { return number_of[id]; });
+    return labels;
+}
+
+void unify_classes(Labels& a, Labels& b, const std::string& file) {
+    if (a.classes == b.classes) return;
+    std::set<std::string> names;
+    for (const Labels* labels : {&a, &b}) {
+        const std::bitset<max_classes> seen = occurring(*labels);
+        for (std::size_t number = 0; number < max_classes; ++number)
+            if (seen[number]) names.insert(name_of_class(*labels, number));
+    }
+    const Classes classes = classes_of({names.begin(), names.end()}, file);
+    for (Labels* labels : {&a, &b}) {
+        for (std::uint8_t& number : std::span(labels->numbers.data(), labels->numbers.size()))
+            number = classes.number_of.find(name_of_class(*labels, number))->second;
+        labels->classes = classes.names;
+    }
+}
+
+ElementType common_type(ElementType a, ElementType b) {
+    using enum ElementType;
+    if (a == b) return a;
+    return a == float64 || b == float64 ? float64 : float32;
+}
+
+Bytes converted(const Rows& rows, ElementType type, std::pmr::memory_resource* memory) {
+    Bytes result(static_cast<std::size_t>(rows.count * rows.dim * size_of(type)), memory);
+    if (type == rows.type)
+        std::copy_n(rows.pixels, result.size(), result.data());
+    else if (type == ElementType::float32)
+        convert_to<float>(rows, result.data());
+    else if (type == ElementType::float64)
+        convert_to<double>(rows, result.data());
+    else
+        throw std::invalid_argument("converted: this type does not hold all values");
+    return result;
+}
+
+}  // namespace knn

@@ -1,0 +1,220 @@
+#include <doctest/doctest.h>
+
+#include <clocale>
+#include <limits>
+
+#include "data/core/format.h"
+#include "tests/support/idx_bytes.h"
+#include "tests/support/vector_files.h"
+
+using namespace knn;
+using namespace knn::test;
+using Doubles = std::vector<double>;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+struct CsvFolder : InFolder {
+    VectorSet load(const std::string& content, const VectorOptions& options = {}) {
+        return load_vectors(folder.write("x.csv", content), options);
+    }
+    std::string error(const std::string& content, const VectorOptions& options = {}) {
+        return vectors_error(folder.write("x.csv", content), options);
+    }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: numbers, with a header or without, of each delimiter") {
+    for (const char delimiter : {',', ';', '\t'})
+        for (const char* end : {"\n", "\r\n"})
+            for (const bool header : {false, true})
+                for (const bool mark : {false, true})
+                    for (const bool last : {false, true}) {
+                        const std::string d(1, delimiter), e = end;
+                        std::string text = mark ? "\xef\xbb\xbf" : "";
+                        if (header) text += "a" + d + "b" + e;
+                        text += "1.5" + d + " -2 " + e + e + "+3" + d + "4e-3";
+                        if (last) text += e;
+                        const VectorSet set = load(text);
+                        CHECK(set.type == ElementType::float64);
+                        CHECK(set.dim == 2);
+                        CHECK(values_of(set) == Doubles{1.5, -2, 3, 0.004});
+                        CHECK(!set.has_labels());
+                    }
+    const VectorSet bytes = load("0,255\n7,8.0\n");
+    CHECK(bytes.type == ElementType::uint8);
+    CHECK(text_of(bytes.elements) == std::string("\0\xff\x07\x08", 4));
+    CHECK(load("0,256\n").type == ElementType::float64);
+    CHECK(load("0,-1\n").type == ElementType::float64);
+    CHECK(values_of(load("5\n")) == Doubles{5});
+    CHECK(values_of(load_vectors(folder.write("y.csv.gz", gzip("1,2\n3,4\n")))) == Doubles{1, 2, 3, 4});
+}
+
+TEST_CASE_FIXTURE(CsvFolder,
+                  "csv: numbers are read the same in every locale, and as exactly as they are written") {
+    for (const char* locale : {"de_DE.UTF-8", "C"}) {
+        std::setlocale(LC_NUMERIC, locale);
+        CHECK(values_of(load("0.1,1e-310\n")) == Doubles{0.1, 1e-310});
+    }
+    Doubles numbers;
+    std::string text;
+    for (std::uint64_t i = 0, bits = 1; i < 1000;
+         ++i, bits = bits * 6364136223846793005u + 1442695040888963407u) {
+        const double value = std::bit_cast<double>(bits & 0xbfffffffffffffffu);
+        numbers.push_back(value);
+        text += shortest(value) + "\n";
+    }
+    CHECK(values_of(load(text)) == numbers);
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: the column of labels") {
+    const std::string iris = "length,width,species\n5.1,3.5,setosa\n7.0,3.2,versicolor\n5,3,setosa\n";
+    const VectorSet set = load(iris, {.label_column = "species"});
+    CHECK(set.dim == 2);
+    CHECK(values_of(set) == Doubles{5.1, 3.5, 7, 3.2, 5, 3});
+    CHECK(numbers_of(set.labels) == std::vector{0, 1, 0});
+    CHECK(set.labels.classes == Texts{"setosa", "versicolor"});
+    CHECK(numbers_of(load(iris, {.label_column = "3"}).labels) == std::vector{0, 1, 0});
+    CHECK(load(iris.substr(iris.find('\n') + 1), {.label_column = "3"}).labels.classes ==
+          Texts{"setosa", "versicolor"});
+
+    const VectorSet usual = load("Label,a\n7,1\n3,2\n");
+    CHECK(numbers_of(usual.labels) == std::vector{7, 3});
+    CHECK(usual.labels.classes.empty());
+    CHECK(values_of(usual) == Doubles{1, 2});
+    CHECK(load("label,a\n7,1\n3,2\n", {.label_column = "none"}).dim == 2);
+    CHECK(numbers_of(load("0,1,class\n5,6,x\n7,8,y\n").labels) == std::vector{0, 1});
+    CHECK(load("0,1,kind\n5,6,x\n7,8,y\n", {.label_column = "kind"}).count == 2);
+    CHECK(load("a,label\n1,007\n2,7\n").labels.classes == Texts{"007", "7"});
+    CHECK(load("a,label\n1,\"Zürich, \"\"old\"\"\nand new\"\n2, b \n").labels.classes ==
+          Texts{"Zürich, \"old\"\nand new", "b"});
+    CHECK(load("label,a\n10,1\n9,1\n300,1\n").labels.classes == Texts{"9", "10", "300"});
+
+    CHECK(error(iris, {.label_column = "kind"}) ==
+          "has no column \"kind\"; expected a name in its first line, or a number from 1 to 3");
+    CHECK(error("1,2\n3,4\n", {.label_column = "kind"}) ==
+          "has no header, and no column \"kind\"; expected a number from 1 to 2");
+    CHECK(error("1,2\n3,4\n", {.label_column = "3"}) ==
+          "has no header, and no column \"3\"; expected a number from 1 to 2");
+    CHECK(error("label\na\nb\n") == "has no column but that of the labels; expected numbers beside them");
+    CHECK(error("a,label\n1,x\n2,\n") == "line 3, column 2: is empty; expected a label");
+    std::string many = "a,label\n";
+    for (int i = 0; i < 300; ++i)
+        many += "1,x" + std::to_string(i) + "\n";
+    CHECK(error(many) == "has 300 different labels; expected at most 256 classes");
+    CHECK(load(many, {.first = 256}).labels.classes.size() == 256);
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") {
+    CHECK(error("a,b\n1,2\n3\n") == "line 3: has 1 column; expected 2 columns, as the first line has");
+    CHECK(error("1,2\n\n3,4,5\n") == "line 3: has 3 columns; expected 2 columns, as the first line has");
+    CHECK(error("1,2\n3,x\n") ==
+          "line 2, column 2: \"x\" is no number of 64 bits; expected a number such as 1.5");
+    CHECK(error("1,2\n3,\n") == "line 2, column 2: is empty; expected a number such as 1.5");
+    CHECK(error("1;2\n3,5;4\n") ==
+          "line 2, column 1: \"3,5\" is no number of 64 bits; expected a number such as 1.5");
+    CHECK(error("1,2\n3,1e999\n").starts_with("line 2, column 2: \"1e999\" is no number of 64 bits"));
+    CHECK(error("1,2\n3,0x10\n").starts_with("line 2, column 2: \"0x10\""));
+    CHECK(error("1,2\nnan,4\n") == "line 2, column 1: \"nan\" is not finite; expected finite numbers");
+    CHECK(error("1,2\n1,-inf\n") == "line 2, column 2: \"-inf\" is not finite; expected finite numbers");
+    CHECK(error("1,2\n3,\"4\n") ==
+          "line 2, column 2: its quotes do not end; expected a field in quotes, with \"\" for a quote");
+    CHECK(error("1,2\n3,\"4\"5\n").starts_with("line 2, column 2: its quotes do not end"));
+    CHECK(error("a,b\n") == "line 1, column 1: \"a\" is no number of 64 bits; expected a number such as 1.5");
+    CHECK(error("\n\n") == "has no rows; expected numbers, one row on each line");
+    CHECK(error("1,12345678901234567890x123\n")
+              .starts_with("line 1, column 2: \"12345678901234567890...\" is no number"));
+    std::string wide = "1";
+    for (int i = 0; i < 65'536; ++i)
+        wide += ",1";
+    CHECK(error(wide) == "has 65,537 columns; expected at most 65,536");
+    CHECK(load(wide.substr(2)).dim == 65'536);
+    CHECK(error("1,2\n3,4\n", {.free_bytes = 30}) ==
+          "needs 40 bytes of memory, of which 30 are free; expected that much free memory, or fewer rows");
+    CHECK(vectors_error(folder.write("y.bin", std::string("1,2\0", 4))) ==
+          "is in none of the known formats; expected vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, "
+          ".fbin, .u8bin, .i8bin or "
+          ".ibin, plain or gzip");
+    CHECK(vectors_error(folder.write("y.npy", npy_of("|u1", "(1, 1)", "a")), {.label_column = "x"}) ==
+          "is no CSV, so it has no column of labels; expected a CSV, or no §label-column");
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: only the first rows are read") {
+    CHECK(values_of(load("a\n1\n2\n3\n", {.first = 2})) == Doubles{1, 2});
+    CHECK(values_of(load("1\n2\nx\n", {.first = 2})) == Doubles{1, 2});
+    std::string long_file;
+    for (int i = 0; i < 200'000; ++i)
+        long_file += std::to_string(i % 250) + "\n";
+    CHECK(load(long_file + "x\n", {.first = 5}).count == 5);
+    CHECK(load(long_file + "x\n", {.first = 200'000}).count == 200'000);
+    CHECK(error(long_file + "x\n") ==
+          "line 200,001, column 1: \"x\" is no number of 64 bits; expected a number such as 1.5");
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: large files in pieces are the same for any number of threads") {
+    std::string text = "a,label,b\n";
+    Doubles numbers;
+    std::vector<int> labels;
+    for (int i = 0; i < 300'000; ++i) {
+        text += std::to_string(i) + ",c" + std::to_string(i % 7) + ",0.5\n";
+        numbers.push_back(i);
+        numbers.push_back(0.5);
+        labels.push_back(i % 7);
+    }
+    for (const int threads : {1, 2, 5}) {
+        const VectorSet set = load(text, {.threads = threads});
+        CHECK((values_of(set) == numbers));
+        CHECK((numbers_of(set.labels) == labels));
+    }
+    text.insert(text.find("123456,"), "\"");
+    CHECK(error(text, {.threads = 3}).starts_with("line 123,458, column 1: its quotes do not end"));
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "labels: a text with one on each line") {
+    const auto labels = [&](const std::string& content) {
+        return load_labels(folder.write("x.txt", content));
+    };
+    CHECK(numbers_of(labels("3\n5\r\n\n3\n")) == std::vector{3, 5, 3});
+    CHECK(labels("3\n5\n").classes.empty());
+    CHECK(labels("label\nb, c\na\n").classes == Texts{"a", "b, c"});
+    CHECK(numbers_of(labels("class\n3\n")) == std::vector{3});
+    CHECK(numbers_of(load_labels(folder.write("x.ivecs", raw(std::vector<std::int32_t>{1, 300, 1, 5})))) ==
+          std::vector{1, 0});
+    CHECK(labels_error(folder.write("y.fbin", raw(std::vector<std::int32_t>{1, 1}) + raw(1.5F))) ==
+          "row 1 is 1.5; expected labels: whole numbers");
+    CHECK(labels_error(folder.write("y.u8bin", raw(std::vector<std::int32_t>{1, 2}) + "ab")) ==
+          "has 2 columns; expected labels: one column of whole numbers");
+}
+
+TEST_CASE("labels: two sets get the same numbers for the same names") {
+    Labels a{Bytes(2), {"x", "z"}}, b{Bytes(2), {"y", "z"}}, c{Bytes(1), {}};
+    for (Labels* labels : {&a, &b}) {
+        labels->numbers.data()[0] = 0;
+        labels->numbers.data()[1] = 1;
+    }
+    c.numbers.data()[0] = 7;
+    unify_classes(a, b, "f");
+    CHECK(a.classes == Texts{"x", "y", "z"});
+    CHECK(b.classes == a.classes);
+    CHECK(numbers_of(a) == std::vector{0, 2});
+    CHECK(numbers_of(b) == std::vector{1, 2});
+    unify_classes(a, c, "f");
+    CHECK(c.classes == Texts{"7", "x", "z"});
+    CHECK(numbers_of(c) == std::vector{0});
+}
+
+TEST_CASE("labels: the file beside") {
+    CHECK(labels_beside("a/iris.csv") == "a/iris-labels.csv");
+    CHECK(labels_beside("iris.CSV.gz") == "iris-labels.csv");
+    CHECK(labels_beside("x.v2.fbin") == "x.v2-labels.npy");
+    CHECK(labels_beside("x.npy") == "x-labels.npy");
+}
+
+TEST_CASE("vectors: the type that holds two others") {
+    using enum ElementType;
+    CHECK(common_type(uint8, uint8) == uint8);
+    CHECK(common_type(uint8, int8) == float32);
+    CHECK(common_type(float32, int8) == float32);
+    CHECK(common_type(float32, float64) == float64);
+}

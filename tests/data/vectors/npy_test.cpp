@@ -1,0 +1,117 @@
+#include "data/vectors/npy.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "tests/support/idx_bytes.h"
+#include "tests/support/run.h"
+#include "tests/support/skip.h"
+#include "tests/support/vector_files.h"
+
+using namespace knn;
+using namespace knn::test;
+using Doubles = std::vector<double>;
+
+TEST_CASE_FIXTURE(InFolder, "npy: each type, version and order of bytes") {
+    const std::string two = raw(std::vector<float>{1.5F, -2});
+    const VectorSet set = load_vectors(folder.write("a.npy", npy_of("<f4", "(1, 2)", two)));
+    CHECK(set.type == ElementType::float32);
+    CHECK(set.count == 1);
+    CHECK(values_of(set) == Doubles{1.5, -2});
+    for (const int version : {1, 2, 3})
+        CHECK(values_of(load_vectors(
+                  folder.write("b.npy", npy("{\"shape\":(2,1,),\"fortran_order\":False,\"descr\":\"<f4\"}  ",
+                                            two, version)))) == Doubles{1.5, -2});
+    CHECK(values_of(load_vectors(folder.write(
+              "c", npy_of(">f8", "(2L, 1L)", raw(Doubles{3, 1e-310}, true))))) == Doubles{3, 1e-310});
+    CHECK(values_of(load_vectors(folder.write("d", npy_of("|i1", "(1, 2)", "\xff\x7f")))) ==
+          Doubles{-1, 127});
+    const VectorSet images =
+        load_vectors(folder.write("e.npy.gz", gzip(npy_of("|u1", "(2, 2, 3)", pattern(12)))));
+    CHECK(images.shape == ImageShape{2, 3});
+    CHECK(images.name == "e");
+    const VectorSet cubes = load_vectors(folder.write("f", npy_of("<f4", "(1, 1, 2)", two)));
+    CHECK(!cubes.are_images());
+    CHECK(cubes.dim == 2);
+}
+
+TEST_CASE_FIXTURE(InFolder, "npy: what is wrong is said in one line") {
+    const auto error = [&](const std::string& content) {
+        return vectors_error(folder.write("x.npy", content));
+    };
+    const std::string damaged =
+        "has a damaged NPY header; expected a dictionary with descr, fortran_order and shape, as numpy.save "
+        "writes it";
+    CHECK(error(npy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", "")) ==
+          "is in Fortran order; expected C order, which numpy.ascontiguousarray makes");
+    CHECK(error(npy_of("<i8", "(2, 3)", "")) == "holds <i8; expected uint8, int8, float32 or float64");
+    CHECK(error(npy_of("<f4", "(6,)", "")) ==
+          "has the shape (6,); expected two sizes, rows and columns, or three of images");
+    CHECK(error(npy_of("<f4", "()", "")) ==
+          "has the shape (); expected two sizes, rows and columns, or three of images");
+    CHECK(error(npy_of("<f4", "(9223372036854775808, 2)", "")) ==
+          "declares 9,223,372,036,854,775,807 rows of 2 columns; expected sizes within 64 bits");
+    CHECK(error(npy_of("<f4", "(2, 9223372036854775808)", "")) ==
+          "declares 2 rows of 9,223,372,036,854,775,807 columns; expected at most 65,536 columns");
+    CHECK(error(npy_of("<f4", "(2, 4294967296, 4294967296)", "")) ==
+          "has the shape (2, 4294967296, 4294967296); expected sizes within 64 bits");
+    CHECK(error(npy_of("|u1", "(2, 4294967296, 1)", "")) ==
+          "has the shape (2, 4294967296, 1); expected images of sizes within 31 bits");
+    CHECK(error(npy_of("<f4", "(99999999999999999999, 2)", ""))
+              .starts_with("declares a size beyond 64 bits; expected"));
+    CHECK(error(npy_of("<f4", "(-1, 2)", "")) == damaged);
+    CHECK(error(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }", "")) ==
+          "holds records of several fields; expected one number type");
+    for (const char* header :
+         {"", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)} x",
+          "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)}",
+          "{'descr': '<f4, 'fortran_order': Maybe, 'shape': (1, 2)}", "{'a': 1}"})
+        CHECK(error(npy(header, "12345678")) == damaged);
+    CHECK(error(npy_of("<f4", "(1, 2)", "1234567")) ==
+          "is cut short: it declares 1 rows of 2 columns = 8 bytes; expected as many, not 7");
+    CHECK(error(npy_of("<f4", "(1, 2)", "").substr(0, 30)).starts_with("is cut short within its header"));
+    CHECK(error("\x93NUMPY\x04" + std::string(20, '\0')) ==
+          "is NPY of version 4.0; expected 1.0, 2.0 or 3.0");
+    CHECK(error(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)) ==
+          "declares a header of 4294967295 bytes; expected at most 1048576");
+}
+
+TEST_CASE_FIXTURE(InFolder, "npy: labels of any integer type") {
+    const auto labels = [&](const std::string& content) {
+        return load_labels(folder.write("x.npy", content));
+    };
+    using Numbers = std::vector<int>;
+    CHECK(numbers_of(labels(npy_of("|u1", "(3,)", "\x07\xff\x07"))) == Numbers{7, 255, 7});
+    CHECK(numbers_of(labels(npy_of("|b1", "(2,)", std::string("\x01\x00", 2)))) == Numbers{1, 0});
+    CHECK(numbers_of(labels(npy_of("<i8", "(2, 1)", raw(std::vector<std::int64_t>{3, 255})))) ==
+          Numbers{3, 255});
+    CHECK(numbers_of(labels(npy_of(">i2", "(2,)", raw(std::vector<std::int16_t>{3, 255}, true)))) ==
+          Numbers{3, 255});
+    const Labels wide = labels(npy_of("<i4", "(4,)", raw(std::vector<std::int32_t>{1000, -5, 1000, 20})));
+    CHECK(numbers_of(wide) == Numbers{2, 0, 2, 1});
+    CHECK(wide.classes == std::vector<std::string>{"-5", "20", "1000"});
+    std::vector<std::int32_t> many(257);
+    for (std::size_t i = 0; i < many.size(); ++i)
+        many[i] = static_cast<std::int32_t>(i);
+    CHECK(labels_error(folder.write("y.npy", npy_of("<i4", "(257,)", raw(many)))) ==
+          "has more than 256 different labels; expected at most 256 classes");
+    CHECK(labels_error(folder.write("y.npy", npy_of("<f4", "(1,)", "abcd"))) ==
+          "holds <f4; expected labels: integers of any type");
+    CHECK(labels_error(folder.write("y.npy", npy_of("<i4", "(1, 2)", "abcdabcd"))) ==
+          "has the shape (1, 2); expected one size, a label for each row");
+    CHECK(numbers_of(load_labels(folder / "x.npy", 2)) == Numbers{1, 0});
+}
+
+TEST_CASE("npy: the header that is written is that of NumPy") {
+    std::ostringstream out;
+    put_npy_header(out, std::vector<std::int64_t>{3, 4}, "f4");
+    const std::string text = out.str();
+    CHECK(text.size() % 64 == 0);
+    CHECK(text.find("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }") == 10);
+    out.str("");
+    put_npy_header(out, std::vector<std::int64_t>{3}, "u1");
+    CHECK(out.str().find("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }") == 10);
+}
