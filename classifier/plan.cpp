@@ -213,15 +213,20 @@ std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_byte
     return divide_up(count, std::max<std::int64_t>(fitting / 2, 1));
 }
 
+bool device_can_transform(const Engine& engine, const TransformSpec& transform) {
+    return engine.can.transforms && !transform.makes_reals();
+}
+
 Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training) {
     const bool raw = method.transform.is_raw(), alone = plan.devices.size() <= 1 && plan.ranks == 1;
-    const std::int64_t row_bytes =
-        raw ? training.rows.row_bytes() : output_dim(method.transform, training.shape);
+    const std::int64_t row_bytes = raw ? training.rows.row_bytes()
+                                       : output_dim(method.transform, training.shape) *
+                                             size_of(method.compared_type(training.rows.type));
     const bool whole = (alone || plan.placement == Placement::replicate) &&
                        n_parts(plan, training.rows.count, row_bytes) == 1;
     const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };
     Stages stages;
-    if (!raw) stages.transform = place(engine.can.transforms);
+    if (!raw) stages.transform = place(device_can_transform(engine, method.transform));
     if (method.reranks())
         stages.rerank = place(engine.can.reranks && method.rerank.has_descriptors() && whole);
     const bool votes = engine.can.votes && !training.labels.empty() &&

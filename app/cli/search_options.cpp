@@ -92,11 +92,12 @@ Method parse_method(const std::string& given, Options& options) {
 }
 
 std::vector<Option> search_options(Options& o) {
-    constexpr const char* all = "evaluate classify draw view bench graph condense audit tune";
-    constexpr const char* searching = "evaluate classify draw view graph condense audit tune";
+    constexpr const char* all = "evaluate classify draw view bench graph neighbors condense audit tune";
+    constexpr const char* searching = "evaluate classify draw view graph neighbors condense audit tune";
     constexpr const char* voting = "evaluate classify draw view condense audit";
-    constexpr const char* with_transform = "evaluate classify draw view graph condense audit";
-    constexpr const char* with_metric = "evaluate classify draw view bench graph condense audit";
+    constexpr const char* with_transform = "evaluate classify draw view graph neighbors condense audit";
+    constexpr const char* with_metric =
+        "evaluate classify draw view bench graph neighbors condense audit";
     constexpr const char* instead = "instead of the method's; may be repeated";
     constexpr bool in_report = true;
     Method& m = o.method;
@@ -139,8 +140,8 @@ std::vector<Option> search_options(Options& o) {
         {"evaluate classify draw view condense audit", "-k", number(m.vote.k, 1, max_k),
          "neighbors, 1 to 16384 (default 5, accurate: 4); a GPU finds up to 1024", in_report},
         {"bench", "-k", number(m.vote.k, 1, max_device_k), "neighbors, 1 to 1024 (default 5)"},
-        {"graph", "-k", number(m.vote.k, 1, max_k),
-         "neighbors of each image, 1 to 16384 (default 10); a GPU finds up to 1024"},
+        {"graph neighbors", "-k", number(m.vote.k, 1, max_k),
+         "neighbors of each image or row, 1 to 16384 (default 10); a GPU finds up to 1024"},
         {"tune", "-k", once("RANGE", t.range, read_range),
          "the numbers of neighbors to try, up to 16384: 7, 1-30 (default) or 1,3,5-15"},
         {searching, "--engine", engine,
