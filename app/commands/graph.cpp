@@ -1,6 +1,7 @@
 #include "classifier/graph.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>
@@ -20,6 +21,7 @@
 #include "app/report/plot.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
+#include "data/vectors/npy.h"
 
 namespace knn {
 
@@ -170,19 +172,6 @@ std::string graph_plot(const GraphResult& graph) {
                        {points_text(graph), graph.source()}, {panel});
 }
 
-/// The header of a NumPy array of n × k numbers, C order: the format 1.0 of numpy.lib.format, padded to a multiple of 64
-/// bytes. The numbers follow.
-void put_npy_header(std::ostream& out, std::int64_t n, int k, const char* type) {
-    constexpr char order = std::endian::native == std::endian::little ? '<' : '>';
-    std::string header = std::string("{'descr': '") + order + type + "', 'fortran_order': False, 'shape': (" +
-                         std::to_string(n) + ", " + std::to_string(k) + "), }";
-    constexpr std::size_t before = 10, multiple = 64;
-    header.append(multiple - 1 - (before + header.size()) % multiple, ' ');
-    header += '\n';
-    const std::string_view magic("\x93NUMPY\x01\x00", 8);
-    out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
-}
-
 /// The numbers of one row of an array.
 template <class Number, class Convert>
 void put_npy_row(std::ostream& out, std::span<const Neighbor> row, Convert convert) {
@@ -204,8 +193,9 @@ class GraphWriter {
         if (!options.npy.empty()) {
             indices_ = &files_.open(options.npy + npy_endings[0]);
             distances_ = &files_.open(options.npy + npy_endings[1]);
-            put_npy_header(*indices_, n, k(), "i4");
-            put_npy_header(*distances_, n, k(), has_integers() ? "i8" : "f4");
+            const std::array<std::int64_t, 2> shape = {n, k()};
+            put_npy_header(*indices_, shape, "i4");
+            put_npy_header(*distances_, shape, has_integers() ? "i8" : "f4");
         }
         if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("point,rank,neighbor,distance");
         if (!options.mtx.empty()) mtx_.emplace(files_.open(options.mtx), ' ');

@@ -26,7 +26,7 @@ std::string classes_text(const Score& score) {
     return table.text();
 }
 
-constexpr std::size_t max_columns = 26;  // the letters; more do not fit in a line
+constexpr std::size_t max_matrix_classes = 26;  // the letters; more do not fit in a line
 constexpr std::size_t max_pairs = 20;
 
 /// A mistake, and how often it was made.
@@ -139,7 +139,7 @@ std::string text_report(const Evaluation& evaluation, bool color) {
 }
 
 std::string confusion_text(const Score& score, bool color) {
-    return score.labels.size() <= max_columns ? matrix_text(score, color) : pairs_text(score);
+    return score.labels.size() <= max_matrix_classes ? matrix_text(score, color) : pairs_text(score);
 }
 
 std::string timing_text(const Evaluation& evaluation) {
