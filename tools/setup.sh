@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # shellcheck disable=SC2034  # the scripts that source this read the lists
 # Debian's names; libopencv-dev is the one package that carries OpenCV's CMake files.
-build_packages=(g++ cmake ninja-build zlib1g-dev libssl-dev libboost-program-options-dev nlohmann-json3-dev libeigen3-dev
+build_packages=(g++ cmake ninja-build zlib1g-dev libssl-dev libboost-program-options-dev libboost-dev nlohmann-json3-dev libeigen3-dev
                 libopencv-dev)
 # shellcheck disable=SC2034
 test_packages=(doctest-dev)

@@ -104,10 +104,9 @@ void forbid_system_calls() {
 }
 
 void restrict_process() {
-    constexpr auto seconds = static_cast<unsigned>(decoding_time.count());
     ::signal(SIGALRM, SIG_DFL);
-    ::alarm(seconds);  // ends the process
-    limit(RLIMIT_CPU, seconds);
+    ::alarm(static_cast<unsigned>(max_decoding_time.count()));  // ends the process
+    limit(RLIMIT_CPU, max_decoding_work.count());
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
     if (has_sanitizer) return;

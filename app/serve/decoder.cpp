@@ -100,7 +100,7 @@ void Decoder::stop() {
 FoundDigits Decoder::read(std::string_view picture, bool many) {
     start();
     // The process keeps the time itself, unless it cannot.
-    const Instant deadline = std::chrono::steady_clock::now() + decoding_time + std::chrono::seconds(3);
+    const Instant deadline = std::chrono::steady_clock::now() + max_decoding_time + std::chrono::seconds(2);
     const PictureFrame frame{picture.size(), many ? 1u : 0u};
     AnswerFrame answer;
     std::string content;

@@ -21,8 +21,8 @@ inline constexpr std::string_view decode_worker_mode = "decode-worker";
 /// The process itself. Returns its exit code.
 int decode_worker();
 
-/// The time for one picture.
-inline constexpr std::chrono::seconds decoding_time{10};
+/// The processor time for one picture, and the time by the clock, which is longer on a busy machine.
+inline constexpr std::chrono::seconds max_decoding_work{10}, max_decoding_time{25};
 
 /// One such process, used by one thread.
 class Decoder {

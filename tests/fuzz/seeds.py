@@ -198,6 +198,42 @@ def report_seeds(program, folder):
     return reports
 
 
+def http_seeds():
+    image, host = bytes(range(196)) * 4, b"Host: 127.0.0.1\r\n"
+    form = (b'--b\r\nContent-Disposition: form-data; name="picture"; filename="a"\r\n\r\nP5 1 1 255\n\xff\r\n'
+            b'--b\r\nContent-Disposition: form-data; name="many"\r\n\r\n1\r\n--b--\r\n')
+    head = b"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 28, 28), }"
+    npy = b"\x93NUMPY\1\0" + struct.pack("<H", 118) + head + b" " * (117 - len(head)) + b"\n" + image
+
+    def post(path, body, kind=b"application/octet-stream"):
+        return (b"POST " + path + b" HTTP/1.1\r\n" + host + b"Content-Type: " + kind + b"\r\nContent-Length: " +
+                str(len(body)).encode() + b"\r\n\r\n" + body)
+
+    chunks = b"".join(b"%x;a=b\r\n%s\r\n" % (len(part), part) for part in (image[:300], image[300:])) + b"0\r\nA: b\r\n\r\n"
+    requests = [b"%s %s HTTP/1.1\r\n%s\r\n" % (method, path, host) for method, path in
+                [(b"GET", b"/"), (b"HEAD", b"/app.js"), (b"GET", b"/readyz"), (b"GET", b"/metrics"), (b"GET", b"/v1/info"),
+                 (b"GET", b"/v1/mistakes?true=4&predicted=9&first=0&count=2"), (b"GET", b"/v1/confusion"), (b"PUT", b"/livez"),
+                 (b"GET", b"/none")]]
+    requests += [post(b"/v1/predict", image), post(b"/v1/predict", npy), post(b"/v1/classify?many=1&neighbors=1&limit=%35", image),
+                 post(b"/classify", form, b"multipart/form-data; boundary=b"),
+                 b"POST /v1/predict HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n" + chunks,
+                 b"GET /livez HTTP/1.1\r\n" + host + b"Origin: http://127.0.0.1\r\nSec-Fetch-Site: same-origin\r\n\r\n"]
+    for number, request in enumerate(requests):
+        yield f"{number}", b"\xff" + request
+        yield f"{number}-pieces", b"\6" + request
+    yield "all", b"\x40" + b"".join(requests[:6] + requests[9:])
+
+
+def digit_messages():
+    digit, numbers = bytes(range(196)) * 4, struct.pack("<5i", 1, 2, 3, 4, 0)
+    end = struct.pack("<II", 0, 0)
+    one = digit + b"\0" + numbers + b"\0" + end
+    both = digit + b"\1" + digit + numbers + b"\1" + struct.pack("<I", 4) + b"text" + struct.pack("<I", 0)
+    whole = digit + b"\0" + numbers + b"\0" + struct.pack("<III", 0, 1, 2) + one + one
+    for number, digits in enumerate(([], [one], [both, one], [whole, both])):
+        yield f"{number}", struct.pack("<iiI", 30, 40, len(digits)) + b"".join(digits)
+
+
 def escaped(word):
     return "".join(chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\x{b:02x}" for b in word)
 
@@ -234,6 +270,10 @@ def main():
              b"VP8L", b"VP8X", b"ANIM", b"ANMF", b"ALPH", b"EXIF", b"BM", b"P1", b"P2", b"P3", b"P4", b"P5", b"P6"]
     for fuzzer in ("picture", "picture_header"):
         store(fuzzer, picture_seeds(), signs)
+    store("http", http_seeds(), [b"\r\n", b"\r\n\r\n", b"Content-Length: ", b"Transfer-Encoding: chunked", b"Host: 127.0.0.1", b"HTTP/1.1",
+                                b"Content-Type: ", b"multipart/form-data; boundary=", b"Authorization: Bearer ", b"Expect: 100-continue",
+                                b"Connection: close", b"\x93NUMPY", b"--b", b"GET ", b"POST ", b"/v1/predict", b"/classify"])
+    store("digit_message", digit_messages(), [struct.pack("<I", 1), struct.pack("<I", 100000), b"\xff\xff\xff\xff"])
     lines = [(f"{number}", text.encode()) for number, text in enumerate(METHODS)]
     method_words = {word for text in METHODS for word in text.split()}
     commands, names = words_of(program)

@@ -26,7 +26,7 @@ async function showServer() {
   const { program, method, dataset, limits } = await ask("/v1/info");
   if (limits?.body_bytes > 0) bodyLimit = limits.body_bytes;
   byId("program").textContent = [`${program.name} ${program.version}`, `method ${method}`,
-    `${whole.format(dataset.train)} training digits ${dataset.synthetic ? "drawn by the program" : `of ${dataset.name}`}`].join(" · ");
+    `${whole.format(dataset.train)} training digits${dataset.synthetic ? " drawn by the program" : ""}`].join(" · ");
 }
 
 findToken();

@@ -7,7 +7,7 @@ let taken = null; // what is shown: {file, name, address of its preview}
 const newestPicture = newestOnly((problem) => {
   showTrouble(problem, classifyTaken);
   byId("picture-view").removeAttribute("aria-busy");
-  if (problem) byId("picture-said").textContent = pictureHint;
+  if (problem) byId("picture-said").textContent = taken ? `No answer: ${taken.name}` : pictureHint;
 });
 
 const severalDigits = () => document.querySelector("input[name=many]:checked").value === "1";
@@ -42,6 +42,14 @@ function box(answer, i, digits, width, height) {
   return made;
 }
 
+/** Whether the answers above boxes would cover more than half of the boxes above them. */
+function isDense(digits, width) {
+  const tag = 12 * width / byId("picture").clientWidth; // its height in pixels of the picture
+  const covers = ([x, y, w], [otherX, otherY, otherW, otherH]) => otherY < y && otherY + otherH > y - tag &&
+    otherX < x + w && otherX + otherW > x;
+  return 2 * digits.filter((one) => digits.some((other) => covers(one.box, other.box))).length > digits.length;
+}
+
 /** "12 digits and 1 mark without an answer in 3 rows". */
 function summary(digits, lines) {
   const unanswered = digits.filter(({ digit }) => digit === null).length;
@@ -52,6 +60,7 @@ function summary(digits, lines) {
 
 function showDigits(digits, lines, width, height) {
   byId("boxes").replaceChildren(...digits.map((answer, i) => box(answer, i, digits, width, height)));
+  byId("boxes").classList.toggle("dense", isDense(digits, width));
   byId("rows").value = (lines ?? []).join("\n");
   byId("rows").rows = Math.min(Math.max(lines?.length ?? 1, 1), 16);
   byId("rows-panel").hidden = !lines;

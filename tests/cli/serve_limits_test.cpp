@@ -1,0 +1,208 @@
+/// What `serve` does with clients that are slow, many, broken or hostile, and how it ends.
+#include "tests/cli/served.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "tests/cli/pictures.h"
+
+namespace knn::test {
+namespace {
+
+const std::string one_image(784, '\1');
+
+struct SmallServer {
+    SmallServer()
+        : work({.rows = 28, .cols = 28}),
+          server("--device cpu --method raw -k 1 --data " + work.folder.path().string()) {}
+
+    std::string predict(const std::string& body = one_image) const {
+        return "POST /v1/predict HTTP/1.1\r\n" + server.host() +
+               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    }
+    std::string livez() const { return "GET /livez HTTP/1.1\r\n" + server.host() + "\r\n"; }
+    bool is_alive() const { return server.send(livez()).status == 200; }
+
+    Work work;
+    Served server;
+};
+
+double seconds_of(const std::function<void()>& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+TEST_CASE("serve: requests on one connection, in chunks, and one behind the other") {
+    const SmallServer small;
+    Client client(small.server.port());
+    std::string all;
+    for (int i = 0; i < 50; ++i)
+        all += i % 3 == 0 ? small.livez() : small.predict();
+    client.send(all);
+    for (int i = 0; i < 50; ++i)
+        CHECK(client.receive().status == 200);
+    std::string chunks =
+        "POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Transfer-Encoding: chunked\r\n\r\n";
+    for (std::size_t at = 0; at < one_image.size(); at += 49)
+        chunks += "31\r\n" + one_image.substr(at, 49) + "\r\n";
+    client.send(chunks + "0\r\n\r\n" + small.livez());
+    CHECK(client.receive().json()["digits"].size() == 1);
+    CHECK(client.receive().status == 200);
+    client.send("GET /livez HTTP/1.1\r\n" + small.server.host() + "Connection: close\r\n\r\n");
+    CHECK(client.receive().fields.at("connection") == "close");
+    CHECK(client.is_closed());
+}
+
+TEST_CASE("serve: requests that are cut at every byte harm nobody") {
+    const SmallServer small;
+    const std::string request = small.predict();
+    for (std::size_t cut = 0; cut < request.size(); cut += cut < 130 ? 1 : 31) {
+        Client client(small.server.port());
+        client.send(request.substr(0, cut));
+        client.end();
+        CHECK(client.receive().status == 0);
+    }
+    CHECK(small.is_alive());
+    // One byte after the other is answered.
+    Client slow(small.server.port());
+    for (const char byte : small.livez()) {
+        slow.send({byte});
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(slow.receive().status == 200);
+}
+
+TEST_CASE("serve: a Content-Length that lies, and silence, cost the client alone") {
+    const SmallServer small;
+    Client less(small.server.port()), nothing(small.server.port()), head(small.server.port());
+    less.send("POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Content-Length: 1000\r\n\r\n" +
+              one_image);
+    head.send("GET /livez HTTP/1.1\r\nHost");
+    Client more(small.server.port());
+    more.send("POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Content-Length: 784\r\n\r\n" +
+              one_image + "XX\r\n\r\n");
+    CHECK(more.receive().status == 200);
+    CHECK(more.receive().status == 400);
+    CHECK(small.is_alive());
+    const double seconds = seconds_of([&] {
+        CHECK(less.receive().status == 408);
+        CHECK(head.receive().status == 408);
+        CHECK(nothing.receive().status == 0);  // no request, no answer
+        CHECK(nothing.is_closed());
+    });
+    CHECK(seconds > 7);
+    CHECK(seconds < 25);
+}
+
+TEST_CASE("serve: a request that trickles in is refused after 30 seconds") {
+    const SmallServer small;
+    Client client(small.server.port());
+    const double seconds = seconds_of([&] {
+        client.send("POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Content-Length: 784\r\n\r\n");
+        std::future<void> trickle = std::async(std::launch::async, [&] {
+            for (int i = 0; i < 40; ++i) {
+                client.send("x");
+                std::this_thread::sleep_for(std::chrono::seconds(1));
+            }
+        });
+        CHECK(client.receive().status == 408);
+    });
+    CHECK(seconds > 28);
+}
+
+TEST_CASE("serve: 1,000 connections that send nothing are limited, and pass") {
+    const SmallServer small;
+    std::vector<Client> clients;
+    for (int i = 0; i < 1000; ++i)
+        clients.emplace_back(small.server.port());
+    const Answered full = small.server.send(small.livez());
+    CHECK((full.status == 503 || full.status == 0));
+    CHECK(clients[300].receive().status == 503);
+    std::this_thread::sleep_for(std::chrono::seconds(11));
+    CHECK(small.is_alive());
+}
+
+TEST_CASE("serve: more images than can wait are refused, and nobody else is") {
+    const SmallServer small;
+    std::vector<std::future<int>> statuses;
+    const std::string large = small.predict(std::string(25'000 * 784, '\1'));
+    for (int i = 0; i < 6; ++i)
+        statuses.push_back(std::async(std::launch::async, [&] { return small.server.send(large).status; }));
+    int answered = 0, refused = 0;
+    for (std::future<int>& status : statuses)
+        ++(status.get() == 200 ? answered : refused);
+    CHECK(answered >= 2);
+    MESSAGE(refused << " of 6 were refused");
+    CHECK(small.is_alive());
+}
+
+TEST_CASE("serve: SIGTERM during 100 requests: each is answered or refused, none is cut") {
+    Work work({.rows = 28, .cols = 28});
+    Served server("--device cpu --method raw -k 1 --data " + work.folder.path().string());
+    const std::string request =
+        "POST /v1/predict HTTP/1.1\r\n" + server.host() + "Content-Length: 784\r\n\r\n" + one_image;
+    std::atomic<int> answered = 0, refused = 0, cut = 0;
+    std::atomic<bool> stopped = false;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 100; ++i)
+        threads.emplace_back([&] {
+            for (int n = 0; n < 1000 && !stopped; ++n) {
+                Client client(server.port());
+                if (!client.is_open()) {
+                    ++refused;
+                    return;
+                }
+                client.send(request);
+                const Answered answer = client.receive();
+                ++(answer.status == 200 || answer.status == 503 ? answered : cut);
+            }
+        });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    CHECK(server.stop(SIGTERM) == 0);
+    for (std::thread& thread : threads)
+        thread.join();
+    CHECK(answered > 100);
+    CHECK(cut == 0);
+    CHECK(refused == 100);
+}
+
+TEST_CASE("serve ends: 130 after SIGINT, 0 after SIGTERM, also before it is ready; what waits is answered") {
+    Work work({.rows = 28, .cols = 28});
+    const Words words = "--device cpu --method raw -k 1 --data " + work.folder.path().string();
+    Served a(words), b(words, {}, false);
+    CHECK(a.stop(SIGINT) == 130);
+    const int code = b.stop(SIGTERM);
+    CHECK((code == 0 || code == 130));
+    Served c(words);
+    Client idle(c.port()), begun(c.port());
+    begun.send("POST /v1/predict HTTP/1.1\r\n" + c.host() + "Content-Length: 784\r\n\r\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::future<int> end = std::async(std::launch::async, [&] { return c.stop(SIGTERM); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    begun.send(one_image);
+    CHECK(begun.receive().status == 200);
+    CHECK(idle.is_closed());
+    CHECK(end.get() == 0);
+}
+
+TEST_CASE("serve: a port that is taken, no cache, no HOME, a full disk") {
+    Work work({.rows = 28, .cols = 28});
+    const Words words = "serve --device cpu --method raw -k 1 --data " + work.folder.path().string();
+    const Served first("--device cpu --method raw -k 1 --data " + work.folder.path().string(),
+                       {{"HOME", ""}});
+    check_error(program(words + ("--port " + std::to_string(first.port()))), 1,
+                "cannot listen there: Address already in use");
+    const RunResult full = program(words + "--port 0", {.stdout_file = "/dev/full"});
+    CHECK(full.exit_code == 1);
+}
+
+}  // namespace knn::test

@@ -1,0 +1,265 @@
+/// What `serve` answers.
+#include "tests/cli/served.h"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "tests/cli/pictures.h"
+
+using nlohmann::json;
+
+namespace knn::test {
+namespace {
+
+const std::string as_bytes = "Content-Type: application/octet-stream\r\n";
+const std::string as_pgm = "Content-Type: image/x-portable-graymap\r\n";
+
+Words data_of(const Digits& digits) {
+    return "--device cpu --threads 2 --data " + digits.folder.path().string();
+}
+
+/// Without what only the server adds.
+json as_classified(json digit) {
+    for (const char* name : {"pixels", "width", "height", "lines", "file"})
+        digit.erase(name);
+    return digit;
+}
+
+std::string decoded(const std::string& base64) {
+    std::string bytes;
+    unsigned value = 0;
+    int bits = 0;
+    for (const char letter : base64) {
+        if (letter == '=') break;
+        const auto digit =
+            std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(letter);
+        value = value << 6 | static_cast<unsigned>(digit);
+        if ((bits += 6) >= 8) bytes += static_cast<char>(value >> (bits -= 8));
+    }
+    return bytes;
+}
+
+std::string form(const std::string& picture, const std::string& more = "") {
+    return "--b\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"a\"\r\n\r\n" + picture +
+           more + "\r\n--b--\r\n";
+}
+
+const std::string as_form = "Content-Type: multipart/form-data; boundary=b\r\n";
+
+}  // namespace
+
+TEST_CASE("serve answers pictures as classify does") {
+    const Digits digits;
+    const Served server(data_of(digits) + "--method raw");
+    Page page(200, 600);
+    for (int i = 0; i < 5; ++i)
+        page.draw(digits, i, 40, 20 + 110 * i, 3);
+    write(digits.folder / "page.pgm", page.pgm());
+    const json many = digits.answers("page.pgm --many --method raw --device cpu")[0];
+    const json answer = server.post("/v1/classify?many=1", page.pgm(), as_pgm).json();
+    CHECK(answer["schema"] == "mnist-knn/classify/2");
+    const json& picture = answer["pictures"][0];
+    CHECK(picture["width"] == 600);
+    CHECK(picture["height"] == 200);
+    CHECK(picture["lines"].size() >= 1);
+    REQUIRE(picture["digits"].size() == many["digits"].size());
+    for (std::size_t i = 0; i < many["digits"].size(); ++i)
+        CHECK(as_classified(picture["digits"][i]) == as_classified(many["digits"][i]));
+
+    for (int i = 0; i < 6; ++i) {
+        digits.write_photo("a.pgm", i);
+        const json one = digits.answers("a.pgm --method raw --device cpu --pixels")[0];
+        const json same =
+            server.post("/v1/classify", photo(digits, i), i % 2 == 0 ? as_pgm : "").json()["pictures"][0];
+        CHECK(as_classified(same) == as_classified(one));
+        const std::string pixels = decoded(same["pixels"]);
+        REQUIRE(pixels.size() == 784);
+        for (std::size_t p = 0; p < pixels.size(); ++p)
+            if (static_cast<unsigned char>(pixels[p]) != one["pixels"][p]) FAIL("pixel " << p);
+    }
+    const json near =
+        server.post("/v1/classify?neighbors=1&limit=2", photo(digits, 0), as_pgm).json()["pictures"][0];
+    REQUIRE(near["neighbors"].size() == 2);
+    const std::string train = read_file(digits.folder / "train-images-idx3-ubyte").substr(16);
+    for (const json& neighbor : near["neighbors"])
+        CHECK(decoded(neighbor["pixels"]) == train.substr(neighbor["index"].get<std::size_t>() * 784, 784));
+    const json blank = server.post("/v1/classify", Page(50, 50).pgm(), as_pgm).json()["pictures"][0];
+    CHECK(blank["digit"].is_null());
+    CHECK(blank["reason"] == "the picture is blank");
+    CHECK(server.post("/v1/classify", "P5 3 3 255\nx", as_pgm).status == 422);
+    CHECK(server.post("/v1/classify", "GIF89a", as_pgm).status == 422);
+    CHECK(server.post("/v1/classify", "", as_pgm).status == 422);
+    CHECK(contains(server.post("/v1/classify", "P5 20000 20000 255\n" + std::string(1000, 'x'), as_pgm).body,
+                   "at most 100 megapixels"));
+}
+
+TEST_CASE("serve answers forms with a page") {
+    const Digits digits;
+    const Served server(data_of(digits) + "--method raw --token <secret>");
+    const std::string token = "\r\n--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n<secret>";
+    const Answered answer = server.post("/classify", form(photo(digits, 3), token), as_form);
+    CHECK(answer.status == 200);
+    CHECK(contains(answer.body, "<h1>1 digit"));
+    CHECK(server.post("/classify", form(photo(digits, 3)), as_form).status == 401);
+    const Answered wrong = server.post("/classify", form("<script>", token), as_form);
+    CHECK(wrong.status == 422);
+    CHECK(!contains(wrong.body, "<script>"));
+    CHECK(server.post("/classify", form("", token), as_form).status == 422);
+    CHECK(server.post("/classify", "--b", as_form).status == 400);
+    CHECK(server.post("/classify", form(""), as_pgm).status == 415);
+}
+
+TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
+    const Digits digits;
+    const Words words = data_of(digits) + "--method raw --limit-train 500";
+    const RunResult run = program("evaluate --report " + (digits.folder / "report") + words);
+    REQUIRE(run.exit_code == 0);
+    const auto rows = csv_rows(read_file(digits.folder / "report/predictions.csv"));
+    const json report = json::parse(read_file(digits.folder / "report/report.json"));
+    const Served server(words + "--limit-test " + std::to_string(rows.size() - 1)),
+        saved(words + "--report " + (digits.folder / "report"));
+
+    const std::size_t n = 40;
+    const json predicted = server.post("/v1/predict", digits.images.substr(0, n * 784), as_bytes).json();
+    REQUIRE(predicted["digits"].size() == n);
+    for (std::size_t i = 0; i < n; ++i) {
+        CHECK(predicted["digits"][i] == std::stoi(rows[i + 1][2]));
+        CHECK(predicted["confidence"][i].get<double>() == doctest::Approx(std::stod(rows[i + 1][3])));
+        CHECK(server.post("/v1/predict", digits.images.substr(i * 784, 784), as_bytes).json()["digits"][0] ==
+              predicted["digits"][i]);
+    }
+    std::string head = "{'descr': '|u1', 'fortran_order': False, 'shape': (40, 28, 28), }";
+    head.resize(118, ' ');
+    const std::string npy =
+        std::string("\x93NUMPY\x01\0\x76\0", 10) + head + digits.images.substr(0, n * 784);
+    CHECK(server.post("/v1/predict", npy, as_bytes).json() == predicted);
+
+    for (const Served* one : {&server, &saved}) {
+        const json confusion = one->get("/v1/confusion").json();
+        CHECK(confusion["matrix"] == report["result"]["confusion"]);
+        CHECK(confusion["correct"] == report["result"]["correct"]);
+        const std::int64_t wrong =
+            report["result"]["total"].get<std::int64_t>() - report["result"]["correct"].get<std::int64_t>();
+        REQUIRE(wrong > 3);
+        const json all = one->get("/v1/mistakes?count=100").json();
+        CHECK(all["total"] == wrong);
+        double before = 1;
+        for (const json& digit : all["digits"]) {
+            const auto& row = rows[digit["index"].get<std::size_t>() + 1];
+            CHECK(digit["label"] == std::stoi(row[1]));
+            CHECK(digit["predicted"] == std::stoi(row[2]));
+            CHECK(digit["label"] != digit["predicted"]);
+            CHECK(digit["confidence"] <= before);
+            before = digit["confidence"];
+            CHECK(decoded(digit["pixels"]) ==
+                  digits.images.substr(digit["index"].get<std::size_t>() * 784, 784));
+            CHECK(digit["neighbors"].size() == 5);
+        }
+        const json second = one->get("/v1/mistakes?first=1&count=2").json();
+        REQUIRE(second["digits"].size() == 2);
+        CHECK(second["digits"][0] == all["digits"][1]);
+        const std::string label = std::to_string(all["digits"][0]["label"].get<int>()),
+                          given = std::to_string(all["digits"][0]["predicted"].get<int>());
+        const json pair = one->get("/v1/mistakes?true=" + label + "&predicted=" + given).json();
+        CHECK(pair["total"] == report["result"]["confusion"][std::stoul(label)][std::stoul(given)]);
+        CHECK(one->get("/v1/mistakes?first=1000000").json()["digits"].empty());
+        CHECK(one->get("/v1/mistakes?count=101").status == 400);
+        CHECK(one->get("/v1/mistakes?true=x").status == 400);
+    }
+    const json info = server.get("/v1/info").json();
+    CHECK(info["method"] == "raw");
+    CHECK(info["dataset"]["train"] == 500);
+    const std::string metrics = server.get("/metrics").body;
+    CHECK(contains(metrics, "mnist_knn_responses_total{route=\"/v1/predict\",status=\"200\"} 42\n"));
+    CHECK(contains(metrics, "mnist_knn_digits_total 120\n"));
+    CHECK(contains(metrics, "mnist_knn_ready 1\n"));
+}
+
+TEST_CASE("serve without a test set says so, and answers everything else") {
+    Work work({.rows = 28, .cols = 28, .test = 0});
+    const Served server("--device cpu --method raw -k 1 --data " + work.folder.path().string());
+    CHECK(server.get("/v1/mistakes").status == 404);
+    CHECK(server.get("/v1/confusion").status == 404);
+    CHECK(server.post("/v1/predict", std::string(784, '\0'), as_bytes).status == 200);
+}
+
+TEST_CASE("serve: each refusal has its status") {
+    Work work({.rows = 28, .cols = 28});
+    const Served server("--device cpu --method raw -k 1 --token secret --data " +
+                        work.folder.path().string());
+    const std::string token = "Authorization: Bearer secret\r\n", length = "Content-Length: 0\r\n\r\n";
+    for (const char* path : {"/", "/app.css", "/app.js", "/livez", "/readyz", "/openapi.json"}) {
+        const Answered answer = server.get(path);
+        CHECK(answer.status == 200);
+        CHECK(
+            contains(answer.fields.at("content-security-policy"), "default-src 'none'; script-src 'self';"));
+        CHECK(answer.fields.at("x-content-type-options") == "nosniff");
+        CHECK(answer.fields.at("referrer-policy") == "no-referrer");
+        CHECK(answer.fields.at("cache-control") == "no-store");
+        CHECK(!answer.fields.contains("access-control-allow-origin"));
+        const Answered head =
+            server.send("HEAD " + std::string(path) + " HTTP/1.1\r\n" + server.host() + "\r\n", false);
+        CHECK(head.status == 200);
+        CHECK(head.fields.at("content-length") == answer.fields.at("content-length"));
+    }
+    for (const char* path : {"/metrics", "/v1/info", "/v1/mistakes", "/v1/confusion"}) {
+        const Answered refused = server.get(path);
+        CHECK(refused.status == 401);
+        CHECK(refused.fields.at("www-authenticate") == "Bearer");
+        CHECK(refused.fields.at("content-type") == "application/problem+json");
+        CHECK(server.get(path, token).status == 200);
+    }
+    CHECK(server.post("/v1/predict", "x", as_bytes).status == 401);
+    CHECK(server.post("/v1/classify", "x").status == 401);
+    for (const char* path : {"/v1", "/v1/", "/v1/info/", "//", "/../etc/passwd", "/app.css/..",
+                             "/%2e%2e/etc/passwd", "/V1/info", "/app.js%00", "/.git/config"})
+        CHECK(server.get(path, token).status == 404);
+    const auto status = [&](const std::string& start, const std::string& fields) {
+        return server.send(start + " HTTP/1.1\r\n" + fields).status;
+    };
+    const std::string host = server.host();
+    CHECK(status("DELETE /v1/info", host + token + "\r\n") == 405);
+    CHECK(status("OPTIONS /v1/predict", host + "Origin: http://evil.example\r\n\r\n") == 403);
+    CHECK(status("OPTIONS /v1/predict", host + "\r\n") == 405);
+    CHECK(server.send("GET /v1/predict HTTP/1.1\r\n" + host + "\r\n").fields.at("allow") == "POST");
+    CHECK(status("GET /livez", "Host: evil.example\r\n\r\n") == 403);
+    CHECK(status("GET /livez", host + "Origin: http://evil.example\r\n\r\n") == 403);
+    CHECK(status("GET /livez", host + "Sec-Fetch-Site: cross-site\r\n\r\n") == 403);
+    CHECK(status("GET /livez", "\r\n") == 400);
+    CHECK(status("GET /livez", host + "Content-Length: 3\r\n\r\nabc") == 400);
+    CHECK(status("GET /v1/info?a=b", host + token + "\r\n") == 400);
+    CHECK(status("POST /v1/predict", host + token + "\r\n") == 411);
+    CHECK(status("POST /v1/predict", host + token + "Content-Type: text/html\r\n" + length) == 415);
+    CHECK(status("POST /v1/predict", host + token + "Content-Type: image/png\r\n" + length) == 415);
+    CHECK(status("POST /v1/predict", host + token + length) == 400);
+    CHECK(status("POST /v1/classify", host + token + "Content-Length: 20000001\r\n\r\n") == 413);
+    CHECK(status("POST /v1/classify", host + token + "Content-Length: 99999999999999999999\r\n\r\n") == 400);
+    CHECK(status("GET /livez", host + "A: " + std::string(70'000, 'a') + "\r\n\r\n") == 431);
+    CHECK(server.send("nonsense\r\n\r\n").status == 400);
+    // A client that asks first.
+    Client client(server.port());
+    const std::string body(784, '\0');
+    client.send("POST /v1/predict HTTP/1.1\r\n" + host + token +
+                "Expect: 100-continue\r\nContent-Length: 784\r\n\r\n");
+    CHECK(client.receive().status == 100);
+    client.send(body);
+    CHECK(client.receive().status == 200);
+}
+
+TEST_CASE("serve: wrong command lines") {
+    for (const auto& [words, part] : std::vector<std::pair<std::string, std::string>>{
+             {"--address 0.0.0.0", "--address 0.0.0.0: other machines can ask; expected --token T"},
+             {"--address ::", "other machines"},
+             {"--address example.org", "not a numeric address"},
+             {"--token a --no-token", "contradict"},
+             {"--port 65536", "out of range"},
+             {"--port x", "not a whole number"},
+             {"extra", "unexpected argument"}})
+        check_error(program("serve --port 0 " + words), 2, part);
+    check_error(program({"serve", "--port", "0", "--token", "a b"}), 2, "no blanks");
+    check_error(program("serve --report missing --port 0"), 1, "missing");
+}
+
+}  // namespace knn::test
