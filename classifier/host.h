@@ -12,6 +12,7 @@
 
 namespace knn {
 
+using cpu::available_bytes;
 using cpu::available_threads;
 using cpu::describe;
 using cpu::features;

@@ -96,7 +96,7 @@ std::string checksum_of(const std::vector<Rows>& images, std::span<const std::ui
         text.append(std::to_string(size)).append(".").append(std::to_string(sum));
     };
     for (const Rows& rows : images)
-        add(rows.pixels, rows.count * rows.dim);
+        add(rows.pixels, rows.bytes());
     add(labels.data(), std::ssize(labels));
     return text;
 }

@@ -75,7 +75,8 @@ constexpr Command all_commands[] = {
                   "each class, fitted by leave-one-out on the training set. It assumes that a label and\n"
                   "the one suggested are equally likely beforehand; of labels that were checked, fewer\n"
                   "are wrong. With --of train the test set may be missing.\n",
-     .method = "accurate"},
+     .method = "accurate",
+     .vector_method = "raw"},
     {.name = "tune",
      .summary = "chooses k, votes, transform and re-ranking by leave-one-out on the training set",
      .run = tune,
@@ -89,6 +90,12 @@ constexpr Command all_commands[] = {
      .take_operands = take_two_reports,
      .more_help = "\nA and B are folders that 'mnist-knn evaluate --report' wrote, or the report.json\n"
                   "in one, with the predictions.csv beside it.\n"},
+    {.name = "generate",
+     .summary = "vectors for experiments, with labels: clusters, or uniform",
+     .run = generate,
+     .more_help =
+         "\nThe same options give the same bytes on every machine. Row i is the same whatever --n is,\n"
+         "except with --kind singh.\n"},
     {.name = "info",
      .summary = "devices, engines, the data set that would be used; what is missing and how to get it",
      .run = info,
