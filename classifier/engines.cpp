@@ -30,8 +30,18 @@ constexpr const char* classic_summary = "float4 distance kernel and a bitonic so
 // The fastest first: `auto` takes the first that the device can run and that supports the problem.
 constexpr Engine all_engines[] = {
 #ifdef MNIST_KNN_HAS_CUDA
-    {"tensor", tensor_summary, true, gpu::configure_tensor, gpu::open_tensor, {true, true, true, true}},
-    {"classic", classic_summary, true, gpu::configure_classic, gpu::open_classic, {true, true, true, false}},
+    {"tensor",
+     tensor_summary,
+     true,
+     gpu::configure_tensor,
+     gpu::open_tensor,
+     {true, true, true, true, false, max_device_k}},
+    {"classic",
+     classic_summary,
+     true,
+     gpu::configure_classic,
+     gpu::open_classic,
+     {true, true, true, false, false, max_device_k}},
 #else
     {"tensor", tensor_summary, true, lacks_cuda, nullptr},
     {"classic", classic_summary, true, lacks_cuda, nullptr},

@@ -21,6 +21,7 @@ struct Capabilities {
     bool votes = false;    ///< where device_can_vote
     bool known = false;    ///< TopKRequest::known
     bool reals = false;    ///< rows that are not uint8
+    int max_k = knn::max_k;
 };
 
 /// One way to search.

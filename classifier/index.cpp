@@ -116,7 +116,7 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
       threads_(available_threads()) {
     const auto start = Clock::now();
     const Engine& engine = *resolved.engine;
-    if (method_.transform.is_raw()) method_.measure = measure_of(method_.measure, set_.images().type);
+    method_.measure = measure_of(method_.measure, method_.compared_type(set_.images().type));
     plan_.stages = stages_of(method, engine, plan_, training_);
     if (!method.transform.is_raw()) {
         // A device makes features faster than they are read, and a rank those of its own images.
@@ -145,13 +145,13 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Pro
     const auto start = Clock::now();
     const auto made = std::make_shared<const std::vector<std::uint8_t>>(
         features(transform, queries.rows, plan_.threads, token.stop));
-    const std::int64_t n = queries.count(), dim = transform.dim_out();
+    const Rows rows = transform.rows_out(made->data(), queries.count());
     timeline.add({.name = "transform",
                   .launches = 1,
                   .total_ms = ms_since(start),
-                  .bytes = static_cast<double>(n * (queries.rows.dim + dim))});
+                  .bytes = static_cast<double>(queries.rows.bytes() + rows.bytes())});
     Queries same = queries;
-    same.rows = {made->data(), n, dim};
+    same.rows = rows;
     same.owner = std::make_shared<const std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
         made, queries.owner);
     return same;

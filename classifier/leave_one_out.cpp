@@ -8,6 +8,7 @@
 #include "classifier/cholesky.h"
 #include "classifier/host.h"
 #include "classifier/vote.h"
+#include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
 #include "data/rerank/density.h"
@@ -158,6 +159,9 @@ std::vector<std::uint32_t> strided_sample(std::int64_t n_train) {
 
 ComparedRows compared_rows(const Index& index) {
     const Training& used = index.training();
+    if (index.method().transform.makes_reals())
+        throw UsageError("§transform " + index.method().transform.text() +
+                         ": makes float64, and only bytes tell what is no digit; expected another transform");
     Timeline timeline;
     return {index.set().features(index.method().transform, 0, nullptr, timeline).rows,
             grid_of(used.transform, used.shape), used.labels, index.reranking().density};

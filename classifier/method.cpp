@@ -18,8 +18,8 @@ namespace {
 /// What only bytes have: pixels beside each other, and integers as distances.
 UnsupportedReason refuse_reals(const Method& method, ElementType type) {
     const std::string of = std::string("needs rows of uint8, not of ") + name(type) + "; expected §";
-    if (!method.transform.is_raw())
-        return "§transform " + method.transform.text() + ": " + of + "transform none";
+    if (!method.transform.is_raw() && !method.transform.only_scales())
+        return "§transform " + method.transform.text() + ": " + of + "transform minmax, zscore or raw";
     if (method.reranks())
         return std::string("§rerank ") + name(method.rerank.kind) + ": " + of + "rerank none";
     if (method.vote.votes == VoteKind::class_mean) return "§vote class-mean: " + of + "vote majority";
@@ -34,14 +34,21 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
         if (const UnsupportedReason why = refuse_reals(*this, rows.type)) throw UsageError(*why);
     if (const UnsupportedReason why = refuse_transform(transform, training.shape, rows.count))
         throw UsageError(*why);
-    if (rerank.kind == RerankKind::spread && !is_integral(measure))
+    const ElementType type = compared_type(rows.type);
+    const Measure compared = measure_of(measure, type);
+    if (rerank.kind == RerankKind::spread && !is_integral(compared))
         throw UsageError(std::string("§rerank spread: scales integers, which distances by ") +
-                         name(measure.metric) + " are not; expected §metric l2 or l1");
+                         name(measure.metric) + " are not; expected §metric l2 or l1" +
+                         (type != rows.type ? " of bytes" : ""));
+    if (vote.votes == VoteKind::class_mean && !rerank.has_descriptors() && type != rows.type)
+        throw UsageError("§vote class-mean: adds up integers, which distances of §transform " +
+                         transform.text() + " are not; expected §vote majority");
     const std::int64_t dim = transform.is_raw() ? rows.dim : output_dim(transform, training.shape);
-    const int wanted = reranks() ? std::max(rerank.candidates, voters(max_k)) : voters(max_k);
+    const int wanted =
+        reranks() ? std::max(rerank.candidates, voters(max_candidates)) : voters(max_candidates);
     // Fewer candidates than wanted do, but k has to be there.
     const std::int64_t k = std::max<std::int64_t>(vote.k, std::min<std::int64_t>(wanted, rows.count));
-    return {rows.count, n_query, dim, static_cast<int>(k), measure_of(measure, rows.type), rows.type};
+    return {rows.count, n_query, dim, static_cast<int>(k), compared, type};
 }
 
 int Method::voters(std::int64_t n) const {
@@ -124,7 +131,7 @@ const Field fields[] = {
      [](std::string_view v, Method& m) { read_reranker("rerank", harmless(v), m.rerank); }},
     {"candidates", [](const Method& m) { return std::to_string(m.rerank.candidates); },
      [](std::string_view v, Method& m) {
-         read_number("candidates", v, min_candidates, max_k, m.rerank.candidates);
+         read_number("candidates", v, min_candidates, max_candidates, m.rerank.candidates);
      }},
     {"metric", [](const Method& m) { return std::string(name(m.measure.metric)); },
      [](std::string_view v, Method& m) { read_name("metric", v, m.measure.metric); }},

@@ -24,6 +24,10 @@ struct Method {
     /// The search among `training` for this many queries. Throws UsageError if the transform does not suit the
     /// images.
     Problem problem(const Training& training, std::int64_t n_query) const;
+    /// The type of what is compared, where rows have this type.
+    ElementType compared_type(ElementType rows) const {
+        return transform.makes_reals() ? ElementType::float64 : rows;
+    }
     bool reranks() const { return rerank.kind != RerankKind::none; }
     /// The measure of the neighbors' distances: distances of descriptors are integers like squared distances; scaled
     /// distances keep the search's measure.

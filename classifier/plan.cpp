@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -50,9 +51,16 @@ void check_combination(const PlanRequest& request) {
                          " names a GPU kernel; expected neither §device cpu nor §engine cpu with it");
 }
 
-std::string refuse_type(const Engine& engine, ElementType type) {
-    return std::string("§engine ") + engine.name + " searches rows of uint8, not of " + knn::name(type) +
-           "; expected §engine cpu";
+/// By what the engine is capable of.
+UnsupportedReason refuse_by_capabilities(const Engine& engine, const Problem& problem) {
+    const Capabilities& can = engine.can;
+    if (problem.k > can.max_k)
+        return std::string(engine.name) + " finds at most " + with_commas(can.max_k) +
+               " neighbors; expected a smaller k, or §device cpu";
+    if (problem.type != ElementType::uint8 && !can.reals)
+        return std::string("§engine ") + engine.name + " searches rows of uint8, not of " +
+               knn::name(problem.type) + "; expected §engine cpu";
+    return std::nullopt;
 }
 
 /// Kernels and engines say what they do not support; the advice is added here.
@@ -125,9 +133,8 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
                            .memory = request.memory,
                            .sketch = request.sketch},
                           ""};
-        const UnsupportedReason why = problem.type != ElementType::uint8 && !engine->can.reals
-                                          ? refuse_type(*engine, problem.type)
-                                          : engine->configure(problem, resolved.plan);
+        UnsupportedReason why = refuse_by_capabilities(*engine, problem);
+        if (!why) why = engine->configure(problem, resolved.plan);
         if (why) {
             if (!first) first = why;
             continue;
@@ -206,15 +213,20 @@ std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_byte
     return divide_up(count, std::max<std::int64_t>(fitting / 2, 1));
 }
 
+bool device_can_transform(const Engine& engine, const TransformSpec& transform) {
+    return engine.can.transforms && !transform.makes_reals();
+}
+
 Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training) {
     const bool raw = method.transform.is_raw(), alone = plan.devices.size() <= 1 && plan.ranks == 1;
-    const std::int64_t row_bytes =
-        raw ? training.rows.row_bytes() : output_dim(method.transform, training.shape);
+    const std::int64_t row_bytes = raw ? training.rows.row_bytes()
+                                       : output_dim(method.transform, training.shape) *
+                                             size_of(method.compared_type(training.rows.type));
     const bool whole = (alone || plan.placement == Placement::replicate) &&
                        n_parts(plan, training.rows.count, row_bytes) == 1;
     const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };
     Stages stages;
-    if (!raw) stages.transform = place(engine.can.transforms);
+    if (!raw) stages.transform = place(device_can_transform(engine, method.transform));
     if (method.reranks())
         stages.rerank = place(engine.can.reranks && method.rerank.has_descriptors() && whole);
     const bool votes = engine.can.votes && !training.labels.empty() &&

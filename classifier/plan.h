@@ -94,6 +94,9 @@ Placement placement_for(const Problem& problem, const Plan& plan, std::int64_t w
 /// of memory.
 std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_bytes);
 
+/// Whether the engine's device computes the transform.
+bool device_can_transform(const Engine& engine, const TransformSpec& transform);
+
 /// Where the stages of a method run. Neighbors are ordered again and vote on the device only where it has all training
 /// images at once.
 Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training);

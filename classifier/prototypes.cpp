@@ -44,7 +44,7 @@ int SubsetSearch::depth(std::int64_t n) const {
 Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
                                 int k, const ProgressToken& token, bool leave_out) const {
     const std::vector<std::uint8_t> train = gathered(features_, among);
-    const Rows rows{train.data(), std::ssize(among), features_.dim};
+    const Rows rows{train.data(), std::ssize(among), features_.dim, features_.type};
     std::vector<std::uint8_t> others;
     Queries wanted = rows;
     wanted.is_training_set = std::ranges::equal(queries, among);
@@ -56,7 +56,7 @@ Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::spa
         wanted = Queries::some_of(rows, std::move(places));
     } else if (!wanted.is_training_set) {
         others = gathered(features_, queries);
-        wanted.rows = {others.data(), std::ssize(queries), features_.dim};
+        wanted.rows = {others.data(), std::ssize(queries), features_.dim, features_.type};
     }
     Timeline timeline;
     const auto index = resolved_.engine->open({rows, {}}, method().measure, resolved_.plan, timeline);
@@ -68,9 +68,9 @@ Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::spa
 
 namespace {
 
-/// At most max_k, because distances from a kept image are searched as its nearest in the block.
+/// At most what every engine finds, because distances from a kept image are searched as its nearest in the block.
 constexpr std::int64_t block_images = 1024;
-static_assert(block_images <= max_k);
+static_assert(block_images <= max_device_k);
 constexpr std::size_t images_at_once = 4096;  ///< that are answered
 
 using List = std::vector<Neighbor>;
@@ -301,7 +301,8 @@ Edited edit(const SubsetSearch& set, const ProgressToken& token) {
     while (true) {
         const std::int64_t n_others = std::ssize(left) - 1, depth = set.depth(n_others);
         if (const Indices shorter = others.remove(left, is_left, at(depth)); !shorter.empty()) {
-            const auto wanted = static_cast<int>(std::min({depth + spare, n_others, std::int64_t{max_k}}));
+            const auto wanted = static_cast<int>(
+                std::min({depth + spare, n_others, std::int64_t{set.resolved().engine->can.max_k}}));
             others.assign(shorter, set.nearest(shorter, left, wanted, token, true));
         }
         others.answer(set, others.stale(left), at(depth), token);

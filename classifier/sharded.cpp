@@ -151,8 +151,8 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
         shard.plan.devices.clear();
         shard.plan.threads = std::max(plan.threads / static_cast<int>(devices), 1);
         const bool transforms = training.transform != nullptr;
-        const std::int64_t parts =
-            n_parts(plan, own.count, transforms ? training.transform->dim_out() : training.rows.dim);
+        const std::int64_t parts = n_parts(
+            plan, own.count, transforms ? training.transform->row_bytes_out() : training.rows.row_bytes());
         for (std::int64_t p = 0; p < parts; ++p)
             shard.parts.push_back(make_part(training, part_of(own, parts, p), shard.plan.threads, timeline));
         shards_.push_back(std::move(shard));
@@ -176,10 +176,12 @@ Sharded::Part Sharded::make_part(const Training& training, Range images, int thr
     own.rows = training.rows.slice(images.begin, images.count);
     if (!own.labels.empty()) own.labels = own.labels.subspan(at(images.begin), at(images.count));
     if (own.features.count > 0) own.features = own.features.slice(images.begin, images.count);
-    if (own.transform == nullptr || own.features.count > 0 || engine_.can.transforms) return part;
+    if (own.transform == nullptr || own.features.count > 0 ||
+        device_can_transform(engine_, own.transform->spec))
+        return part;
     const auto start = Clock::now();
     part.features = features(*own.transform, own.rows, threads);
-    own.features = {part.features.data(), own.rows.count, own.transform->dim_out()};
+    own.features = own.transform->rows_out(part.features.data(), own.rows.count);
     timeline.add({.name = "transform", .launches = 1, .total_ms = ms_since(start)});
     return part;
 }

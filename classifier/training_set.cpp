@@ -46,17 +46,28 @@ bool take_projection(Piece& bytes, std::int64_t n_out, std::int64_t dim, Project
            take(bytes, projection.centers.data(), projection.centers.size());
 }
 
+bool take_scaling(Piece& bytes, std::int64_t dim, ColumnScaling& scaling) {
+    scaling.offsets.resize(static_cast<std::size_t>(dim));
+    scaling.divisors.resize(scaling.offsets.size());
+    return take(bytes, scaling.offsets.data(), scaling.offsets.size()) &&
+           take(bytes, scaling.divisors.data(), scaling.divisors.size());
+}
+
 void write_features(const Features& features, const std::string& file, const std::string& key) {
     std::vector<Piece> pieces;
-    for (const FittedStep& step : features.transform.steps)
+    for (const FittedStep& step : features.transform.steps) {
+        if (const auto* one = std::get_if<ColumnScaling>(&step.what))
+            for (const std::vector<double>& numbers : {std::cref(one->offsets), std::cref(one->divisors)})
+                pieces.push_back(bytes_of(numbers.data(), numbers.size()));
         if (const auto* one = std::get_if<Projection>(&step.what))
             for (const Piece piece :
                  {bytes_of(&one->n_out, 1), bytes_of(&one->dim, 1), bytes_of(&one->scale, 1),
                   bytes_of(one->weights.data(), one->weights.size()),
                   bytes_of(one->centers.data(), one->centers.size())})
                 pieces.push_back(piece);
+    }
     const Rows& rows = features.rows;
-    pieces.push_back(bytes_of(rows.pixels, static_cast<std::size_t>(rows.count * rows.dim)));
+    pieces.push_back(bytes_of(rows.pixels, static_cast<std::size_t>(rows.bytes())));
     write_cached(file, key, pieces);
 }
 
@@ -118,6 +129,7 @@ Features& TrainingSet::features_of(const TransformSpec& spec) const {
     const auto [found, is_new] = shared_->features.try_emplace(spec.text());
     Features& features = found->second;  // another thread may read what is set
     if (is_new) features.transform.image = shape();
+    if (is_new) features.transform.type_in = images().type;
     if (is_new && spec.is_raw()) features.rows = images();
     return features;
 }
@@ -153,12 +165,11 @@ const Features& TrainingSet::features(const TransformSpec& spec, int threads, co
     const FittedTransform& fitted = transform(spec, threads, stop, timeline);
     const auto start = Clock::now();
     blob.made = cpu::features(fitted, images(), threads, stop);
-    const std::int64_t dim = fitted.dim_out();
-    features.rows = {blob.made.data(), size(), dim};
+    features.rows = fitted.rows_out(blob.made.data(), size());
     timeline.add({.name = "transform",
                   .launches = 1,
                   .total_ms = ms_since(start),
-                  .bytes = static_cast<double>(size() * (images().dim + dim))});
+                  .bytes = static_cast<double>(images().bytes() + features.rows.bytes())});
     if (is_cached()) write_features(features, file, key);
     return features;
 }
@@ -213,11 +224,13 @@ bool restore_features(Piece bytes, const TransformSpec& spec, ImageShape shape, 
             !take_projection(bytes, static_cast<std::int64_t>(step.parameter), transform.dim_out(),
                              projection))
             return false;
-        append_step(transform, step, std::move(projection));
+        ColumnScaling scaling;
+        if (info(step.kind).makes_reals && !take_scaling(bytes, transform.dim_out(), scaling)) return false;
+        append_step(transform, step, std::move(projection), std::move(scaling));
     }
-    const std::int64_t dim = transform.dim_out();
-    if (static_cast<std::int64_t>(bytes.size()) != count * dim) return false;
-    features = {std::move(transform), {bytes.data(), count, dim}};
+    if (static_cast<std::int64_t>(bytes.size()) != count * transform.row_bytes_out()) return false;
+    const Rows rows = transform.rows_out(bytes.data(), count);
+    features = {std::move(transform), rows};
     return true;
 }
 

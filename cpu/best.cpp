@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 
+#include "cpu/keys.h"
 #include "cpu/scorer.h"
 
 namespace knn::cpu {
@@ -13,9 +14,9 @@ namespace {
 constexpr std::uint32_t no_image = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t sentinel = std::numeric_limits<std::uint64_t>::max();
 
-/// Spare capacity: little keeps the limit tight, much makes pruning rare.
+/// Spare capacity: little keeps the limit tight, much makes pruning rare. Sorting needs k places.
 std::size_t capacity_of(int k) {
-    return static_cast<std::size_t>(k + std::clamp(k, 16, 1024));
+    return static_cast<std::size_t>(k + std::max(k, 16));
 }
 
 /// Calls use(query, image, distance) for each pair of the hits in the panel that starts at image `first`.
@@ -61,7 +62,7 @@ void BestLists::clear(std::span<const std::uint32_t> limits, std::int64_t n_list
 void BestLists::prune(std::size_t query) {
     std::uint64_t* const keys = keys_.data() + query * capacity_;
     if (counts_[query] < k_) return;
-    std::nth_element(keys, keys + (k_ - 1), keys + counts_[query]);
+    keep_least({keys, counts_[query]}, k_);
     counts_[query] = static_cast<std::uint32_t>(k_);
     limits_[query] = neighbor_of_key(keys[k_ - 1]).distance;
 }
@@ -73,9 +74,27 @@ void BestLists::put(std::size_t query, std::uint32_t distance, std::uint32_t ind
 }
 
 void BestLists::take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train) {
-    for_pairs(hits, first, n_train, [this](std::uint32_t query, std::uint32_t image, std::uint32_t distance) {
-        put(query, distance, image);
-    });
+    for (const Hit& hit : hits) {
+        const std::size_t q = hit.query;
+        std::uint32_t count = counts_[q];
+        if (count + max_lanes > capacity_) {
+            prune(q);
+            count = counts_[q];
+        }
+        const std::uint32_t limit = limits_[q], excluded = excluded_[q];
+        std::uint64_t* const keys = keys_.data() + q * capacity_;
+        const std::int64_t image = first + hit.first;
+        std::uint32_t lanes = hit.lanes;
+        if (n_train - image < max_lanes) lanes &= (1U << std::max<std::int64_t>(n_train - image, 0)) - 1;
+        for (; lanes != 0; lanes &= lanes - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+            const std::uint32_t index = static_cast<std::uint32_t>(image) + lane;
+            keys[count] = neighbor_key({hit.distance[lane], index});
+            count += static_cast<std::uint32_t>(hit.distance[lane] < limit) &
+                     static_cast<std::uint32_t>(index != excluded);
+        }
+        counts_[q] = count;
+    }
 }
 
 void BestLists::add_reverse(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
@@ -124,7 +143,7 @@ void BestLists::finish(std::int64_t query, std::span<Neighbor> best) {
     prune(q);
     std::uint64_t* const keys = keys_.data() + q * capacity_;
     std::fill(keys + counts_[q], keys + k_, sentinel);
-    std::sort(keys, keys + k_);
+    sort_keys({keys, k_}, keys + k_);
     std::transform(keys, keys + k_, best.begin(), neighbor_of_key);
 }
 

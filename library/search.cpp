@@ -57,7 +57,7 @@ knn_neighbors read_neighbors(const knn_neighbors* given, std::int64_t asked) {
     const knn_neighbors found = read_struct(given, "neighbors");
     require_count(found.count, asked, "neighbors");
     require(found.k >= 1 && found.k <= knn::max_k,
-            "neighbors: has k " + std::to_string(found.k) + "; expected 1 to 1024");
+            "neighbors: has k " + std::to_string(found.k) + "; expected 1 to " + std::to_string(knn::max_k));
     require(found.space == KNN_HOST || found.space == KNN_CUDA,
             "neighbors: has space " + std::to_string(found.space) + "; expected KNN_HOST or KNN_CUDA");
     if (found.space != KNN_HOST) throw Unsupported("neighbors: is in device memory; expected KNN_HOST");
@@ -68,6 +68,10 @@ void require_k(int k, const Opened& opened, bool leaves_out) {
     const std::int64_t others = opened.size() - (leaves_out ? 1 : 0);
     require(k <= others, "k " + std::to_string(k) + ": there are " + std::to_string(others) +
                              " vectors to find; expected at most as many");
+    const knn::Engine& engine = *knn::find_engine(opened.index->plan().engine);
+    require(k <= engine.can.max_k, "k " + std::to_string(k) + ": the engine " + engine.name +
+                                       " finds at most " + std::to_string(engine.can.max_k) +
+                                       " neighbors; expected at most as many, or the engine cpu");
 }
 
 void write_neighbors(const Neighbors& found, const knn::Measure& measure, const knn_neighbors& out) {

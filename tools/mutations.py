@@ -16,6 +16,7 @@ picture = "picture header:*,picture file:*,picture formats:*,picture memory:*"
 digit = "digit image: how far*,digit image: marks*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
 atomic = "atomic file:*"
 lists = "cpu::BestLists:*,cpu::search: every*"
+keys = "cpu::keys:*"
 work = "cpu::Work:*,cpu::search: many threads*"
 search = "cpu::search: every*"
 sketch = "sketch:*"
@@ -125,10 +126,16 @@ MUTATIONS = [
     ("data/picture/digit_image_groups.cpp", digit, "part.peak < 2 * group.peak", "part.peak < 9 * group.peak"),
     ("data/file/atomic_file.cpp", atomic, "place_.c_str()) != 0) fail", "place_.c_str()) > 0) fail"),
     # The search on the CPU.
-    ("cpu/best.cpp", lists, "std::nth_element(keys, keys + (k_ - 1),", "std::nth_element(keys, keys + k_,"),
+    ("cpu/best.cpp", lists, "keep_least({keys, counts_[query]}, k_);", "keep_least({keys, counts_[query]}, k_ - 1);"),
     ("cpu/best.cpp", lists, "if (distance >= limits_[query] ||", "if (distance + 1 >= limits_[query] ||"),
     ("cpu/best.cpp", lists, "if (image + lane < n_train)", "if (image + lane <= n_train)"),
-    ("cpu/best.cpp", lists, "std::sort(keys, keys + k_)", "std::sort(keys, keys + k_ - 1)"),
+    ("cpu/best.cpp", lists, "sort_keys({keys, k_}", "sort_keys({keys, k_ - 1}"),
+    ("cpu/best.cpp", lists, "hit.distance[lane] < limit)", "hit.distance[lane] + 1 < limit)"),
+    ("cpu/best.cpp", lists, "n_train - image < max_lanes", "n_train - image < 0"),
+    ("cpu/keys.cpp", keys, "<= last ? 1 : 0", "< last ? 1 : 0"),
+    ("cpu/keys.cpp", keys, "rank, end)", "rank + 1, end)"),
+    ("cpu/keys.cpp", keys, "if (from != keys.data())", "if (from == keys.data())"),
+    ("cpu/keys.cpp", keys, "== keys.size()) continue", "> 0) continue"),
     ("cpu/best.cpp", lists, "neighbor_of_key(key).index < end", "neighbor_of_key(key).index <= end"),
     ("cpu/self_search.cpp", itself, "next_.column = ++next_.row", "next_.column = ++next_.row - 1"),
     ("cpu/self_search.cpp", itself, "rows, q, row * block_)", "rows, q, 0)"),
@@ -221,7 +228,7 @@ MUTATIONS = [
     ("classifier/prototypes.cpp", condense, "return kept_.size() > before", "return false"),
     ("classifier/prototypes.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
     ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
-    ("classifier/method.cpp", method, "min_candidates, max_k", "1, max_k"),
+    ("classifier/method.cpp", method, "min_candidates, max_candidates", "1, max_candidates"),
     # Several devices.
     ("classifier/sharded.cpp", several, "inside ? image - static_cast<std::uint32_t>(part.begin)", "inside ? image"),
     ("classifier/sharded.cpp", several, "part.count - (any ? 1 : 0)", "part.count"),

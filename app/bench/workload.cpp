@@ -87,8 +87,8 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
         if (leave_one_out) row[static_cast<std::size_t>(of_query)] = excluded_distance;
         return row;
     }
-    for (std::int64_t begin = 0; begin < train.count; begin += knn::max_k) {
-        const std::int64_t n = std::min<std::int64_t>(knn::max_k, train.count - begin);
+    for (std::int64_t begin = 0; begin < train.count; begin += max_device_k) {
+        const std::int64_t n = std::min<std::int64_t>(max_device_k, train.count - begin);
         const Neighbors piece =
             search_on_cpu(train.slice(begin, n), query.slice(of_query, 1), static_cast<int>(n), measure);
         for (const Neighbor& found : piece.rows)

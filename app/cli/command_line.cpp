@@ -170,7 +170,7 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     }
     Method& method = options.method;
     if (method.reranks() && !options.given.contains("candidates"))
-        method.rerank.candidates = std::max(method.rerank.candidates, method.vote.k);
+        method.rerank.candidates = std::clamp(method.vote.k, method.rerank.candidates, max_candidates);
     check_options(options);
 }
 

@@ -35,6 +35,7 @@ int draw(const Options& options, Clock::time_point start);
 int view(const Options& options, Clock::time_point start);
 int bench(const Options& options, Clock::time_point start);
 int graph(const Options& options, Clock::time_point start);
+int neighbors(const Options& options, Clock::time_point start);
 int condense(const Options& options, Clock::time_point start);
 int audit(const Options& options, Clock::time_point start);
 int tune(const Options& options, Clock::time_point start);

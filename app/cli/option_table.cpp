@@ -118,7 +118,17 @@ std::vector<Option> data_options(Options& o) {
     constexpr const char* all_searching =
         "evaluate classify draw view bench graph condense audit tune compare";
     constexpr const char* with_vector_tests = "evaluate view bench audit compare";
+    NeighborsOptions& n = o.neighbors;
     return {
+        {"neighbors", "--train", input("FILE", n.train),
+         "the vectors among which neighbors are found: IDX, NPY, CSV, fvecs, bvecs, ivecs, fbin, u8bin, "
+         "i8bin "
+         "or ibin; plain or .gz"},
+        {"neighbors", "--queries", input("FILE", n.queries),
+         "the vectors whose neighbors are found (default: each of --train)"},
+        {"neighbors", "--label-column", once("NAME", n.label_column, parse_file_name),
+         "the column of CSV files that has labels and is no attribute: its name, its number from 1, or none "
+         "(default: the one called label or class)"},
         {"graph", "--images", input("FILE", o.graph.images),
          "images without labels instead of a data set: an IDX file, or a folder of pictures that all have "
          "one size"},
@@ -187,6 +197,9 @@ std::vector<Option> output_options(Options& o) {
     OutputOptions& out = o.output;
     OptionValue npy = written("PREFIX", o.graph.npy, parse_prefix);
     npy.endings = npy_endings;
+    NeighborsOptions& n = o.neighbors;
+    OptionValue neighbors_npy = written("PREFIX", n.npy, parse_prefix);
+    neighbors_npy.endings = npy_endings;
     static const std::array set{mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
                                 mnist_files[3].name};
     static const std::array kept{
@@ -211,6 +224,19 @@ std::vector<Option> output_options(Options& o) {
         {"graph", "--npy", npy,
          "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of images x k each; directed "
          "graphs only"},
+        {"neighbors", "--range",
+         once("R", n.range, [](Text option, Text value) { return parse_number(option, value, 0, 1e300); }),
+         "instead of -k: all within the distance R, also those at R; in the units of the metric, of l2 the "
+         "squared distance"},
+        {"neighbors", "--exclude-self", flag(n.exclude_self),
+         "without --queries: no row is its own neighbor; equal rows are"},
+        {"neighbors", "--npy", neighbors_npy,
+         "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of queries x k each"},
+        {"neighbors", "--npz", output(n.npz),
+         "of --range: a sparse matrix of distances, queries x training rows, for scipy.sparse.load_npz"},
+        {"neighbors", "--ibin", output(n.ibin),
+         "ground truth as big-ann-benchmarks has it: two uint32, queries and k, then all indices as int32, "
+         "then all distances as float32"},
         {"tune", "--save", output(o.tune.save), "the best method, for --method FILE"},
         {"audit", "--csv", output(o.audit.csv),
          "CSV: set,index,label,suggested,probability, the most suspicious first; - is standard output"},
@@ -219,8 +245,9 @@ std::vector<Option> output_options(Options& o) {
         {"compare", "--html", output(o.compare.html),
          "the same as a page with pictures; - is standard output"},
         {"graph", "--csv", output(o.graph.csv), "CSV: point,rank,neighbor,distance; - is standard output"},
+        {"neighbors", "--csv", output(n.csv), "CSV: query,rank,index,distance; - is standard output"},
         {"graph", "--mtx", output(o.graph.mtx), "a sparse matrix of distances, MatrixMarket, for SciPy"},
-        {"evaluate audit tune bench compare graph classify info", "--json", output(out.json),
+        {"evaluate audit tune bench compare graph neighbors classify info", "--json", output(out.json),
          "a machine-readable report; - is standard output, which then holds nothing else"},
         {"classify", "--json-version", number(o.classify.json_version, 1, 2),
          "2 (default): --json is an object with the schema, the program and the array pictures; 1: only this "
@@ -263,7 +290,8 @@ std::vector<Option> output_options(Options& o) {
          "only the digits; one line per picture or row of a page, 'error' for a picture that failed"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
-        {"graph condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},
+        {"graph neighbors condense audit", "-q, --quiet", flag(out.quiet),
+         "nothing on standard output except files"},
         {"tune", "-q, --quiet", flag(out.quiet), "only the best configuration"},
         {"generate", "-q, --quiet", flag(out.quiet), "nothing on standard output"},
         {"compare", "-q, --quiet", flag(out.quiet), "only the conclusion, in one sentence"},
@@ -271,7 +299,7 @@ std::vector<Option> output_options(Options& o) {
          "neither reads nor writes the user's cache folder"},
         {"evaluate classify view", "--color", choice(out.color, "WHEN"),
          "auto (default: on a terminal), always or never"},
-        {"evaluate classify view bench graph condense audit tune generate", "--progress",
+        {"evaluate classify view bench graph neighbors condense audit tune generate", "--progress",
          choice(out.progress, "WHEN"), "auto (default: on a terminal), always or never"},
     };
 }

@@ -91,6 +91,15 @@ struct GraphOptions {
     GraphForm form = GraphForm::directed;
 };
 
+/// What `neighbors` alone takes.
+struct NeighborsOptions {
+    std::string train, queries;   ///< no queries: the training rows are
+    std::string label_column;     ///< of CSV files: is no attribute
+    std::optional<double> range;  ///< all within this distance instead of k
+    bool exclude_self = false;
+    std::string npy, npz, csv, ibin;  ///< npy: the beginning of two names
+};
+
 /// What `condense` alone takes.
 struct CondenseOptions {
     std::string out;
@@ -149,6 +158,7 @@ struct Options {
     ViewOptions view;
     BenchOptions bench;
     GraphOptions graph;
+    NeighborsOptions neighbors;
     CondenseOptions condense;
     AuditOptions audit;
     bool no_cache = false;

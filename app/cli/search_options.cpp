@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "app/cli/option_kinds.h"
+#include "data/core/format.h"
 #include "data/core/problem.h"
 #include "data/file/transfer.h"
 
@@ -91,11 +92,11 @@ Method parse_method(const std::string& given, Options& options) {
 }
 
 std::vector<Option> search_options(Options& o) {
-    constexpr const char* all = "evaluate classify draw view bench graph condense audit tune";
-    constexpr const char* searching = "evaluate classify draw view graph condense audit tune";
+    constexpr const char* all = "evaluate classify draw view bench graph neighbors condense audit tune";
+    constexpr const char* searching = "evaluate classify draw view graph neighbors condense audit tune";
     constexpr const char* voting = "evaluate classify draw view condense audit";
-    constexpr const char* with_transform = "evaluate classify draw view graph condense audit";
-    constexpr const char* with_metric = "evaluate classify draw view bench graph condense audit";
+    constexpr const char* with_transform = "evaluate classify draw view graph neighbors condense audit";
+    constexpr const char* with_metric = "evaluate classify draw view bench graph neighbors condense audit";
     constexpr const char* instead = "instead of the method's; may be repeated";
     constexpr bool in_report = true;
     Method& m = o.method;
@@ -129,17 +130,20 @@ std::vector<Option> search_options(Options& o) {
          "its class",
          in_report},
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
-        {voting, "--candidates", number(m.rerank.candidates, min_candidates, max_k), candidates, in_report},
-        {"tune", "--candidates", number(t.candidates, min_candidates, max_k), candidates},
+        {voting, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates,
+         in_report},
+        {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates},
         {voting, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average", in_report},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
          "only majority, or only class-mean (default: both)"},
-        {"evaluate classify draw view bench condense audit", "-k", number(m.vote.k, 1, max_k),
-         "neighbors, 1 to 1024 (default 5, accurate: 4)", in_report},
-        {"graph", "-k", number(m.vote.k, 1, max_k), "neighbors of each image, 1 to 1024 (default 10)"},
+        {"evaluate classify draw view condense audit", "-k", number(m.vote.k, 1, max_k),
+         "neighbors, 1 to 16384 (default 5, accurate: 4); a GPU finds up to 1024", in_report},
+        {"bench", "-k", number(m.vote.k, 1, max_device_k), "neighbors, 1 to 1024 (default 5)"},
+        {"graph neighbors", "-k", number(m.vote.k, 1, max_k),
+         "neighbors of each image or row, 1 to 16384 (default 10); a GPU finds up to 1024"},
         {"tune", "-k", once("RANGE", t.range, read_range),
-         "the numbers of neighbors to try, up to 1024: 7, 1-30 (default) or 1,3,5-15"},
+         "the numbers of neighbors to try, up to 16384: 7, 1-30 (default) or 1,3,5-15"},
         {searching, "--engine", engine,
          one_of(engine_names()) + " (default " + default_engine +
              "); auto: the fastest on the device; a named GPU engine needs a GPU"},
@@ -185,7 +189,7 @@ std::vector<Option> search_options(Options& o) {
          "is "
          "faster), off, or the number of columns, 64 or 128, of a GPU 128; changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
-        {"evaluate classify draw view bench graph condense audit tune generate", "--threads",
+        {"evaluate classify draw view bench graph neighbors condense audit tune generate", "--threads",
          number(w.threads, 1, max_threads), "CPU threads (default: all)"},
     };
 }
@@ -232,8 +236,8 @@ void check_options(const Options& options) {
             throw UsageError(
                 "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean "
                 "with it");
-        if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
     }
+    if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
     if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure()))
         throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
                          name(method.neighbor_measure().metric) +
@@ -241,6 +245,10 @@ void check_options(const Options& options) {
 }
 
 void check_candidates(int candidates, int k) {
+    if (k > max_candidates)
+        throw UsageError("-k " + std::to_string(k) + ": a re-ranker takes no more than " +
+                         with_commas(max_candidates) +
+                         " candidates; expected at most as many, or --rerank none");
     if (candidates < k)
         throw UsageError("--candidates " + std::to_string(candidates) + ": fewer than -k " +
                          std::to_string(k) + "; expected at least as many");

@@ -1,6 +1,7 @@
 #include "classifier/graph.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <limits>

@@ -40,9 +40,9 @@ class LoadedSet {
     const TrainingSet& training() const { return *training_; }
     const Rows& queries() const { return queries_; }
     double load_ms() const { return load_ms_; }
-    /// The method with the measure of these rows: real distances unless they are uint8.
+    /// The method with the measure of what it compares: real distances unless that is uint8.
     Method method(Method method) const {
-        if (method.transform.is_raw()) method.measure = measure_of(method.measure, data_.train.type);
+        method.measure = measure_of(method.measure, method.compared_type(data_.train.type));
         return method;
     }
 

@@ -60,6 +60,14 @@ constexpr Command all_commands[] = {
                   "graph is written as it is searched: besides the images it needs 64 MiB, 32 bytes an\n"
                   "image and the memory of the engine. The other forms keep all neighbors in memory: up\n"
                   "to 24 k bytes an image.\n"},
+    {.name = "neighbors",
+     .summary = "the exact nearest of any vectors, or all within a distance; no labels are needed",
+     .run = neighbors,
+     .under_mpirun = UnderMpirun::all_ranks,
+     .more_help =
+         "\nRows and indices count from 0, ranks from 1. Neighbors are ordered by distance, equal ones\n"
+         "by index. The distances of bytes by l2 and l1 are integers; of int8, float32 and float64\n"
+         "they are computed in double precision, and written with all digits.\n"},
     {.name = "condense",
      .summary = "makes the training set smaller: edits and condenses it, writes IDX files",
      .run = condense,

@@ -176,29 +176,36 @@ Projection projection_of(std::vector<std::uint8_t> rows, std::int64_t dim, std::
 FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape image, int threads,
                     const std::atomic<bool>* stop) {
     if (const UnsupportedReason why = refuse_transform(spec, image, images.count)) throw UsageError(*why);
-    FittedTransform fitted{.spec = {}, .image = image, .steps = {}};
+    FittedTransform fitted{.spec = {}, .image = image, .steps = {}, .type_in = images.type};
     for (const TransformStep& step : spec.steps) {
         Projection projection;
         if (step.kind == TransformKind::pca) {
             projection = projection_of(features(fitted, images, threads, stop), fitted.dim_out(),
                                        static_cast<std::int64_t>(step.parameter), stop);
         }
-        append_step(fitted, step, std::move(projection));
+        ColumnScaling scaling;
+        if (info(step.kind).makes_reals) {
+            std::vector<std::uint8_t> before;
+            if (!fitted.is_raw()) before = features(fitted, images, threads, stop);
+            scaling = fit_scaling(
+                step.kind, fitted.is_raw() ? images : fitted.rows_out(before.data(), images.count), stop);
+        }
+        append_step(fitted, step, std::move(projection), std::move(scaling));
     }
     return fitted;
 }
 
 std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows& images, int threads,
                                    const std::atomic<bool>* stop) {
-    if (transform.is_raw()) return {images.pixels, images.pixels + images.count * images.dim};
+    if (transform.is_raw()) return {images.pixels, images.pixels + images.bytes()};
     const TransformKernel& kernel = chosen_lanes().transform;
-    const std::int64_t dim = transform.dim_out();
+    const std::int64_t row_bytes = transform.row_bytes_out();
     try {
-        std::vector<std::uint8_t> out(static_cast<std::size_t>(images.count * dim));
+        std::vector<std::uint8_t> out(static_cast<std::size_t>(images.count * row_bytes));
         for_rows(images.count, images_at_once, threads, stop, [&](std::int64_t first, std::int64_t last) {
             RowTransform row(transform, kernel);
             for (std::int64_t i = first; i < last; ++i)
-                row.apply(images.row(i), out.data() + i * dim);
+                row.apply(images.row(i), out.data() + i * row_bytes);
         });
         return out;
     } catch (const std::bad_alloc&) {

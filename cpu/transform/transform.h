@@ -11,12 +11,12 @@
 
 namespace knn::cpu {
 
-/// Fits the transform on these images of `image.dim()` pixels; only `pca` reads them. Throws UsageError (it
-/// cannot be fitted on them), Interrupted.
+/// Fits the transform on these images of `image.dim()` pixels, or on other rows of as many elements; only `pca`, `minmax` and `zscore` read
+/// them. Throws UsageError (it cannot be fitted on them), DataError (minmax, zscore), Interrupted.
 FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape image, int threads = 0,
                     const std::atomic<bool>* stop = nullptr);
 
-/// The features of each image, count × dim_out. Throws DataError (not enough memory), Interrupted, UsageError (bad
+/// The bytes of the features of each image, count × dim_out (FittedTransform::rows_out). Throws DataError (not enough memory), Interrupted, UsageError (bad
 /// MNIST_KNN_ISA). threads: 0: all.
 std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows& images, int threads = 0,
                                    const std::atomic<bool>* stop = nullptr);

@@ -11,8 +11,8 @@
 
 namespace knn {
 
-/// The largest k that any engine answers.
-inline constexpr int max_k = 1024;
+/// The largest k that any engine answers, and the largest of those on GPUs.
+inline constexpr int max_k = 16'384, max_device_k = 1024;
 
 /// The most pixels an image may have: 66,051 · 255² is the last squared distance that fits 32 bits.
 inline constexpr std::int64_t max_dim = 66'051;

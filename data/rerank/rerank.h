@@ -24,7 +24,7 @@ struct Names<RerankKind> {
 /// Defaults were chosen by leave-one-out on MNIST's training set (docs/rerank.md).
 struct RerankSpec {
     RerankKind kind = RerankKind::none;
-    int candidates = 96;  ///< how many the search finds, min_candidates..max_k
+    int candidates = 96;  ///< how many the search finds, min_candidates..max_candidates
     bool density = true;  ///< distances are divided by the fourth root of the candidate's own (density.h)
     LocalScaling spread = {};  ///< of `spread`
 
@@ -34,7 +34,7 @@ struct RerankSpec {
     friend bool operator==(const RerankSpec&, const RerankSpec&) = default;
 };
 
-inline constexpr int min_candidates = 10;
+inline constexpr int min_candidates = 10, max_candidates = 1024;
 
 /// "both", "spread:10:mean:times:-0.5": what users write, and reports repeat.
 std::string reranker_text(const RerankSpec& rerank);

@@ -37,7 +37,7 @@ struct Names<Scaling> {
     static constexpr std::array list{"times", "plus"};
 };
 
-inline constexpr int max_spread_neighbors = 1023;  ///< max_k with the image itself
+inline constexpr int max_spread_neighbors = 1023;  ///< max_candidates with the image itself
 inline constexpr int spread_weight_parts = 8;      ///< weights are eighths, -1 to 1
 
 /// Defaults were chosen by leave-one-out on MNIST's training set (docs/accuracy.md).

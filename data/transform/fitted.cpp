@@ -62,6 +62,11 @@ void apply(const Projection& projection, const FittedStep&, const std::uint8_t* 
                            projection.scale);
 }
 
+void apply(const ColumnScaling& scaling, const FittedStep&, const std::uint8_t* in, std::uint8_t* out,
+           TransformScratch&) {
+    scale_row(scaling, in, reinterpret_cast<double*>(out));
+}
+
 /// The sums of all cells: cell row × cell column × bin.
 void sum_cells(const Histograms& histograms, const std::uint8_t* image, std::vector<std::int32_t>& sums) {
     const int n = static_cast<int>(histograms.directions.size()), bins = histograms.bins();
@@ -135,7 +140,8 @@ void apply(const Histograms& histograms, const FittedStep&, const std::uint8_t* 
 
 }  // namespace
 
-void append_step(FittedTransform& transform, const TransformStep& step, Projection projection) {
+void append_step(FittedTransform& transform, const TransformStep& step, Projection projection,
+                 ColumnScaling scaling) {
     const ImageShape image = transform.image;
     const auto append = [&](auto what, std::int64_t dim_out) {
         const std::int64_t dim_in = transform.dim_out();
@@ -156,6 +162,9 @@ void append_step(FittedTransform& transform, const TransformStep& step, Projecti
         case TransformKind::gradients:
             append(Deskew{gradients_slant}, image.dim());
             return append(gradient_histograms(image), gradient_histograms(image).dim());
+        case TransformKind::minmax:
+        case TransformKind::zscore:
+            return append(std::move(scaling), transform.dim_out());
         case TransformKind::hog:
             return append(hog_histograms(image), hog_histograms(image).dim());
     }

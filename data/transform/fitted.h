@@ -11,6 +11,7 @@
 #include "data/transform/histograms.h"
 #include "data/transform/normalize.h"
 #include "data/transform/projection.h"
+#include "data/transform/scaling.h"
 #include "data/transform/spec.h"
 
 namespace knn {
@@ -20,9 +21,10 @@ struct Deskew {
 };
 struct Normalize {};
 
-/// One pass over a row: reads dim_in bytes, of an image or of features, and writes dim_out.
+/// One pass over a row: reads dim_in bytes, of an image or of features, and writes dim_out. ColumnScaling reads dim_in elements of its type,
+/// and writes float64.
 struct FittedStep {
-    std::variant<Deskew, Normalize, Blur, Projection, Histograms> what;
+    std::variant<Deskew, Normalize, Blur, Projection, Histograms, ColumnScaling> what;
     ImageShape image;  ///< before the step; of the original image where only features are left
     std::int64_t dim_in = 0, dim_out = 0;
 };
@@ -32,14 +34,23 @@ struct FittedTransform {
     TransformSpec spec;
     ImageShape image;
     std::vector<FittedStep> steps;  ///< none: raw
+    ElementType type_in = ElementType::uint8;
 
     bool is_raw() const { return steps.empty(); }
     std::int64_t dim_in() const { return image.dim(); }
     std::int64_t dim_out() const { return steps.empty() ? image.dim() : steps.back().dim_out; }
+    ElementType type_out() const { return spec.makes_reals() ? ElementType::float64 : type_in; }
+    std::int64_t row_bytes_out() const { return dim_out() * size_of(type_out()); }
+    /// `count` rows of its output.
+    Rows rows_out(const std::uint8_t* features, std::int64_t count) const {
+        return {features, count, dim_out(), type_out()};
+    }
 };
 
-/// Appends the steps of `step`, which follow those before; `projection`: that of a `pca`, already fitted.
-void append_step(FittedTransform& transform, const TransformStep& step, Projection projection = {});
+/// Appends the steps of `step`, which follow those before; `projection`: that of a `pca`, `scaling`: that of `minmax` or `zscore`, already
+/// fitted.
+void append_step(FittedTransform& transform, const TransformStep& step, Projection projection = {},
+                 ColumnScaling scaling = {});
 
 /// How the values of a row lie on the image: `depth` values at each of rows × cols places, row by row.
 struct FeatureGrid {

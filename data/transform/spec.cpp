@@ -16,10 +16,15 @@ constexpr std::int64_t max_pca_dim = 4096;  ///< its covariances take 128 MiB, a
 
 using enum TransformKind;
 constexpr TransformInfo table[] = {
-    {raw, nullptr, 0, 0, 0, false, true, true},         {deskew, "S", 0, 2, 1, false, true, false},
-    {normalize, nullptr, 0, 0, 0, false, true, false},  {blur, "SIGMA", 0.1, 20, 1, false, true, false},
-    {pca, "N", 1, max_pca_dim, 0, true, false, true},   {hog, nullptr, 0, 0, 0, false, false, false},
+    {raw, nullptr, 0, 0, 0, false, true, true},
+    {deskew, "S", 0, 2, 1, false, true, false},
+    {normalize, nullptr, 0, 0, 0, false, true, false},
+    {blur, "SIGMA", 0.1, 20, 1, false, true, false},
+    {pca, "N", 1, max_pca_dim, 0, true, false, true},
+    {hog, nullptr, 0, 0, 0, false, false, false},
     {gradients, nullptr, 0, 0, 0, false, false, false},
+    {minmax, nullptr, 0, 0, 0, false, false, true, true},
+    {zscore, nullptr, 0, 0, 0, false, false, true, true},
 };
 
 double parse_parameter(const TransformInfo& known, std::string_view text, const auto& refuse) {
@@ -84,6 +89,10 @@ std::string transform_names() {
     return names;
 }
 
+bool TransformSpec::makes_reals() const {
+    return !steps.empty() && info(steps.back().kind).makes_reals;
+}
+
 std::string TransformSpec::text() const {
     if (steps.empty()) return "raw";
     std::string text;
@@ -108,6 +117,9 @@ TransformSpec parse_transform(std::string_view option, std::string_view text) {
         const TransformStep step = parse_step(text.substr(begin, end - begin), refuse);
         begin = end + 1;
         if (step.kind == raw) continue;
+        if (spec.makes_reals())
+            refuse(std::string(name(step.kind)) + " takes bytes, and " + name(spec.steps.back().kind) +
+                   " makes float64; expected " + name(spec.steps.back().kind) + " last");
         if (!spec.steps.empty() && !info(spec.steps.back().kind).makes_image &&
             !info(step.kind).takes_features)
             refuse(std::string(name(step.kind)) + " needs an image, and " + name(spec.steps.back().kind) +

@@ -184,7 +184,7 @@ class GpuBenchArrays : public BenchArrays {
     /// Half of the free memory at most: the rest is for workspaces, which a selector may want as large as the
     /// matrix.
     void make_matrix() {
-        const std::int64_t row_bytes = round_up(4 * problem_.n_train, 512) + 8 * std::int64_t{max_k};
+        const std::int64_t row_bytes = round_up(4 * problem_.n_train, 512) + 8 * std::int64_t{max_device_k};
         const auto available = static_cast<std::int64_t>(free_memory() / 2) / row_bytes;
         matrix_ = PitchedBuffer<std::uint32_t>(std::clamp<std::int64_t>(available, 1, problem_.n_query),
                                                problem_.n_train);

@@ -145,7 +145,8 @@ void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, cons
                          const std::uint32_t* d_query_norms, const Batch& batch, const Undecided& undecided,
                          const BruteForceWorkspace& workspace, cudaStream_t stream) {
     const NeighborRows& out = batch.out;
-    require(out.k >= 1 && out.k <= max_k && out.k <= train.n, "k from 1 to 1024 and the training images");
+    require(out.k >= 1 && out.k <= max_device_k && out.k <= train.n,
+            "k from 1 to 1024 and the training images");
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
             "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");

@@ -235,7 +235,7 @@ void load_fold() {
 
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const Batch& batch, cudaStream_t stream) {
     const NeighborRows& out = batch.out;
-    require(out.k >= 1 && out.k <= max_k, "k from 1 to 1024");
+    require(out.k >= 1 && out.k <= max_device_k, "k from 1 to 1024");
     require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
     require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
             "a row of neighbors for each query");

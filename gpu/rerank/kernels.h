@@ -83,7 +83,7 @@ PairLaunch cells28();
 PairLaunch plain_distortion(const GradientForm& form);
 PairLaunch plain_cells(const CellForm& form);
 
-/// The out.k first of each query's candidates by (score, index), 1 <= out.k <= candidates.k <= max_k. d_density: a
+/// The out.k first of each query's candidates by (score, index), 1 <= out.k <= candidates.k <= max_device_k. d_density: a
 /// factor for each training image (data/rerank/density.h), or null.
 void enqueue_order(const NeighborRows& candidates, const std::uint32_t* d_scores,
                    const std::uint32_t* d_density, const NeighborRows& out, cudaStream_t stream);

@@ -20,7 +20,7 @@ constexpr int threads = 128;
 __global__ void __launch_bounds__(threads)
     order_kernel(NeighborRows candidates, const std::uint32_t* d_scores, const std::uint32_t* d_density,
                  NeighborRows out) {
-    __shared__ NeighborKey keys[max_k];
+    __shared__ NeighborKey keys[max_device_k];
     const std::int64_t first = blockIdx.x * std::int64_t{candidates.k};
     const int count = candidates.k, thread = static_cast<int>(threadIdx.x);
     for (int i = thread; i < count; i += threads) {
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads)
 
 void enqueue_order(const NeighborRows& candidates, const std::uint32_t* d_scores,
                    const std::uint32_t* d_density, const NeighborRows& out, cudaStream_t stream) {
-    require(candidates.k >= 1 && candidates.k <= max_k, "1 to 1,024 candidates");
+    require(candidates.k >= 1 && candidates.k <= max_device_k, "1 to 1,024 candidates");
     require(out.n_query == candidates.n_query && out.k >= 1 && out.k <= candidates.k,
             "at most as many neighbors as candidates");
     order_kernel<<<grid_size(candidates.n_query), threads, 0, stream>>>(candidates, d_scores, d_density, out);

@@ -51,7 +51,8 @@ void DeviceReranker::describe_training(const ByteRows& images, cudaStream_t stre
 }
 
 void DeviceReranker::reserve(std::int64_t n_query, int candidates) {
-    require(n_query >= 1 && candidates >= 1 && candidates <= max_k, "1 to 1,024 candidates of queries");
+    require(n_query >= 1 && candidates >= 1 && candidates <= max_device_k,
+            "1 to 1,024 candidates of queries");
     reserve(queries_, n_query, nullptr);
     check(cudaStreamSynchronize(nullptr), "clearing descriptors");
     scores_.reserve(static_cast<std::size_t>(n_query) * static_cast<std::size_t>(candidates));

@@ -48,12 +48,12 @@ constexpr int threads = 512, warps = threads / warp_size;
 constexpr int digit_bits = 11, n_bins = 1 << digit_bits, bins_per_thread = n_bins / threads;
 constexpr int capacity = 4096;
 constexpr int line = 32;  // consecutive distances in the sample: 128 bytes
-static_assert(n_bins * sizeof(unsigned) >= max_k * sizeof(NeighborKey));
+static_assert(n_bins * sizeof(unsigned) >= max_device_k * sizeof(NeighborKey));
 
 struct Bins {
     union {
         unsigned count[n_bins];
-        NeighborKey best[max_k];
+        NeighborKey best[max_device_k];
     };
     unsigned warp_total[warps];
     unsigned digit, below, inside;  // the bin that has the wanted rank, keys before it and in it

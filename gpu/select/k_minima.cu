@@ -146,7 +146,8 @@ template <int lanes>
 void launch_replace_max(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
                         void* d_workspace, cudaStream_t stream) {
     constexpr int teams = replace_threads / lanes;
-    static_assert(lanes == 1 || teams * sizeof(NeighborKey) * max_k <= 48 << 10, "more must be asked for");
+    static_assert(lanes == 1 || teams * sizeof(NeighborKey) * max_device_k <= 48 << 10,
+                  "more must be asked for");
     const unsigned blocks = grid_size(divide_up(out.n_query, teams));
     const std::size_t shared_bytes =
         lanes == 1 ? 0 : teams * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);

@@ -47,10 +47,10 @@ struct BlockTopK {
     int* count;             // of gathered keys
     int k, K;
 
-    /// K for k <= max_k, and the shared memory that it needs.
+    /// K for k <= max_device_k, and the shared memory that it needs.
     static int size_for(int k) {
-        static_assert(bytes(max_k) <= 48 << 10, "more must be asked for");
-        static_assert(threads <= max_k && (max_k & (max_k - 1)) == 0);
+        static_assert(bytes(max_device_k) <= 48 << 10, "more must be asked for");
+        static_assert(threads <= max_device_k && (max_device_k & (max_device_k - 1)) == 0);
         return static_cast<int>(std::bit_ceil(static_cast<unsigned>(k < threads ? threads : k)));
     }
     static constexpr std::size_t bytes(int K) {

@@ -138,7 +138,7 @@ typedef struct knn_settings {
     const char* device;     ///< auto, cpu, gpu, gpu:N, gpu:all [auto: a GPU if there is one]
     const char* engine;     ///< classic, tensor, cpu, auto [what suits the device]
     int64_t memory;         ///< bytes that vectors may take on a device [what it has]
-    int32_t k;              ///< neighbors that vote, 1 to 1024 [the method's]
+    int32_t k;              ///< neighbors that vote, 1 to 16384, on a GPU 1024 [the method's]
     int32_t threads;        ///< of the CPU [all]
     knn_progress progress;  ///< while the index is opened [none]
     void* data;             ///< its first argument
@@ -183,7 +183,7 @@ typedef struct knn_neighbors {
     int64_t count;
     uint32_t* indices;
     double* distances;  ///< l2: squared; l1, lp, cosine, pearson: as they are; re-ranked: of descriptors
-    int32_t k;          ///< 1 to 1024, and at most the vectors that there are to find
+    int32_t k;          ///< 1 to 16384, on a GPU 1024, and at most the vectors that there are to find
     int32_t space;      ///< KNN_HOST
     void* stream;
 } knn_neighbors;

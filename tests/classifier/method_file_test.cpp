@@ -63,7 +63,7 @@ TEST_CASE("method file: what is written is read back") {
             method.measure = metric == Metric::lp ? Measure{metric, p} : Measure{metric};
             method.transform = parse_transform("", "deskew:0.7,blur:0.3");
             method.rerank = {.kind = RerankKind::cells, .candidates = 1024};
-            method.vote = {1024, Weights::distance, Tie::nearest, VoteKind::class_mean};
+            method.vote = {max_k, Weights::distance, Tie::nearest, VoteKind::class_mean};
             all.push_back(method);
         }
     for (const Method& method : all) {
@@ -79,9 +79,9 @@ TEST_CASE("method file: mistakes") {
     for (const Row& row : std::vector<Row>{
              {"", "m.txt: is no method; expected 'mnist-knn method 1' in its first line"},
              {"mnist-knn method 2\n", "is no method"},
-             {with("k 4", "k 0"), "m.txt: line 10: k '0' is not allowed; expected 1 to 1024"},
+             {with("k 4", "k 0"), "m.txt: line 10: k '0' is not allowed; expected 1 to 16384"},
              {with("k 4", "k 4.5"), "line 10: k '4.5' is not allowed"},
-             {with("k 4", "k 99999999999"), "expected 1 to 1024"},
+             {with("k 4", "k 99999999999"), "expected 1 to 16384"},
              {with("p 3.5", "p nan"), "p 'nan' is not allowed; expected 0.1 to 15"},
              {with("candidates 50", "candidates 9"), "expected 10 to 1024"},
              {with("tie nearest", "tie furthest"),

@@ -90,6 +90,24 @@ TEST_CASE("plan: what the user named is not replaced") {
     }
 }
 
+TEST_CASE("plan: more neighbors than an engine finds") {
+    std::vector<Engine> limited = table;
+    limited[0].can.max_k = limited[1].can.max_k = 1024;
+    const auto resolved_for = [&](const PlanRequest& request, int k) {
+        return resolve(request, {20'000, 10, 5, k, {}}, with_gpus, limited);
+    };
+    CHECK(resolved_for({}, 1024).plan.engine == "classic");
+    const Resolved many = resolved_for({}, 1025);
+    CHECK(many.plan.engine == "cpu");
+    CHECK(many.notice == "not on the GPU (classic finds at most 1,024 neighbors): searching on the CPU");
+    CHECK(resolved_for({}, max_k).plan.engine == "cpu");
+    CHECK_THROWS_WITH_AS(resolved_for(device(DeviceKind::gpu), 1025),
+                         "classic finds at most 1,024 neighbors; expected a smaller k, or §device cpu",
+                         UsageError);
+    CHECK_THROWS_WITH_AS(resolved_for({}, max_k + 1), "k = 16385 is out of range; expected at most 16384",
+                         UsageError);
+}
+
 TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was asked for") {
     PlanRequest request;
     request.batch = 12;

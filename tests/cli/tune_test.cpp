@@ -77,7 +77,7 @@ TEST_CASE("tune: what --save wrote is a method for every command") {
     write(work.folder / "bad", "mnist-knn method 1\nk five\n");
     write(work.folder / "large", std::string("mnist-knn method 1\n").append(70000, '#'));
     for (const auto& [name, part] :
-         {std::pair("bad", "bad: line 2: k 'five' is not allowed; expected 1 to 1024"),
+         {std::pair("bad", "bad: line 2: k 'five' is not allowed; expected 1 to 16384"),
           {"none.txt", "none.txt: no such file"},
           {".", ".: is a folder"},
           {"large", "is larger than 65,536 bytes"}})
@@ -111,10 +111,10 @@ TEST_CASE("tune: -k takes numbers and ranges") {
     for (const auto& row : csv_rows(work.file("t.csv")))
         tried.insert(row[12]);
     CHECK(tried == std::set<std::string>{"k", "1", "3", "4", "5", "9"});
-    for (const std::string wrong : {"1,,3", "1,", ",1", "1-", "3-1", "1-2-3", "0,1", "1,1025"})
+    for (const std::string wrong : {"1,,3", "1,", ",1", "1-", "3-1", "1-2-3", "0,1", "1,16385"})
         check_error(
             work.run("tune -k " + wrong), 2,
-            "-k " + wrong + ": no list of numbers; expected numbers and ascending ranges, 1 to 1024, ");
+            "-k " + wrong + ": no list of numbers; expected numbers and ascending ranges, 1 to 16384, ");
 }
 
 TEST_CASE("tune: what is one classifier has one line, and p is explained") {

@@ -11,7 +11,7 @@ namespace {
 
 TEST_CASE("cpu::BestLists: keeps the k smallest by distance, then index") {
     std::mt19937 random(5);
-    for (const int k : {1, 2, 15, 16, 17, 100, 1024})
+    for (const int k : {1, 2, 15, 16, 17, 100, 1024, 2'048})
         for (const unsigned levels : {1U, 3U, 1'000'000U}) {
             CAPTURE(k);
             CAPTURE(levels);

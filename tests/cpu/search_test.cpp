@@ -118,6 +118,20 @@ TEST_CASE("cpu::search: many threads for little work") {
     }
 }
 
+TEST_CASE("cpu::search: thousands of neighbors, for many queries, few and the set itself") {
+    Owned problem(20'000, 40, 3, max_k);  // few pixels: ties
+    for (const Metric metric : all_metrics)
+        for (const int n_query : {40, 3}) {
+            CAPTURE(name(metric));
+            CAPTURE(n_query);
+            test::Request request = problem.request;
+            request.query = request.query.first(n_query);
+            request.measure = {metric, 3};
+            const Neighbors expected = test::nearest(request.train, request.query, max_k, request.measure);
+            CHECK(test::search_on_cpu(request).neighbors.rows == expected.rows);
+        }
+}
+
 TEST_CASE("cpu: one searcher answers searches of any size and k in turn, and no query is no work") {
     const Owned problem(3'000, 400, 40, 5);
     Timeline timeline;
@@ -285,6 +299,7 @@ TEST_CASE(
     for (const Metric metric : all_metrics)
         check_leave_one_out(test::random_rows(1025, 12, 6, 4), {.first = 1000}, 25, 1024, {metric, 3});
     check_leave_one_out(test::random_rows(70, 3, 7, 3), {0, 70, 20}, 20, 9);
+    check_leave_one_out(test::random_rows(2'500, 3, 8, 9), {.first = 0}, 2'500, 2'400);
     const Owned few(5, 1, 3, 5);
     CHECK_THROWS_AS(test::search_on_cpu(few.itself()), std::invalid_argument);
 }

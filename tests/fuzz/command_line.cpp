@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const knn::Method& method = line.options.method;
     require(method.vote.k >= 1 && method.vote.k <= knn::max_k, "k is in its range");
     require(method.measure.p >= knn::min_p && method.measure.p <= knn::max_p, "the exponent is in its range");
-    require(method.rerank.candidates >= knn::min_candidates && method.rerank.candidates <= knn::max_k,
-            "the number of candidates is in its range");
+    require(
+        method.rerank.candidates >= knn::min_candidates && method.rerank.candidates <= knn::max_candidates,
+        "the number of candidates is in its range");
     return 0;
 }

@@ -30,7 +30,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(report.rows > 0 && report.cols > 0, "images have pixels");
         const knn::Method& method = evaluation.method;
         require(method.vote.k >= 1 && method.vote.k <= knn::max_k, "k is in its range");
-        require(method.rerank.candidates >= knn::min_candidates && method.rerank.candidates <= knn::max_k,
+        require(method.rerank.candidates >= knn::min_candidates &&
+                    method.rerank.candidates <= knn::max_candidates,
                 "the number of candidates is in its range");
     } catch (const knn::DataError&) {
     }

@@ -240,7 +240,10 @@ TEST_CASE("errors name the mistake") {
         {"evaluate --quiet=3", "--quiet: has a value; expected none"},
         {"evaluate --report -", "--report -: several files are written; expected the name of a folder"},
         {"evaluate 5", "5: unexpected argument; expected options after 'evaluate'"},
-        {"evaluate -k -1", "-k -1: out of range; expected a whole number from 1 to 1024"},
+        {"evaluate -k -1", "-k -1: out of range; expected a whole number from 1 to 16384"},
+        {"evaluate --method accurate -k 1025",
+         "-k 1025: a re-ranker takes no more than 1,024 candidates; expected at most as many, or --rerank "
+         "none"},
         {"evaluate --device tpu", "--device tpu: unknown name; expected auto, cpu, gpu, gpu:all or gpu:N"},
         {"evaluate --metric L2",
          "--metric L2: unknown name; expected l2, l1, lp, cosine or pearson (did you mean l2?)"},

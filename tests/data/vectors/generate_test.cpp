@@ -51,7 +51,9 @@ TEST_CASE("generate: any part of the rows is the same, and further rows follow b
 TEST_CASE("generate: clusters have the spread that was asked for, and others the range") {
     constexpr std::int64_t n = 20'000;
     const GenerateSettings settings{.n = n, .dim = 3, .clusters = 2, .spread = 0.25, .seed = 3};
-    const std::vector<double> rows = generated(settings, 0, n), centers = generated({.n = n, .dim = 3, .clusters = 2, .spread = 0, .seed = 3}, 0, 2);
+    const std::vector<double> rows = generated(settings, 0, n),
+                              centers =
+                                  generated({.n = n, .dim = 3, .clusters = 2, .spread = 0, .seed = 3}, 0, 2);
     double squares = 0, mean = 0, largest = 0;
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < 3; ++j) {

@@ -1,0 +1,480 @@
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ostream>
+
+#include "app/cli/command_line.h"
+#include "app/commands/ranks.h"
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
+#include "app/report/csv.h"
+#include "app/report/json.h"
+#include "app/report/npz.h"
+#include "app/report/text.h"
+#include "classifier/exact_distances.h"
+#include "classifier/graph.h"
+#include "classifier/host.h"
+#include "classifier/range_search.h"
+#include "data/core/format.h"
+#include "data/core/round_up.h"
+#include "data/vectors/npy.h"
+#include "data/vectors/vectors.h"
+
+namespace knn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int usual_k = 10;
+constexpr std::int64_t rows_in_text = 10;
+constexpr std::size_t neighbors_in_text = 5;
+
+void check_neighbors_options(const Options& options) {
+    const NeighborsOptions& n = options.neighbors;
+    if (n.train.empty())
+        throw UsageError("--train: is missing; expected --train FILE, the vectors to search");
+    if (n.exclude_self && !n.queries.empty())
+        throw UsageError(
+            "--exclude-self: the queries are not the rows of --train; expected no --queries with it");
+    if (!n.range) {
+        if (!n.npz.empty())
+            throw UsageError("--npz " + n.npz +
+                             ": has the rows within a range; expected --range with it, or --npy");
+        return;
+    }
+    if (options.given.contains("-k"))
+        throw UsageError("-k and --range: both say how many neighbors a query has; expected one of them");
+    for (const auto& [option, file] : {std::pair("--npy ", n.npy), std::pair("--ibin ", n.ibin)})
+        if (!file.empty())
+            throw UsageError(option + file +
+                             ": has k neighbors of each query, but --range finds any number; expected --npz "
+                             "or --csv");
+}
+
+/// The vectors of the command, of one type and with as many columns.
+class SearchedVectors {
+  public:
+    explicit SearchedVectors(const Options& options) : options_(options), planner_(options.request) {
+        const NeighborsOptions& n = options.neighbors;
+        std::vector<std::filesystem::path> files = {n.train};
+        if (!n.queries.empty()) files.emplace_back(n.queries);
+        check_outputs(output_places(options), files);
+        const auto start = Clock::now();
+        memory_ = host_memory(planner_.likely_engine(), planner_.likely_device());
+        train_ = read(n.train);
+        if (!n.queries.empty()) {
+            queries_ = read(n.queries);
+            fit_together();
+        }
+        stop_if_asked();
+        load_ms_ = ms_since(start);
+    }
+
+    bool are_own() const { return options_.neighbors.queries.empty(); }
+    const VectorSet& train() const { return train_; }
+    const VectorSet& queries() const { return are_own() ? train_ : queries_; }
+    std::int64_t n_query() const { return queries().count; }
+    double load_ms() const { return load_ms_; }
+
+    /// What is compared: the rows, or what the transform makes of them. Throws UsageError, DataError, Interrupted.
+    void transform(const Method& method, Timeline& timeline, const ProgressToken& token) {
+        const ImageShape shape =
+            train_.are_images() ? train_.shape : ImageShape{1, static_cast<int>(train_.dim)};
+        for (const TransformStep& step : method.transform.steps)
+            if (!train_.are_images() && !info(step.kind).takes_features)
+                throw UsageError("--transform " + method.transform.text() + ": " + name(step.kind) +
+                                 " needs images, and " + train_.source +
+                                 " has vectors; expected pca, minmax, zscore or raw");
+        set_.emplace(Training{train_.rows(), {}, shape});
+        compared_queries_ = queries().rows();
+        method.problem(set_->view(), n_query());  // throws where the transform does not suit
+        if (!method.transform.is_raw()) {
+            const int threads = options_.request.threads;
+            const Features& made = set_->features(method.transform, threads, token.stop, timeline);
+            if (are_own()) {
+                compared_queries_ = made.rows;
+            } else {
+                query_features_ = features(made.transform, queries_.rows(), threads, token.stop);
+                compared_queries_.pixels = query_features_.data();
+                compared_queries_.dim = made.rows.dim;
+                compared_queries_.type = made.rows.type;
+            }
+            original_ = std::move(set_);
+            set_.emplace(Training{made.rows, {}, {}});
+        }
+        check_elements(method.measure);
+    }
+    const TrainingSet& compared() const { return *set_; }
+    const Rows& compared_queries() const { return compared_queries_; }
+
+    /// Queries first .. first + n - 1.
+    Queries queries(std::int64_t first, std::int64_t n) const {
+        if (options_.neighbors.exclude_self) return Queries::some_of(set_->images(), first, n);
+        return compared_queries_.slice(first, n);
+    }
+
+    Resolved resolve(const Method& method) {
+        Resolved resolved = planner_.resolve(method.problem(set_->view(), n_query()));
+        if (resolved.engine->on_gpu) memory_->pin();
+        note(resolved.notice, options_.output);
+        return resolved;
+    }
+
+  private:
+    VectorSet read(const std::string& file) const {
+        return load_vectors(file, {.label_column = options_.neighbors.label_column,
+                                   .threads = options_.request.threads,
+                                   .free_bytes = available_bytes(),
+                                   .memory = memory_->resource()});
+    }
+
+    void fit_together() {
+        if (queries_.dim != train_.dim)
+            throw DataError(queries_.source + ": has rows of " + counted(queries_.dim, "column") +
+                            "; expected " + with_commas(train_.dim) + ", as " + train_.source + " has");
+        const ElementType type = common_type(train_.type, queries_.type);
+        for (VectorSet* one : {&train_, &queries_}) {
+            if (one->type == type) continue;
+            one->elements = converted(one->rows(), type, memory_->resource());
+            one->type = type;
+        }
+    }
+
+    /// Throws DataError where a distance could be infinite.
+    void check_elements(const Measure& measure) const {
+        if (set_->images().are_bytes()) return;
+        Magnitude all = magnitude_of(set_->images());
+        if (!are_own()) all.largest = std::max(all.largest, magnitude_of(compared_queries_).largest);
+        if (const auto why = refuse_elements(measure, all, set_->images().dim))
+            throw DataError(train_.source + ": " + *why);
+    }
+
+    const Options& options_;
+    Planner planner_;
+    std::unique_ptr<HostMemory> memory_;
+    VectorSet train_, queries_;
+    std::optional<TrainingSet> set_, original_;  ///< what is compared, and what it was made of
+    std::vector<std::uint8_t> query_features_;
+    Rows compared_queries_;
+    double load_ms_ = 0;
+};
+
+/// The neighbors of one query.
+struct FoundRow {
+    std::span<const std::uint32_t> indices;
+    std::span<const double> distances;
+};
+
+/// What the reports say.
+struct Found {
+    const SearchedVectors& vectors;
+    const NeighborsOptions& options;
+    Method method;  ///< its vote has k
+    Plan plan = {};
+    Timeline timeline = {};
+    double search_ms = 0, wall_ms = 0;
+    std::int64_t pairs = 0;                          ///< of a query and a neighbor
+    std::int64_t fewest = 0, most = 0, without = 0;  ///< neighbors of a query; queries that have none
+    std::vector<std::string> lines = {};             ///< of the first queries
+
+    int k() const { return method.vote.k; }
+    Measure measure() const { return measure_of(method.measure, vectors.compared().images().type); }
+};
+
+std::string number_text(const Measure& measure, double distance) {
+    if (is_integral(measure)) return with_commas(static_cast<std::int64_t>(distance));
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, distance, std::chars_format::general, 6).ptr};
+}
+
+/// The files that were asked for.
+class NeighborsWriter {
+  public:
+    NeighborsWriter(const NeighborsOptions& options, Found& found)
+        : options_(options), found_(found), measure_(found.measure()) {
+        const std::int64_t n = found.vectors.n_query();
+        const std::array<std::int64_t, 2> shape = {n, found.k()};
+        if (!options.npy.empty()) {
+            indices_ = &files_.open(options.npy + npy_endings[0]);
+            distances_ = &files_.open(options.npy + npy_endings[1]);
+            put_npy_header(*indices_, shape, "i4");
+            put_npy_header(*distances_, shape, type());
+        }
+        if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("query,rank,index,distance");
+        if (!options.ibin.empty()) {
+            ibin_ = &files_.open(options.ibin);
+            put_numbers<std::uint32_t>(*ibin_, shape);
+        }
+        if (!options.npz.empty()) npz_ = &files_.open(options.npz);
+    }
+
+    /// In the order of the queries.
+    void take(const FoundRow& row) {
+        const std::int64_t query = next_++, n = std::ssize(row.indices);
+        found_.fewest = query == 0 ? n : std::min(found_.fewest, n);
+        found_.most = std::max(found_.most, n);
+        found_.without += n == 0 ? 1 : 0;
+        found_.pairs += n;
+        if (query < rows_in_text) found_.lines.push_back(line(row));
+        if (indices_ != nullptr) {
+            put_numbers<std::int32_t>(*indices_, row.indices);
+            put_distances(*distances_, row.distances);
+        }
+        if (ibin_ != nullptr) {
+            put_numbers<std::int32_t>(*ibin_, row.indices);
+            for (const double distance : row.distances)
+                ibin_distances_.push_back(static_cast<float>(distance));
+        }
+        if (npz_ != nullptr) {
+            npz_begins_.push_back(npz_begins_.back() + n);
+            npz_indices_.insert(npz_indices_.end(), row.indices.begin(), row.indices.end());
+            npz_distances_.insert(npz_distances_.end(), row.distances.begin(), row.distances.end());
+        }
+        if (!csv_) return;
+        for (std::size_t i = 0; i < row.indices.size(); ++i) {
+            if (is_integral(measure_))
+                csv_->row(query, i + 1, row.indices[i], static_cast<std::int64_t>(row.distances[i]));
+            else
+                csv_->row(query, i + 1, row.indices[i], row.distances[i]);
+        }
+    }
+
+    void check() const { files_.check(); }
+
+    /// After the last query. Returns the files, which are not yet in place.
+    OutputFiles& finish() {
+        csv_.reset();
+        if (ibin_ != nullptr) put(*ibin_, bytes_of(std::span<const float>(ibin_distances_)));
+        if (npz_ != nullptr) finish_npz();
+        return files_;
+    }
+
+  private:
+    const char* type() const { return is_integral(measure_) ? "i8" : "f8"; }
+
+    std::string line(const FoundRow& row) const {
+        std::string text;
+        for (std::size_t i = 0; i < std::min(row.indices.size(), neighbors_in_text); ++i)
+            text.append(text.empty() ? "" : "  ")
+                .append(std::to_string(row.indices[i]))
+                .append(" (")
+                .append(number_text(measure_, row.distances[i]))
+                .append(")");
+        if (row.indices.size() > neighbors_in_text)
+            text += "  and " +
+                    with_commas(std::ssize(row.indices) - std::ssize(row.indices.first(neighbors_in_text))) +
+                    " more";
+        return text.empty() ? "none" : text;
+    }
+
+    template <class Number>
+    static void put_numbers(std::ostream& out, const auto& values) {
+        std::vector<Number> numbers;
+        for (const auto value : values)
+            numbers.push_back(static_cast<Number>(value));
+        put(out, bytes_of(std::span<const Number>(numbers)));
+    }
+    void put_distances(std::ostream& out, std::span<const double> distances) const {
+        if (is_integral(measure_))
+            put_numbers<std::int64_t>(out, distances);
+        else
+            put_numbers<double>(out, distances);
+    }
+
+    void finish_npz() {
+        const std::array<std::int64_t, 2> shape = {next_, found_.vectors.train().count};
+        const std::array<std::int64_t, 1> n_pairs = {std::ssize(npz_indices_)}, n_begins = {next_ + 1},
+                                          two = {2};
+        constexpr std::string_view form = "csr";
+        if (is_integral(measure_))  // in the same places
+            for (double& one : npz_distances_)
+                one = std::bit_cast<double>(static_cast<std::int64_t>(one));
+        NpzWriter npz(*npz_);
+        npz.add("indices", n_pairs, "i4", {bytes_of(std::span<const std::int32_t>(npz_indices_))});
+        npz.add("indptr", n_begins, "i8", {bytes_of(std::span<const std::int64_t>(npz_begins_))});
+        npz.add("format", {}, "S3", {bytes_of(std::span<const char>(form))});
+        npz.add("shape", two, "i8", {bytes_of(std::span<const std::int64_t>(shape))});
+        npz.add("data", n_pairs, type(), {bytes_of(std::span<const double>(npz_distances_))});
+        npz.finish();
+    }
+
+    OutputFiles files_;
+    const NeighborsOptions& options_;
+    Found& found_;
+    Measure measure_;
+    std::int64_t next_ = 0;  ///< query
+    std::ostream *indices_ = nullptr, *distances_ = nullptr, *ibin_ = nullptr, *npz_ = nullptr;
+    std::optional<Lines> csv_;
+    std::vector<float> ibin_distances_;
+    std::vector<std::int64_t> npz_begins_ = {0};
+    std::vector<std::int32_t> npz_indices_;
+    std::vector<double> npz_distances_;
+};
+
+/// The k nearest of all queries, part by part.
+void search_k(const Index& index, Found& found, int threads, const ProgressToken& token,
+              NeighborsWriter& writer) {
+    const Rows& train = found.vectors.compared().images();
+    const std::int64_t all = found.vectors.n_query(), most = points_of_part(train, found.k());
+    std::vector<std::uint32_t> indices(at(found.k()));
+    for (std::int64_t first = 0; first < all; first += most) {
+        const Queries part = found.vectors.queries(first, std::min(most, all - first));
+        const auto start = Clock::now();
+        const Results results = index.search(part, {.vote = false, .token = token.part(first, all)});
+        const std::vector<double> distances =
+            exact_distances(train, part.rows, results.neighbors, found.measure(), threads, token.quiet());
+        found.search_ms += ms_since(start);
+        found.timeline.add(results.timeline);
+        found.plan = results.plan;
+        for (std::int64_t q = 0; q < part.count(); ++q) {
+            std::ranges::transform(results.neighbors.row(q), indices.begin(), &Neighbor::index);
+            writer.take({indices, std::span(distances).subspan(at(q * found.k()), indices.size())});
+        }
+        writer.check();
+    }
+}
+
+/// All within the range.
+void search_range(RangeSearch& search, Found& found, const ProgressToken& token, NeighborsWriter& writer) {
+    constexpr std::int64_t most = 8192;
+    const std::int64_t all = found.vectors.n_query();
+    for (std::int64_t first = 0; first < all; first += most) {
+        const Queries part = found.vectors.queries(first, std::min(most, all - first));
+        for (const RowsWithin& row : search.search(part, found.timeline, token.part(first, all)))
+            writer.take({row.rows, row.distances});
+        writer.check();
+    }
+    found.search_ms += search.search_ms();
+    found.plan = search.plan();
+}
+
+std::string wanted_text(const Found& found) {
+    if (found.options.range) return "all within " + shortest(*found.options.range);
+    return "k = " + std::to_string(found.k());
+}
+
+std::string vectors_text(const VectorSet& set) {
+    return harmless(set.source) + ": " + counted(set.count, "row") + " of " + counted(set.dim, "column") +
+           ", " + name(set.type);
+}
+
+std::string neighbors_text(const Found& found, bool with_rows) {
+    const SearchedVectors& vectors = found.vectors;
+    const bool leaves_out = found.options.exclude_self;
+    std::string counts;
+    if (found.options.range)
+        counts = with_commas(found.fewest) + " to " + with_commas(found.most) + " of a query; " +
+                 counted(found.without, "query") + " without";
+    const std::string queries = !vectors.are_own() ? vectors_text(vectors.queries())
+                                : leaves_out       ? "each of these rows, which is not its own neighbor"
+                                                   : "each of these rows";
+    std::string text = facts_text({{"train", vectors_text(vectors.train())},
+                                   {"queries", queries},
+                                   {"device", device_text(found.plan.device)},
+                                   {"spread", spread_text(found.plan)},
+                                   {"engine", engine_text(found.plan)},
+                                   {"settings", features_text(found.method.transform) + wanted_text(found) +
+                                                    ", metric " + metric_text(found.method.measure)},
+                                   {"neighbors", counts},
+                                   {"time", times_text(found.search_ms, vectors.load_ms(), found.wall_ms)}});
+    if (!with_rows) return text;
+    Facts rows = {{"query", "neighbors, each with its " + distance_name(found.method)}};
+    for (std::size_t i = 0; i < found.lines.size(); ++i)
+        rows.emplace_back(std::to_string(i), found.lines[i]);
+    text += '\n' + facts_text(rows);
+    const std::int64_t more = vectors.n_query() - std::ssize(found.lines);
+    if (more > 0) text += "and " + with_commas(more) + " more; --csv FILE has all\n";
+    return text;
+}
+
+Json vectors_json(const VectorSet& set) {
+    return {{"source", report_path(set.source)},
+            {"count", set.count},
+            {"columns", set.dim},
+            {"type", name(set.type)}};
+}
+
+std::string neighbors_report(const Found& found) {
+    const SearchedVectors& vectors = found.vectors;
+    Json settings = settings_json(found.method, found.plan);
+    for (const char* without_effect : {"method", "rerank", "candidates", "vote", "weights", "tie"})
+        settings.erase(without_effect);
+    if (found.options.range) {
+        settings.erase("k");
+        settings["range"] = *found.options.range;
+    }
+    settings["exclude_self"] = found.options.exclude_self;
+    Json json = json_head("mnist-knn/neighbors/1");
+    json.update({{"created", utc_now()},
+                 {"train", vectors_json(vectors.train())},
+                 {"queries", vectors.are_own() ? Json(nullptr) : vectors_json(vectors.queries())},
+                 {"settings", std::move(settings)},
+                 {"device", json_device(found.plan.device)},
+                 {"result",
+                  {{"queries", vectors.n_query()},
+                   {"pairs", found.pairs},
+                   {"fewest", found.fewest},
+                   {"most", found.most},
+                   {"without", found.without}}},
+                 {"timing", timing_json(found.timeline, vectors.n_query(), found.search_ms, vectors.load_ms(),
+                                        found.wall_ms)}});
+    return json_text(json);
+}
+
+void check_count(const NeighborsOptions& options, const SearchedVectors& vectors) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    for (const auto& [option, file] : {std::pair("--npy ", options.npy), std::pair("--npz ", options.npz),
+                                       std::pair("--ibin ", options.ibin)})
+        if (!file.empty() && std::max(vectors.train().count, vectors.n_query()) > most)
+            throw UsageError(option + file + ": its indices are int32; expected at most " +
+                             with_commas(most) + " rows");
+}
+
+}  // namespace
+
+int neighbors(const Options& options, Clock::time_point start) {
+    check_neighbors_options(options);
+    const NeighborsOptions& wanted = options.neighbors;
+    SearchedVectors vectors(options);
+    check_count(wanted, vectors);
+    const std::int64_t n = vectors.train().count, candidates = n - (wanted.exclude_self ? 1 : 0);
+    const int k = wanted.range                   ? RangeSearch::first_k(std::max<std::int64_t>(candidates, 1))
+                  : options.given.contains("-k") ? options.method.vote.k
+                                                 : usual_k;
+    if (wanted.exclude_self)
+        require_others(k, n);
+    else if (const UnsupportedReason why = refuse_k(k, n))
+        throw UsageError(*why);
+    Found found{vectors,
+                wanted,
+                {.transform = options.method.transform, .measure = options.method.measure, .vote = {.k = k}}};
+    vectors.transform(found.method, found.timeline, stoppable());
+    const Method compared{.measure = found.method.measure, .vote = {.k = k}};
+    const Resolved resolved = vectors.resolve(compared);
+    agree_on({vectors.train().rows(), vectors.queries().rows()}, {});
+    NeighborsWriter writer(wanted, found);
+    const Index index(vectors.compared(), compared, resolved, stoppable());
+    found.timeline.add(index.opening());
+    found.search_ms = index.open_ms();
+    const int threads = threads_or_all(options.request.threads);
+    with_progress(options.output, "searching", [&](const ProgressToken& token) {
+        if (!wanted.range) return search_k(index, found, threads, token, writer);
+        RangeSearch search(index, *wanted.range, resolved.engine->can.max_k, threads);
+        search_range(search, found, token, writer);
+    });
+    OutputFiles& files = writer.finish();
+    found.wall_ms = ms_since(start);
+    if (!options.output.json.empty()) files.open(options.output.json) << neighbors_report(found);
+    files.commit();
+    const std::vector<OutputPlace> places = output_places(options);
+    const auto is_printed = [](const OutputPlace& place) { return is_standard_output(place.file); };
+    if (!options.output.quiet && std::ranges::none_of(places, is_printed))
+        print(neighbors_text(found, places.empty()));
+    return 0;
+}
+
+}  // namespace knn

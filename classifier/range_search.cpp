@@ -1,0 +1,141 @@
+#include "classifier/range_search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "classifier/exact_distances.h"
+#include "data/core/clock.h"
+#include "data/core/round_up.h"
+
+namespace knn {
+
+namespace {
+
+/// Queries whose neighbors are in memory at once, with their distances.
+std::int64_t queries_at_once(int k) {
+    constexpr std::int64_t bytes = std::int64_t{64} << 20;
+    return std::max<std::int64_t>(bytes / (k * std::int64_t{sizeof(Neighbor) + sizeof(double)}), 1);
+}
+
+}  // namespace
+
+RangeSearch::RangeSearch(const Index& index, double range, int max_k_of_engine, int threads)
+    : index_(index),
+      train_(index.training().rows),
+      measure_(index.method().measure),
+      range_(range),
+      max_k_(max_k_of_engine),
+      threads_(threads) {}
+
+RangeSearch::~RangeSearch() = default;
+
+int RangeSearch::first_k(std::int64_t n) {
+    return static_cast<int>(std::min<std::int64_t>(n, 128));
+}
+
+std::vector<RowsWithin> RangeSearch::search(const Queries& queries, Timeline& timeline,
+                                            const ProgressToken& token) {
+    std::vector<RowsWithin> found(at(queries.count()));
+    Open open(found.size());
+    std::iota(open.begin(), open.end(), 0U);
+    const std::int64_t candidates = train_.count - (queries.leaves_out() ? 1 : 0);
+    const int first = first_k(candidates),
+              most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_));
+    const auto start = Clock::now();
+    open = search_nearest(queries, open, first, found, timeline, token);
+    if (first < most) open = search_nearest(queries, open, most, found, timeline, token.quiet());
+    search_pieces(queries, open, found, timeline, token.quiet());
+    search_ms_ += ms_since(start);
+    return found;
+}
+
+Queries RangeSearch::some_of(const Queries& queries, const Open& open) const {
+    if (std::ssize(open) == queries.count()) return queries;
+    if (queries.leaves_out()) {
+        Open images;
+        for (const std::uint32_t q : open)
+            images.push_back(queries.images[q]);
+        return Queries::some_of(train_, std::move(images));
+    }
+    const auto copy = std::make_shared<const std::vector<std::uint8_t>>(gathered(queries.rows, open));
+    Queries some(Rows{copy->data(), std::ssize(open), train_.dim, train_.type});
+    some.owner = copy;
+    return some;
+}
+
+/// Answers those of the open queries that have fewer than k rows within the range, or no more than k rows at all. Returns the others.
+RangeSearch::Open RangeSearch::search_nearest(const Queries& queries, const Open& open, int k,
+                                              std::vector<RowsWithin>& found, Timeline& timeline,
+                                              const ProgressToken& token) {
+    Open left;
+    const bool are_all = k == train_.count - (queries.leaves_out() ? 1 : 0);
+    const std::int64_t all = std::ssize(open), most = queries_at_once(k);
+    for (std::int64_t first = 0; first < all; first += most) {
+        const Open part(open.begin() + first, open.begin() + std::min(first + most, all));
+        const Queries asked = some_of(queries, part);
+        const Results results =
+            index_.search(asked, {.k = k, .vote = false, .token = token.part(first, all)});
+        timeline.add(results.timeline);
+        plan_ = results.plan;
+        const std::vector<double> distances =
+            exact_distances(train_, asked.rows, results.neighbors, measure_, threads_, token.quiet());
+        for (std::size_t q = 0; q < part.size(); ++q) {
+            const auto begin = distances.begin() + static_cast<std::ptrdiff_t>(q) * k;
+            const auto end = std::upper_bound(begin, begin + k, range_);
+            if (end == begin + k && !are_all) {
+                left.push_back(part[q]);
+                continue;
+            }
+            RowsWithin& row = found[part[q]];
+            row.distances.assign(begin, end);
+            for (const Neighbor& one :
+                 results.neighbors.row(static_cast<std::int64_t>(q)).first(at(end - begin)))
+                row.rows.push_back(one.index);
+        }
+    }
+    return left;
+}
+
+void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::vector<RowsWithin>& found,
+                                Timeline& timeline, const ProgressToken& token) {
+    const std::int64_t all = std::ssize(open), most = queries_at_once(max_k);
+    for (std::int64_t first = 0; first < all; first += most) {
+        const Open part(open.begin() + first, open.begin() + std::min(first + most, all));
+        const Queries asked(some_of(queries, part));
+        std::vector<std::vector<std::pair<double, std::uint32_t>>> within(part.size());
+        open_pieces();
+        for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
+            const Rows rows = train_.slice(
+                static_cast<std::int64_t>(piece) * max_k,
+                std::min<std::int64_t>(max_k, train_.count - static_cast<std::int64_t>(piece) * max_k));
+            const Neighbors every = nearest_of(*pieces_[piece], Queries(asked.rows),
+                                               static_cast<int>(rows.count), timeline, token);
+            const std::vector<double> distances =
+                exact_distances(rows, asked.rows, every, measure_, threads_, token);
+            for (std::size_t i = 0; i < distances.size(); ++i) {
+                const std::size_t q = i / at(rows.count);
+                const auto index = static_cast<std::uint32_t>(piece * at(max_k)) + every.rows[i].index;
+                const bool itself = queries.leaves_out() && queries.images[part[q]] == index;
+                if (distances[i] <= range_ && !itself) within[q].emplace_back(distances[i], index);
+            }
+        }
+        for (std::size_t q = 0; q < part.size(); ++q) {
+            std::sort(within[q].begin(), within[q].end());
+            for (const auto& [distance, index] : within[q]) {
+                found[part[q]].rows.push_back(index);
+                found[part[q]].distances.push_back(distance);
+            }
+        }
+    }
+}
+
+void RangeSearch::open_pieces() {
+    for (std::int64_t begin = std::ssize(pieces_) * max_k; begin < train_.count; begin += max_k) {
+        const Rows rows = train_.slice(begin, std::min<std::int64_t>(max_k, train_.count - begin));
+        pieces_.push_back(
+            open_on_cpu(rows, queries_at_once(max_k), static_cast<int>(rows.count), measure_, threads_));
+    }
+}
+
+}  // namespace knn

@@ -1,0 +1,59 @@
+#pragma once
+/// All rows of a training set within a distance of a query, however many they are.
+///
+/// A top-k search with a small k answers most queries: those whose k-th neighbor is farther. The others are searched again with the
+/// largest k that the engine finds, and those that even this does not answer in pieces of the training set with max_k rows, of
+/// which all are found.
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "classifier/index.h"
+
+namespace knn {
+
+/// In order of (distance, index).
+struct RowsWithin {
+    std::vector<std::uint32_t> rows;
+    std::vector<double> distances;  ///< as users see them; exact, as exact_distances gives them
+};
+
+class RangeSearch {
+  public:
+    /// `index` compares its rows as they are, and outlives this. Rows at exactly the distance `range` are within.
+    RangeSearch(const Index& index, double range, int max_k_of_engine, int threads);
+    ~RangeSearch();
+
+    /// The k of the first search among `n` rows.
+    static int first_k(std::int64_t n);
+
+    /// One result for each query. Adds to `timeline`. Throws as Index::search.
+    std::vector<RowsWithin> search(const Queries& queries, Timeline& timeline, const ProgressToken& token);
+
+    /// Of the searches, wall clock.
+    double search_ms() const { return search_ms_; }
+    const Plan& plan() const { return plan_; }
+
+  private:
+    /// Which of the queries are still without an answer.
+    using Open = std::vector<std::uint32_t>;
+
+    Queries some_of(const Queries& queries, const Open& open) const;
+    Open search_nearest(const Queries& queries, const Open& open, int k, std::vector<RowsWithin>& found,
+                        Timeline& timeline, const ProgressToken& token);
+    void search_pieces(const Queries& queries, const Open& open, std::vector<RowsWithin>& found,
+                       Timeline& timeline, const ProgressToken& token);
+    void open_pieces();
+
+    const Index& index_;
+    const Rows& train_;
+    Measure measure_;
+    double range_;
+    int max_k_, threads_;
+    std::vector<std::unique_ptr<DeviceIndex>> pieces_;  ///< of max_k rows, once one is needed
+    double search_ms_ = 0;
+    Plan plan_;
+};
+
+}  // namespace knn
