@@ -22,6 +22,7 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/picture/picture_file.h"
+#include "data/vectors/sets.h"
 
 namespace fs = std::filesystem;
 
@@ -165,6 +166,7 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     data.files = location.files;
     data.extra = location.extra;
     data.n_extra = count_extra(location);
+    data.named_vectors = location.vectors;
     data.synthetic = location.synthetic;
     data.train = copied(training.all, all_indices(training.all.rows.count));
     data.test = copied(test, all_indices(count));
@@ -207,7 +209,7 @@ int classify(const Options& options, Clock::time_point start) {
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
-    const DataLocation location = locate_training(options.data);
+    const DataLocation location = locate_training_data(options.data);
     std::vector<fs::path> inputs = location.inputs();
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());
     for (const PictureSource& picture : sources)

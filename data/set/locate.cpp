@@ -190,6 +190,7 @@ std::vector<fs::path> DataLocation::inputs() const {
     std::vector<fs::path> all = files;
     for (const auto* more : {&pictures, &extra})
         all.insert(all.end(), more->begin(), more->end());
+    std::erase(all, fs::path());  // labels that vectors do not need
     return all;
 }
 

@@ -40,8 +40,10 @@ inline constexpr const char* pictures_name = "pictures";
 struct DataOptions {
     std::string folder;  ///< --data
     std::string train_images, train_labels, test_images,
-        test_labels;    ///< --train-images ... ; each overrides
-    std::string extra;  ///< --extra: a folder with more training images
+        test_labels;           ///< --train-images ... ; each overrides
+    std::string extra;         ///< --extra: a folder with more training images
+    std::string train, test;   ///< files of vectors instead (data/vectors/sets.h)
+    std::string label_column;  ///< of those that are CSV
 };
 
 /// How many times each extra image is in the training set. A few of one hand stand among thousands of others: once, they
@@ -63,6 +65,10 @@ struct DataLocation {
     /// Images and labels that are added to the training set, extra_copies times each, behind all others; else none.
     std::vector<std::filesystem::path> extra;
     bool synthetic = false;
+    /// Files of vectors: those of labels may be empty, or, unless they were named, are used only where the vectors have none.
+    bool vectors = false;
+    bool train_labels_named = false, test_labels_named = false;
+    std::string label_column;
     std::vector<std::string> looked_in;  ///< the folders searched, in order, for `info` and for messages
     /// Skipped folders that have some of the files: "data/mnist: lacks t10k-labels-idx1-ubyte".
     std::vector<std::string> incomplete;
