@@ -35,8 +35,8 @@ ExtraRows::ExtraRows(const Index& index, const TrainingSet& rows, const Progress
     : index_(index), compared_(compared_rows(index)) {
     const Method search = search_of(index.method(), rows.size());
     extra_ = std::make_unique<Index>(
-        rows, search,
-        resolve_on_cpu(search.problem(rows.view(), index.set().size()), available_threads()), token);
+        rows, search, resolve_on_cpu(search.problem(rows.view(), index.set().size()), available_threads()),
+        token);
     const std::span<const std::uint8_t> own = index.training().labels;
     labels_.assign(own.begin(), own.begin() + index.set().size());
     labels_.insert(labels_.end(), rows.labels().begin(), rows.labels().end());
@@ -55,8 +55,9 @@ std::vector<std::int64_t> ExtraRows::join(Results& found, const Rows& queries,
     for (std::int64_t q = 0; q < queries.count; ++q) {
         const auto to = all.row(q);
         const auto end = std::ranges::copy(found.voters(q), to.begin()).out;
-        std::ranges::transform(near.row(q), end,
-                               [&](Neighbor one) { return Neighbor{one.distance, one.index + own}; });
+        std::ranges::transform(near.row(q), end, [&](Neighbor one) {
+            return Neighbor{one.distance, one.index + own};
+        });
         std::inplace_merge(to.begin(), end, to.end());
     }
     const Method& method = index_.method();
@@ -77,7 +78,7 @@ std::vector<std::int64_t> ExtraRows::join(Results& found, const Rows& queries,
         std::vector<Neighbor> digits;
         std::ranges::remove_copy_if(row, std::back_inserter(digits), is_no_digit);
         vote_rows(digits, static_cast<int>(digits.size()), labels_, rule, measure, 1, {&vote, 1});
-        found.confidence_features[at] = confidence_features(digits, labels_, vote, rule, measure);
+        found.confidence_features[at] = confidence_features(row, labels_, vote, rule, measure);
     }
     found.all_voters = std::move(all);
     return no_digits;

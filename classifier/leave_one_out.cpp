@@ -208,7 +208,8 @@ LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token, const 
     if (auto kept = find_sample(index.set(), index.method(), with_drawn)) return std::move(*kept);
     const ComparedRows compared = with_drawn ? extra->compared() : compared_rows(index);
     LeaveOneOut sample = leave_one_out(index, &compared, token, extra);
-    index.set().keep<SampledAnswer>(with_drawn ? Fitted::drawn_sample : Fitted::sample, index.method(), sample);
+    index.set().keep<SampledAnswer>(with_drawn ? Fitted::drawn_sample : Fitted::sample, index.method(),
+                                    sample);
     return sample;
 }
 

@@ -101,7 +101,7 @@ LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, cons
 
 /// The default share of digits that may be lost: digits of new writers are rejected more often than those of the sample, whose
 /// writers have other digits in the training set. docs/classify.md has the figures.
-inline constexpr double usual_loss = 0.004;
+inline constexpr double usual_loss = 0.005;
 
 class Rejection {
   public:

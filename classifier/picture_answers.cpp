@@ -174,11 +174,13 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
         index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.keep_features = true, .token = token});
     std::vector<std::int64_t> no_digits(found.votes.size(), -1);
     if (scorer.extra() != nullptr)
-        no_digits = scorer.extra()->join(found, Rows{rows.data(), std::ssize(found.votes), dim}, token.quiet());
+        no_digits =
+            scorer.extra()->join(found, Rows{rows.data(), std::ssize(found.votes), dim}, token.quiet());
     // The neighbors that people see are images of the training set; extra rows take part in the choice of sizes.
     const Measure measure = index.method().neighbor_measure();
-    const std::vector<std::int64_t> chosen = choose_sizes(
-        images, measure, scorer.extra() != nullptr ? found.all_voters.first(found.neighbors.k) : found.neighbors);
+    const std::vector<std::int64_t> chosen =
+        choose_sizes(images, measure,
+                     scorer.extra() != nullptr ? found.all_voters.first(found.neighbors.k) : found.neighbors);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);

@@ -17,9 +17,9 @@ namespace knn {
 
 /// The training set, and what its own digits look like to one another.
 struct LoadedTraining {
-    TrainingSet set;          ///< the first images, as many as the options want
-    std::string source;       ///< the file of the images, or what else it is
-    Training all;             ///< whatever the options want
+    TrainingSet set;                        ///< the first images, as many as the options want
+    std::string source;                     ///< the file of the images, or what else it is
+    Training all;                           ///< whatever the options want
     std::optional<TrainingSet> drawn = {};  ///< forms that vote beside MNIST (classifier/extra_rows.h)
     LeaveOneOut sample = {};                ///< by fit_for_digits
 };

@@ -119,8 +119,8 @@ TrainingImages load_training(const DataLocation& location, bool use_cache, int t
     if (keeps)
         if (const auto bytes = read_cached(file, key, threads); bytes && show_cached(*bytes, set)) return set;
     show_loaded(std::make_shared<const LabeledImages>(
-             load_training_images(location, std::pmr::get_default_resource(), first)),
-         set);
+                    load_training_images(location, std::pmr::get_default_resource(), first)),
+                set);
     // What changed while it was read belongs to no key.
     if (key_of(location) != key) key.clear();
     const bool whole = std::ssize(set.labels) == set.images.count;
@@ -134,7 +134,8 @@ TrainingImages load_drawn_rows(bool use_cache, int threads) {
     if (use_cache) set.identity = {drawn_edition(), "drawn"};
     const std::string file = "training-drawn";
     if (use_cache)
-        if (const auto bytes = read_cached(file, set.identity.key, threads); bytes && show_cached(*bytes, set))
+        if (const auto bytes = read_cached(file, set.identity.key, threads);
+            bytes && show_cached(*bytes, set))
             return set;
     show_loaded(std::make_shared<const LabeledImages>(drawn_rows()), set);
     if (use_cache) keep(set, file);

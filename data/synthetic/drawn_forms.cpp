@@ -10,7 +10,7 @@ namespace knn {
 namespace {
 
 /// Rows of a form of weight 1: of no digit, of a digit.
-constexpr int rows_of_no_digit = 34, rows_of_digit = 18;
+constexpr int rows_of_no_digit = 34, rows_of_digit = 24;
 
 /// Of the digit that pictures have after their strokes were brought to MNIST's width.
 constexpr PenWidth width_in_pictures{3, 0.3f};
