@@ -4,8 +4,12 @@
 
 namespace knn {
 
-AnswerScorer::AnswerScorer(const Index& index, const LeaveOneOut& sample)
-    : index_(index), compared_(compared_rows(index)), confidence_(sample), rejection_(sample) {}
+AnswerScorer::AnswerScorer(const Index& index, const LeaveOneOut& sample, const ExtraRows* extra)
+    : index_(index),
+      extra_(extra),
+      compared_(extra != nullptr ? extra->compared() : compared_rows(index)),
+      confidence_(sample),
+      rejection_(sample) {}
 
 double AnswerScorer::probability(const Results& found, std::int64_t query) const {
     return confidence_.probability(found.confidence_features[static_cast<std::size_t>(query)]);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "classifier/confidence.h"
+#include "classifier/extra_rows.h"
 #include "classifier/index.h"
 #include "classifier/leave_one_out.h"
 
@@ -18,8 +19,11 @@ struct NoveltyTest {
 
 class AnswerScorer {
   public:
-    /// `sample`: with novelty, of the index's set and method (fitted_sample). The index must outlive this.
-    AnswerScorer(const Index& index, const LeaveOneOut& sample);
+    /// `sample`: with novelty, of the index's set and method (fitted_sample). `extra`: if not null, the rows that vote beside the
+    /// set, also in the sample. The index and they must outlive this.
+    AnswerScorer(const Index& index, const LeaveOneOut& sample, const ExtraRows* extra = nullptr);
+
+    const ExtraRows* extra() const { return extra_; }
 
     // Of query `query` of a search with votes. Thread-safe.
 
@@ -32,6 +36,7 @@ class AnswerScorer {
 
   private:
     const Index& index_;
+    const ExtraRows* extra_;
     ComparedRows compared_;
     Confidence confidence_;
     Rejection rejection_;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "classifier/cholesky.h"
+#include "classifier/extra_rows.h"
 #include "classifier/host.h"
 #include "classifier/vote.h"
 #include "data/core/errors.h"
@@ -137,9 +138,9 @@ double novelty_score(const std::uint8_t* query, const ComparedRows& train,
     double scale = 0;
     for (const Neighbor& neighbor : neighbors) {
         if (train.labels[neighbor.index] != winner) continue;
-        const std::uint8_t* row = train.rows.row(neighbor.index);
+        const std::uint8_t* row = train.row(neighbor.index);
         if (!train.density.empty() && differences.size() < scaling_neighbors)
-            scale += std::log(std::ldexp(double(train.density[neighbor.index]), -density_shift));
+            scale += std::log(std::ldexp(double(train.density_at(neighbor.index)), -density_shift));
         std::vector<std::int16_t>& difference = differences.emplace_back(dim);
         for (std::size_t p = 0; p < dim; ++p)
             difference[p] = static_cast<std::int16_t>(row[p] - query[p]);
@@ -167,13 +168,16 @@ ComparedRows compared_rows(const Index& index) {
             grid_of(used.transform, used.shape), used.labels, index.reranking().density};
 }
 
-LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, const ProgressToken& token) {
+LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, const ProgressToken& token,
+                          const ExtraRows* extra) {
     const Training& training = index.training();
     const Method& method = index.method();
     const std::int64_t n = training.rows.count;
     if (n < min_sampled_images || method.vote.k >= n) return {};
     const std::vector<std::uint32_t> sample = strided_sample(n);
-    const Results found = index.search(Queries::some_of(training.rows, sample), {.token = token});
+    const Queries queries = Queries::some_of(training.rows, sample);
+    Results found = index.search(queries, {.token = token});
+    if (extra != nullptr) extra->join(found, queries.rows, token.quiet());
     LeaveOneOut answers(sample.size());
     const auto answer = [&](std::int64_t q) {
         const auto neighbors = found.neighbors.row(q);
@@ -196,18 +200,20 @@ LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, cons
     return answers;
 }
 
-std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method) {
+std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method, bool with_drawn) {
     const std::int64_t n = std::min(max_sampled_images, set.size());
-    const auto kept = set.find<SampledAnswer>(Fitted::sample, method, n);
+    const auto kept = set.find<SampledAnswer>(with_drawn ? Fitted::drawn_sample : Fitted::sample, method, n);
     if (kept.empty()) return std::nullopt;
     return LeaveOneOut(kept.begin(), kept.end());
 }
 
-LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token) {
-    if (auto kept = find_sample(index.set(), index.method())) return std::move(*kept);
-    const ComparedRows compared = compared_rows(index);
-    LeaveOneOut sample = leave_one_out(index, &compared, token);
-    index.set().keep<SampledAnswer>(Fitted::sample, index.method(), sample);
+LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token, const ExtraRows* extra) {
+    const bool with_drawn = extra != nullptr;
+    if (auto kept = find_sample(index.set(), index.method(), with_drawn)) return std::move(*kept);
+    const ComparedRows compared = with_drawn ? extra->compared() : compared_rows(index);
+    LeaveOneOut sample = leave_one_out(index, &compared, token, extra);
+    index.set().keep<SampledAnswer>(with_drawn ? Fitted::drawn_sample : Fitted::sample, index.method(),
+                                    sample);
     return sample;
 }
 

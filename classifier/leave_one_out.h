@@ -36,6 +36,17 @@ struct ComparedRows {
     FeatureGrid grid;  ///< of rows.dim values
     std::span<const std::uint8_t> labels;
     std::span<const std::uint32_t> density;
+    /// Rows of images rows.count and on (extra_rows.h), whose labels follow the others'.
+    Rows more = {};
+    std::span<const std::uint32_t> density_of_more = {};
+
+    const std::uint8_t* row(std::int64_t i) const {
+        return i < rows.count ? rows.row(i) : more.row(i - rows.count);
+    }
+    std::uint32_t density_at(std::int64_t i) const {
+        return i < rows.count ? density[static_cast<std::size_t>(i)]
+                              : density_of_more[static_cast<std::size_t>(i - rows.count)];
+    }
 };
 
 /// `query`: train.rows.dim bytes. `neighbors`: those that voted, in order, at least one with the label `winner`.
@@ -66,16 +77,20 @@ static_assert(sizeof(SampledAnswer) == sizeof(ConfidenceFeatures) + 24);
 /// Empty if there are too few training images, or not k others.
 using LeaveOneOut = std::vector<SampledAnswer>;
 
-/// That of the index's set and method, with novelty: kept, or searched and kept. Throws as leave_one_out.
-LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token);
-/// The kept one; nothing if there is none.
-std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method);
+class ExtraRows;
+
+/// That of the index's set and method, with novelty: kept, or searched and kept. `extra`: if not null, these rows vote too.
+/// Throws as leave_one_out.
+LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token, const ExtraRows* extra = nullptr);
+/// The kept one; nothing if there is none. `with_drawn`: with the votes of drawn forms.
+std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method, bool with_drawn = false);
 
 /// The rows that the index compares, with the density of its re-ranking.
 ComparedRows compared_rows(const Index& index);
 
 /// With novelty if `compared` is there: the rows that the index compares. Throws as Index::search.
-LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, const ProgressToken& token);
+LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, const ProgressToken& token,
+                          const ExtraRows* extra = nullptr);
 
 // Rejects pictures that are not, or not clearly, a digit, at a given false-rejection rate.
 //
@@ -84,9 +99,9 @@ LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, cons
 // at least as unusual. With the shares u and v, (log u)² + (log v)² is compared with the same of the sample. A digit is
 // rejected if this share, a conformal p-value, is below the false-rejection rate. docs/rejection.md has the figures.
 
-/// The default share of digits that may be lost, a little below 1 %: digits of new writers are rejected more often than
-/// those of the sample, whose writers have other digits in the training set.
-inline constexpr double usual_loss = 0.008;
+/// The default share of digits that may be lost: digits of new writers are rejected more often than those of the sample, whose
+/// writers have other digits in the training set. docs/classify.md has the figures.
+inline constexpr double usual_loss = 0.005;
 
 class Rejection {
   public:

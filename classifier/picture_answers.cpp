@@ -4,6 +4,7 @@
 #include <map>
 
 #include "classifier/vote.h"
+#include "data/synthetic/drawn_forms.h"
 
 namespace knn {
 
@@ -171,8 +172,15 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
     const std::int64_t dim = training.rows.dim;
     Results found =
         index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.keep_features = true, .token = token});
+    std::vector<std::int64_t> no_digits(found.votes.size(), -1);
+    if (scorer.extra() != nullptr)
+        no_digits =
+            scorer.extra()->join(found, Rows{rows.data(), std::ssize(found.votes), dim}, token.quiet());
+    // The neighbors that people see are images of the training set; extra rows take part in the choice of sizes.
+    const Measure measure = index.method().neighbor_measure();
     const std::vector<std::int64_t> chosen =
-        choose_sizes(images, index.method().neighbor_measure(), found.neighbors);
+        choose_sizes(images, measure,
+                     scorer.extra() != nullptr ? found.all_voters.first(found.neighbors.k) : found.neighbors);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);
@@ -188,6 +196,8 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
         digit.vote_share = vote.vote_share;
         digit.p_value = test.p_value;
         digit.reason = std::move(test.reason);
+        if (const std::int64_t row = no_digits[static_cast<std::size_t>(chosen[i])]; loss && row >= 0)
+            digit.reason = std::string("like ") + form_of_row(row).name + ": nearer to it than to any digit";
         (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
     }
     found.features = {};  // its rows may be those above

@@ -11,6 +11,7 @@
 #include "cpu/transform/transform.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
+#include "data/synthetic/drawn_forms.h"
 
 namespace knn {
 
@@ -79,7 +80,8 @@ std::string settings_of(Fitted what, Method method) {
         method.vote = {};
         method.rerank.candidates = RerankSpec().candidates;
     }
-    return method_text(method) + "density " + std::to_string(int{method.rerank.density});
+    const std::string drawn = what == Fitted::drawn_sample ? ' ' + drawn_edition() : "";
+    return method_text(method) + "density " + std::to_string(int{method.rerank.density}) + drawn;
 }
 
 }  // namespace

@@ -15,10 +15,11 @@
 namespace knn {
 
 /// What is fitted, as its files in the cache are called.
-enum class Fitted { features, descriptors, density, spread, sample, confidence };
+enum class Fitted { features, descriptors, density, spread, sample, confidence, drawn_sample };
 template <>
 struct Names<Fitted> {
-    static constexpr std::array list{"features", "descriptors", "density", "spread", "sample", "confidence"};
+    static constexpr std::array list{"features", "descriptors", "density",     "spread",
+                                     "sample",   "confidence",  "drawn-sample"};
 };
 
 /// A fitted transform and the features of the images that it was fitted on.

@@ -103,7 +103,7 @@ MUTATIONS = [
     # Synthetic digits.
     ("data/synthetic/synthetic.cpp", synthetic, "draw_set(options.seed, 1,", "draw_set(options.seed, 0,"),
     ("data/synthetic/synthetic.cpp", synthetic, "(left -= way.weight) < 0", "(left -= way.weight) <= 0"),
-    ("data/synthetic/synthetic.cpp", synthetic, "count * (w + 1) / workers", "(count * (w + 1) - 1) / workers"),
+    ("data/synthetic/handwriting.cpp", synthetic, "count * (w + 1) / workers", "(count * (w + 1) - 1) / workers"),
     ("data/synthetic/pen.cpp", synthetic, "ink * 255 + 0.5f", "ink * 255"),
     # Pictures and other files.
     ("data/picture/picture_header.cpp", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),

@@ -61,7 +61,7 @@ std::vector<Option> picture_options(Options& o) {
          "and the confusion matrix"},
         {"classify draw serve", "--reject", once("SHARE", c.reject, parse_reject),
          "a picture unlike the training images, or between two classes, gets ? and the reason; SHARE is the "
-         "part of real digits that this may reject, such as 0.5%, at most 50%; auto (default): 0.8%; off: "
+         "part of real digits that this may reject, such as 0.5%, at most 50%; auto (default): 0.5%; off: "
          "always a digit"},
     };
 }

@@ -18,18 +18,29 @@ constexpr std::int64_t few_digits = 1000;
 /// Of more training images a fit takes seconds.
 constexpr std::int64_t few_images = 10'000;
 
+bool is_all_fitted(const LoadedTraining& training, const Method& method) {
+    return is_fitted(training.set, method) &&
+           (!training.drawn || ExtraRows::are_fitted(*training.drawn, method));
+}
+
 /// What is fitted to the training set comes from the cache, or is fitted on the CPU and kept there.
-LeaveOneOut fit(const TrainingSet& set, const Options& options, int threads) {
+LeaveOneOut fit(const LoadedTraining& training, const Options& options, int threads) {
+    const TrainingSet& set = training.set;
     const Method& method = options.method;
-    if (auto kept = find_sample(set, method); kept && is_fitted(set, method)) return std::move(*kept);
+    const bool is_all = is_all_fitted(training, method);
+    if (auto kept = find_sample(set, method, training.drawn.has_value()); kept && is_all)
+        return std::move(*kept);
     const bool samples = set.size() >= min_sampled_images && method.vote.k < set.size();
-    if (!samples && is_fitted(set, method)) return {};
+    if (!samples && is_all) return {};
     if (!is_fitted(set, method) && set.size() > few_images)
         note("fitting the re-ranking to the training set" +
                  std::string(set.is_cached() ? ", once unless it changes" : ""),
              options.output);
     const Problem problem = method.problem(set.view(), std::ssize(strided_sample(set.size())));
-    return fitted_sample(Index(set, method, resolve_on_cpu(problem, threads), stoppable()), stoppable());
+    const Index index(set, method, resolve_on_cpu(problem, threads), stoppable());
+    const auto extra =
+        training.drawn ? std::make_unique<ExtraRows>(index, *training.drawn, stoppable()) : nullptr;
+    return fitted_sample(index, stoppable(), extra.get());
 }
 
 Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std::int64_t n_query) {
@@ -76,8 +87,14 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
         throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
                         std::to_string(shape.cols) +
                         "; expected 28x28 pixels, as pictures are scaled to these");
+    if (options.first.train == 0 && ExtraRows::suit(options.method) && is_mnist(read.labels)) {
+        const TrainingImages drawn = load_drawn_rows(!options.no_cache, threads);
+        training.drawn.emplace(Training{drawn.images, drawn.labels, drawn.shape}, drawn.identity,
+                               drawn.owner);
+    }
     // What an earlier run has fitted is read while the pictures are; what is missing waits until there is a digit.
-    if (find_sample(training.set, options.method) && is_fitted(training.set, options.method))
+    if (find_sample(training.set, options.method, training.drawn.has_value()) &&
+        is_all_fitted(training, options.method))
         fit_for_digits(training, options, threads);
     return training;
 }
@@ -85,7 +102,7 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
 void fit_for_digits(LoadedTraining& training, const Options& options, int threads) {
     Timeline timeline;
     training.set.features(options.method.transform, threads, &stop_flag(), timeline);
-    training.sample = fit(training.set, options, threads);
+    training.sample = fit(training, options, threads);
 }
 
 void check_for_digits(const LoadedTraining& training, const Options& options) {
@@ -94,7 +111,8 @@ void check_for_digits(const LoadedTraining& training, const Options& options) {
 
 DigitSearch::DigitSearch(const LoadedTraining& training, const Options& options, std::int64_t n_query)
     : index_(training.set, options.method, resolve_for_digits(training.set, options, n_query)),
-      scorer_(index_, training.sample),
+      extra_(training.drawn ? std::make_unique<ExtraRows>(index_, *training.drawn, stoppable()) : nullptr),
+      scorer_(index_, training.sample, extra_.get()),
       loss_(options.classify.reject) {}
 
 Results DigitSearch::answer(std::span<Answer* const> digits, const ProgressToken& token) const {

@@ -1,12 +1,14 @@
 #pragma once
 /// Digits in pictures, answered by a training set and what is fitted to it: for `classify` and `draw`.
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "app/cli/options.h"
 #include "app/commands/loading.h"
 #include "classifier/answer_scorer.h"
+#include "classifier/extra_rows.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
 #include "data/set/locate.h"
@@ -15,10 +17,11 @@ namespace knn {
 
 /// The training set, and what its own digits look like to one another.
 struct LoadedTraining {
-    TrainingSet set;          ///< the first images, as many as the options want
-    std::string source;       ///< the file of the images, or what else it is
-    Training all;             ///< whatever the options want
-    LeaveOneOut sample = {};  ///< by fit_for_digits
+    TrainingSet set;                        ///< the first images, as many as the options want
+    std::string source;                     ///< the file of the images, or what else it is
+    Training all;                           ///< whatever the options want
+    std::optional<TrainingSet> drawn = {};  ///< forms that vote beside MNIST (classifier/extra_rows.h)
+    LeaveOneOut sample = {};                ///< by fit_for_digits
 };
 
 /// Reads the training set, from the cache where that is faster. Throws DataError, UsageError, Interrupted.
@@ -42,6 +45,7 @@ class DigitSearch {
 
   private:
     Index index_;
+    std::unique_ptr<ExtraRows> extra_;  ///< null: none
     AnswerScorer scorer_;
     std::optional<double> loss_;  ///< the share of digits that may be rejected; none: nothing is
 };

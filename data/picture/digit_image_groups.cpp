@@ -52,14 +52,19 @@ void join(Group& group, const Part& part) {
     group.mass += part.mass;
 }
 
-double reached_by_half(std::vector<Part> parts, double (*value)(const Part& part)) {
+double reached_by(std::vector<Part> parts, double share, double (*value)(const Part& part)) {
     std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) { return value(a) > value(b); });
     double total = 0, so_far = 0;
     for (const Part& part : parts)
         total += part.mass;
     for (const Part& part : parts)
-        if ((so_far += part.mass) >= total / 2) return value(part);
+        if ((so_far += part.mass) >= share * total) return value(part);
     return 0;
+}
+
+void erase_faint(std::vector<Part>& parts) {
+    const double dark = reached_by(parts, 0.2, [](const Part& part) { return part.peak; });
+    std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });
 }
 
 bool is_stroke(const Part& part) {
@@ -70,6 +75,14 @@ bool is_border(const Part& part, cv::Size size) {
     const bool along = part.box.width > 0.9 * size.width || part.box.height > 0.9 * size.height;
     return part.edges > 0.5 * size_of(part.box) ||
            (along && part.edges > 0 && part.pen < 0.02 * size_of(part.box));
+}
+
+/// Whether ink along one side of the picture is a digit that is cut there: it reaches far from that side, with strokes.
+bool is_cut_digit(const Part& part, cv::Size size) {
+    const int sides = (part.box.x == 0) + (part.box.y == 0) + (part.box.br().x == size.width) +
+                      (part.box.br().y == size.height);
+    return sides == 1 && part.pen < 0.2 * size_of(part.box) &&
+           std::min(part.box.width, part.box.height) > 0.5 * size_of(part.box);
 }
 
 Group one_group(const Parts& found, cv::Size size, std::string& refused) {
@@ -106,7 +119,7 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
         others += part.mass > 0.2 * group.mass;
     }
     rest -= group.mass;
-    if (is_border(parts.front(), size))
+    if (is_border(parts.front(), size) && !is_cut_digit(parts.front(), size))
         refused = "all ink lies along the picture's border: a digit needs paper around it";
     else if (!is_stroke(parts.front()))
         refused = "there are no pen strokes in the picture";
@@ -171,8 +184,7 @@ std::vector<Group> all_groups(const Page& page) {
             part.box.height < largest * usual && !on_edge(part))
             parts.push_back(part);
     }
-    const double dark = reached_by_half(parts, [](const Part& part) { return part.peak; });
-    std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });
+    erase_faint(parts);
     std::sort(parts.begin(), parts.end(),
               [](const Part& a, const Part& b) { return size_of(a.box) > size_of(b.box); });
     std::vector<Group> groups;

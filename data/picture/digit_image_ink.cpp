@@ -188,7 +188,8 @@ double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = 
         if (held < 4) strokes.push_back(part);
     }
     if (strokes.empty()) return inner ? usual_height(parts, size, false) : 0;
-    return reached_by_half(strokes, [](const Part& part) { return double(part.box.height); });
+    erase_faint(strokes);
+    return reached_by(strokes, 0.5, [](const Part& part) { return double(part.box.height); });
 }
 
 /// The slope of long horizontal lines, degrees, positive if they fall to the right; 0 if there are none.

@@ -158,6 +158,25 @@ bool is_stroke_of_digit(const Line& line, const cv::Rect& rest, int width) {
     return rest.empty() || rest.x - left <= margin || right - rest.br().x <= margin;
 }
 
+/// Erases rules along the upper and the lower border, as thick as they may be, that a crop of a form has kept of its box:
+/// rows of ink from side to side with paper next to them. A bar of a digit that is cropped as tightly has its stroke there.
+void erase_border_rules(cv::Mat& mask) {
+    const int reach = int(0.15 * mask.rows);
+    const auto share = [&](int y) { return double(cv::countNonZero(mask.row(y))) / mask.cols; };
+    for (const bool from_top : {true, false}) {
+        const auto row = [&](int i) { return from_top ? i : mask.rows - 1 - i; };
+        int begin = 0;
+        while (begin < reach && share(row(begin)) < 0.97)
+            ++begin;
+        int end = begin;
+        while (end < reach && share(row(end)) > 0.1)
+            ++end;
+        if (begin < end && end < reach)
+            for (int i = 0; i < end; ++i)
+                mask.row(row(i)).setTo(0);
+    }
+}
+
 LineRule rule_of_picture(cv::Size size) {
     return {std::max(12, size.width / 25),
             int(0.006 * size.height) + 2,
@@ -169,6 +188,10 @@ LineRule rule_of_picture(cv::Size size) {
 
 /// Erases lines across the picture, as in notebooks; returns the erased pixels.
 cv::Mat erase_ruled_lines(cv::Mat& mask) {
+    erase_border_rules(mask);
+    cv::Mat turned_mask = mask.t();
+    erase_border_rules(turned_mask);
+    mask = turned_mask.t();
     Lines lines(mask, rule_of_picture(mask.size()), rule_of_picture(cv::Size(mask.rows, mask.cols)));
     cv::Mat rest = mask.clone();
     cv::Mat erased = lines.erase(rest);

@@ -90,8 +90,10 @@ bool may_be_one(const Group& left, const Group& right, double usual);
 void join(Group& group, const Part& part);
 /// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
 void sort_into_rows(std::vector<Group>& groups);
-/// The value that half of the ink of these parts reaches; 0 if there are none.
-double reached_by_half(std::vector<Part> parts, double (*value)(const Part& part));
+/// The value that a share of the ink of these parts reaches; 0 if there are none.
+double reached_by(std::vector<Part> parts, double share, double (*value)(const Part& part));
+/// Removes what is much fainter than the pen, such as print from the other side, of which there may be more than of the pen.
+void erase_faint(std::vector<Part>& parts);
 /// Whether a part is a long thin stroke; a table's corner, a thumb or a stain are not.
 bool is_stroke(const Part& part);
 /// Whether a part runs along the picture's border, as the edge of a page does; a digit only touches it.

@@ -1,6 +1,7 @@
 #include "data/set/training.h"
 
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <array>
 #include <cstdio>
@@ -8,6 +9,8 @@
 #include <fstream>
 #include <functional>
 #include <utility>
+
+#include "data/synthetic/drawn_forms.h"
 
 namespace knn {
 
@@ -85,6 +88,14 @@ void keep(const TrainingImages& set, const std::string& name) {
     write_cached(name, set.identity.key, pieces);
 }
 
+/// Shows images that were read or drawn.
+void show_loaded(std::shared_ptr<const LabeledImages> loaded, TrainingImages& set) {
+    set.images = loaded->images();
+    set.labels = loaded->labels.span();
+    set.shape = loaded->shape();
+    set.owner = std::move(loaded);
+}
+
 }  // namespace
 
 bool show_cached(const CachedBytes& bytes, TrainingImages& set) {
@@ -122,17 +133,35 @@ TrainingImages load_training(const DataLocation& location, bool use_cache, int t
     const bool keeps = !key.empty() && !is_part && (location.synthetic || is_gzip(location.files[0]));
     if (keeps)
         if (const auto bytes = read_cached(file, key, threads); bytes && show_cached(*bytes, set)) return set;
-    const auto loaded = std::make_shared<const LabeledImages>(
-        load_training_images(location, std::pmr::get_default_resource(), first));
-    set.owner = loaded;
-    set.images = loaded->images();
-    set.labels = loaded->labels.span();
-    set.shape = loaded->shape();
+    show_loaded(std::make_shared<const LabeledImages>(
+                    load_training_images(location, std::pmr::get_default_resource(), first)),
+                set);
     // What changed while it was read belongs to no key.
     if (key_of(location) != key) key.clear();
     const bool whole = std::ssize(set.labels) == set.images.count;
     if (keeps && whole && !key.empty()) keep(set, file);
     return set;
+}
+
+TrainingImages load_drawn_rows(bool use_cache, int threads) {
+    TrainingImages set;
+    set.source = "drawn forms";
+    if (use_cache) set.identity = {drawn_edition(), "drawn"};
+    const std::string file = "training-drawn";
+    if (use_cache)
+        if (const auto bytes = read_cached(file, set.identity.key, threads);
+            bytes && show_cached(*bytes, set))
+            return set;
+    show_loaded(std::make_shared<const LabeledImages>(drawn_rows()), set);
+    if (use_cache) keep(set, file);
+    return set;
+}
+
+bool is_mnist(std::span<const std::uint8_t> labels) {
+    // Their file begins with its kind and their number.
+    constexpr std::uint8_t head[] = {0, 0, 8, 1, 0, 0, 0xea, 0x60};
+    return labels.size() == 60'000 &&
+           crc32_z(crc32_z(0, head, sizeof head), labels.data(), labels.size()) == mnist_files[1].crc32;
 }
 
 }  // namespace knn

@@ -37,6 +37,12 @@ struct TrainingImages {
 TrainingImages load_training(const DataLocation& location, bool use_cache, int threads,
                              std::int64_t first = 0);
 
+/// The rows that are drawn for pictures (data/synthetic/drawn_forms.h), from the cache if they are there, else drawn and kept.
+TrainingImages load_drawn_rows(bool use_cache, int threads);
+
+/// Whether these are the labels of MNIST's training images.
+bool is_mnist(std::span<const std::uint8_t> labels);
+
 /// Whether cached bytes are a training set; then `set` shows them.
 bool show_cached(const CachedBytes& bytes, TrainingImages& set);
 

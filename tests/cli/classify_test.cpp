@@ -164,7 +164,7 @@ TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
         before = rejected;
     }
     CHECK(before > 10);
-    CHECK(digits.answers("--reject auto in") == digits.answers("--reject 0.8% in"));
+    CHECK(digits.answers("--reject auto in") == digits.answers("--reject 0.5% in"));
 }
 
 TEST_CASE("the explanation of one picture also shows candidates before re-ranking and what moved") {
