@@ -114,6 +114,7 @@ Evaluation scored(const Index& index, Results found, const Dataset& data) {
     found.timeline = std::move(whole);
     found.search_ms += index.open_ms();
     evaluation.score = score(found.votes, data.test.labels.span().first(found.votes.size()), data.labels);
+    evaluation.score.classes = data.classes;
     evaluation.found = std::move(found);
     return evaluation;
 }

@@ -38,6 +38,11 @@ struct Score {
     double accuracy_low = 0, accuracy_high = 0;        ///< 95 % Wilson score interval
     std::vector<std::vector<std::int64_t>> confusion;  ///< [true][predicted]
     std::vector<ClassScore> per_class;
+    std::vector<std::string> classes = {};  ///< names, by label; empty: the labels are numbers
+
+    std::string class_name(int label) const {
+        return classes.empty() ? std::to_string(label) : classes[static_cast<std::size_t>(label)];
+    }
 };
 Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
             std::span<const std::uint8_t> labels);

@@ -16,11 +16,12 @@ Indices all_indices(std::int64_t n) {
 }
 
 LabeledImages copied(const Training& training, std::span<const std::uint32_t> images) {
-    const auto dim = static_cast<std::size_t>(training.rows.dim);
-    LabeledImages copy{std::ssize(images), training.shape.rows, training.shape.cols,
-                       Bytes(images.size() * dim), Bytes(images.size())};
+    const auto row_bytes = static_cast<std::size_t>(training.rows.row_bytes());
+    LabeledImages copy{std::ssize(images),   training.shape.rows,
+                       training.shape.cols,  Bytes(images.size() * row_bytes),
+                       Bytes(images.size()), training.rows.type};
     for (std::size_t i = 0; i < images.size(); ++i) {
-        std::copy_n(training.rows.row(images[i]), dim, copy.pixels.data() + i * dim);
+        std::copy_n(training.rows.row(images[i]), row_bytes, copy.pixels.data() + i * row_bytes);
         copy.labels.data()[i] = training.labels[images[i]];
     }
     return copy;

@@ -40,7 +40,8 @@ std::vector<RowsWithin> RangeSearch::search(const Queries& queries, Timeline& ti
     Open open(found.size());
     std::iota(open.begin(), open.end(), 0U);
     const std::int64_t candidates = train_.count - (queries.leaves_out() ? 1 : 0);
-    const int first = first_k(candidates), most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_));
+    const int first = first_k(candidates),
+              most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_));
     const auto start = Clock::now();
     open = search_nearest(queries, open, first, found, timeline, token);
     if (first < most) open = search_nearest(queries, open, most, found, timeline, token.quiet());
@@ -88,7 +89,8 @@ RangeSearch::Open RangeSearch::search_nearest(const Queries& queries, const Open
             }
             RowsWithin& row = found[part[q]];
             row.distances.assign(begin, end);
-            for (const Neighbor& one : results.neighbors.row(static_cast<std::int64_t>(q)).first(at(end - begin)))
+            for (const Neighbor& one :
+                 results.neighbors.row(static_cast<std::int64_t>(q)).first(at(end - begin)))
                 row.rows.push_back(one.index);
         }
     }
@@ -104,9 +106,9 @@ void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::v
         std::vector<std::vector<std::pair<double, std::uint32_t>>> within(part.size());
         open_pieces();
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-            const Rows rows = train_.slice(static_cast<std::int64_t>(piece) * max_k,
-                                           std::min<std::int64_t>(
-                                               max_k, train_.count - static_cast<std::int64_t>(piece) * max_k));
+            const Rows rows = train_.slice(
+                static_cast<std::int64_t>(piece) * max_k,
+                std::min<std::int64_t>(max_k, train_.count - static_cast<std::int64_t>(piece) * max_k));
             const Neighbors every = nearest_of(*pieces_[piece], Queries(asked.rows),
                                                static_cast<int>(rows.count), timeline, token);
             const std::vector<double> distances =

@@ -151,9 +151,8 @@ Sharded::Sharded(const Engine& engine, const Training& training, const Measure& 
         shard.plan.devices.clear();
         shard.plan.threads = std::max(plan.threads / static_cast<int>(devices), 1);
         const bool transforms = training.transform != nullptr;
-        const std::int64_t parts =
-            n_parts(plan, own.count,
-                    transforms ? training.transform->row_bytes_out() : training.rows.row_bytes());
+        const std::int64_t parts = n_parts(
+            plan, own.count, transforms ? training.transform->row_bytes_out() : training.rows.row_bytes());
         for (std::int64_t p = 0; p < parts; ++p)
             shard.parts.push_back(make_part(training, part_of(own, parts, p), shard.plan.threads, timeline));
         shards_.push_back(std::move(shard));

@@ -8,6 +8,7 @@ metric = "powers of*,cosine:*,votes by distance*"
 idx = "idx:*"
 load = "load:*,checksums:*"
 locate = "locate:*,dataset_files:*"
+vectors = "vector files:*,npy:*,csv:*,labels:*,vectors:*"
 cache = ("what is kept*,what was not used*,a damaged or*,several writers*,no folder to keep*,a training set*,"
          "plain files*")
 synthetic = "synthetic:*,skeletons:*,pen:*"
@@ -77,7 +78,11 @@ MUTATIONS = [
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
     ("data/set/load.cpp", load, "train.shape() != test.shape()",
      "train.shape().cols != test.shape().cols"),
-    ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
+    ("data/core/dataset.h", load, "{&data.train, &data.test}", "{&data.train}"),
+    ("data/vectors/content.cpp", vectors, "if (is_exact() && size < *available)", "if (false)"),
+    ("data/vectors/csv.cpp", vectors, "if (column != columns_.size())", "if (column > columns_.size())"),
+    ("data/vectors/npy.cpp", vectors, "if (header.fortran_order)", "if (false)"),
+    ("data/vectors/vectors.cpp", vectors, "a == float64 || b == float64", "a == float64"),
     ("data/set/load.cpp", load, " &&\n                          crc32[1][0] == mnist_files[2].crc32 &&"
      " crc32[1][1] == mnist_files[3].crc32;", ";"),
     ("data/set/locate.cpp", locate, "if (fs::is_regular_file(file", "if (fs::exists(file"),

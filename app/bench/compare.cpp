@@ -203,8 +203,13 @@ void run_compare(BenchRun& run) {
     run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) +
                (run.several().empty() ? 1 : 3) * n_ways);
     run.prepare(work);
-    compare_on_gpu(run, work, k);
-    compare_on_cpu(run, work, k);
+    if (work.train.are_bytes()) {
+        compare_on_gpu(run, work, k);
+        compare_on_cpu(run, work, k);
+    } else {
+        run.report.leave_out("kernels and serial programs",
+                             "they compare bytes, and these rows are not uint8");
+    }
     compare_engines(run, work, k);
     compare_spread(run, work, k);
     compare_kernels(run, work, k);

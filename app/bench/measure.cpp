@@ -67,6 +67,7 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     report.checked =
         (work.checked.empty() ? std::string("every answer") : with_commas(max_checked) + " of the answers") +
         " against the CPU engine";
+    if (!work.train.are_bytes()) return;
     Plan serial;
     if (cpu::configure_serial(work.problem(k), serial)) return;
     report.checked += ", which agrees with nth_element on a sample of queries";

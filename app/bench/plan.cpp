@@ -10,7 +10,8 @@ namespace knn {
 
 namespace {
 
-constexpr const char* files[] = {"data", "train-images", "train-labels", "test-images", "test-labels"};
+constexpr const char* files[] = {"data",         "train",       "test",       "train-images",
+                                 "train-labels", "test-images", "test-labels"};
 
 void refuse_if(bool wrong, const std::string& text) {
     if (wrong) throw UsageError(text);

@@ -9,6 +9,7 @@
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "data/core/format.h"
+#include "data/vectors/sets.h"
 
 namespace knn {
 
@@ -149,8 +150,8 @@ void BenchRun::not_run(const std::string& part, const std::vector<std::string>& 
 
 int bench(const Options& options, Clock::time_point) {
     check_bench_options(options);
-    check_outputs(output_places(options),
-                  uses_data_set(options) ? locate(options.data).files : std::vector<std::filesystem::path>());
+    check_outputs(output_places(options), uses_data_set(options) ? named_files(locate_data(options.data))
+                                                                 : std::vector<std::filesystem::path>());
     const BenchReport report = measured(options);
     const std::string& plot = options.bench.plot;
     const bool nothing_to_draw = report.panels.empty();

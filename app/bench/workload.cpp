@@ -8,6 +8,7 @@
 #include "classifier/vote.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/vectors/sets.h"
 
 namespace knn {
 
@@ -81,7 +82,7 @@ std::int64_t Workload::count_right(const Neighbors& found) const {
 /// the training set.
 std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
     std::vector<std::uint32_t> row(static_cast<std::size_t>(train.count));
-    if (measure.metric == Metric::l2) {
+    if (measure.metric == Metric::l2 && train.are_bytes()) {
         cpu::serial_distances(train, query.row(of_query), row);
         if (leave_one_out) row[static_cast<std::size_t>(of_query)] = excluded_distance;
         return row;
@@ -102,9 +103,13 @@ Workload load_workload(BenchRun& run, int largest_k) {
     Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, largest_k,
                   1);  // empty without --dim
     if (bench.dim == 0) {
-        const DataLocation location = locate(options.data);
+        const DataLocation location = locate_data(options.data);
         work.memory = host_memory(first_engine(run.has_gpu()), run.gpu());
-        work.dataset = load(location, work.memory->resource());
+        work.dataset = load_data(location, {.threads = threads_or_all(options.request.threads),
+                                            .free_bytes = available_bytes(),
+                                            .memory = work.memory->resource()});
+        if (!bench.which.empty() && bench.which != "graph" && !work.dataset.are_images())
+            throw DataError(not_images(work.dataset) + " for --case " + bench.which);
         work.memory->pin();
         note(data_notice(location));
         const LabeledImages &train = work.dataset.train, &test = work.dataset.test;
@@ -113,11 +118,12 @@ Workload load_workload(BenchRun& run, int largest_k) {
         work.labels = train.labels.span().first(static_cast<std::size_t>(work.train.count));
         work.text = work.dataset.name + ": ";
     }
-    work.measure = options.method.measure;
+    work.measure = measure_of(options.method.measure, work.train.type);
     const Problem problem = work.problem(largest_k);
     if (const UnsupportedReason refusal = refuse_problem(problem)) throw UsageError(*refusal);
-    work.text += with_commas(problem.n_train) + " training and " + counted(problem.n_query, "test image") +
-                 " of " + counted(problem.dim, "pixel");
+    const std::string row = row_noun(work.dataset);
+    work.text += with_commas(problem.n_train) + " training and " + counted(problem.n_query, "test " + row) +
+                 " of " + size_words(work);
     return work;
 }
 
@@ -125,9 +131,13 @@ std::string metric_words(const Measure& measure) {
     return measure.metric == Metric::l2 ? "" : ", metric " + metric_text(measure);
 }
 
+std::string size_words(const Workload& work) {
+    return work.dataset.are_images() ? counted(work.train.dim, "pixel") : row_text(work.dataset);
+}
+
 std::string training_words(const Workload& work) {
-    return work.dataset.name + ": " + counted(work.train.count, "training image") + " of " +
-           counted(work.train.dim, "pixel");
+    return work.dataset.name + ": " + counted(work.train.count, "training " + row_noun(work.dataset)) +
+           " of " + size_words(work);
 }
 
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t index) {

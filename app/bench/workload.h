@@ -24,7 +24,7 @@ struct Workload {
 
     /// Else its distances are random, and only selections can be measured.
     bool has_images() const { return train.pixels != nullptr; }
-    Problem problem(int k) const { return {train.count, query.count, train.dim, k, measure}; }
+    Problem problem(int k) const { return {train.count, query.count, train.dim, k, measure, train.type}; }
     Training training() const { return {train, labels}; }
 
     /// The first n queries.
@@ -77,6 +77,9 @@ Workload load_workload(BenchRun& run, int largest_k);
 
 /// The metric in a title: ", metric cosine", ", metric lp with p = 3"; empty for l2.
 std::string metric_words(const Measure& measure);
+
+/// The size of its rows: "784 pixels", "4 float64 columns".
+std::string size_words(const Workload& work);
 
 /// "MNIST: 60,000 training images of 784 pixels".
 std::string training_words(const Workload& work);

@@ -157,7 +157,8 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     for (const std::string& word : words)
         if (word.starts_with("--=")) explain_unknown(word, known);
     const auto values = parse_words(words, known);
-    options.method = parse_method(command.method, options);
+    const bool vectors = values.contains("train") && command.vector_method != nullptr;
+    options.method = parse_method(vectors ? command.vector_method : command.method, options);
     for (const Option& option : known) {  // --method comes first, then what replaces its parts
         const auto given = values.find(option.key());
         if (given == values.end()) continue;

@@ -22,8 +22,9 @@ struct Command {
     UnderMpirun under_mpirun = UnderMpirun::refused;
     const char* operands = nullptr;  ///< what else it takes, for the usage line; these go to `take_operands`
     void (*take_operands)(std::vector<std::string> operands, Options& options) = nullptr;
-    const char* more_help = "";  ///< after the options
-    const char* method = "raw";  ///< --method if it is not given
+    const char* more_help = "";           ///< after the options
+    const char* method = "raw";           ///< --method if it is not given
+    const char* vector_method = nullptr;  ///< the same with --train, if it is another
 };
 /// All commands (app/commands/table.cpp).
 std::span<const Command> commands();
@@ -39,6 +40,7 @@ int condense(const Options& options, Clock::time_point start);
 int audit(const Options& options, Clock::time_point start);
 int tune(const Options& options, Clock::time_point start);
 int compare(const Options& options, Clock::time_point start);
+int generate(const Options& options, Clock::time_point start);
 int info(const Options& options, Clock::time_point start);
 
 /// What the command line asks for. Cannot be copied or moved: the parser keeps references to `options`.

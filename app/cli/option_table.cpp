@@ -1,10 +1,13 @@
 #include "app/cli/option_table.h"
 
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include "app/cli/option_kinds.h"
+#include "data/core/problem.h"
 #include "data/set/locate.h"
+#include "data/vectors/vectors.h"
 
 namespace knn {
 
@@ -23,6 +26,17 @@ std::optional<double> parse_reject(Text option, Text value) {
         throw UsageError(as_given(option, value) +
                          ": neither a percentage such as 0.5% nor a name; expected auto or off");
     return parse_number(option, value, 0, most, "percent of digits", "%") / 100;
+}
+
+ElementType parse_written_type(Text option, Text value) {
+    const std::vector<std::string> names = {"uint8", "float32", "float64"};
+    return *named<ElementType>(names[parse_name(option, value, names)]);
+}
+
+std::string parse_label_column(Text option, Text value) {
+    if (value.empty())
+        throw UsageError(as_given(option, value) + ": is empty; expected a name, a number from 1, or none");
+    return value;
 }
 
 /// The beginning of the names of two files.
@@ -101,10 +115,14 @@ std::vector<Option> data_options(Options& o) {
     DataOptions& d = o.data;
     constexpr const char* all = "evaluate classify draw view bench graph condense audit tune compare info";
     constexpr const char* with_test_set = "evaluate view bench audit compare info";
+    constexpr const char* all_searching =
+        "evaluate classify draw view bench graph condense audit tune compare";
+    constexpr const char* with_vector_tests = "evaluate view bench audit compare";
     NeighborsOptions& n = o.neighbors;
     return {
         {"neighbors", "--train", input("FILE", n.train),
-         "the vectors among which neighbors are found: IDX, NPY, CSV, fvecs, bvecs, ivecs, fbin, u8bin, i8bin "
+         "the vectors among which neighbors are found: IDX, NPY, CSV, fvecs, bvecs, ivecs, fbin, u8bin, "
+         "i8bin "
          "or ibin; plain or .gz"},
         {"neighbors", "--queries", input("FILE", n.queries),
          "the vectors whose neighbors are found (default: each of --train)"},
@@ -117,10 +135,47 @@ std::vector<Option> data_options(Options& o) {
         {all, "--data", input("DIR", d.folder),
          "folder with the four IDX files, each plain or .gz; default: $MNIST_KNN_DATA, then data/mnist, then "
          "the user's data folder; if none is found: built-in synthetic digits"},
-        {all, "--train-images", input("FILE", d.train_images), "the training images, by name"},
+        {all, "--train-images", input("FILE", d.train_images), "the training images, by name; an IDX file"},
         {all, "--train-labels", input("FILE", d.train_labels), "their labels"},
+        {all_searching, "--train", input("FILE", d.train),
+         "training vectors of any kind instead of a folder of images; IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, "
+         ".fbin, .u8bin, .i8bin or "
+         ".ibin, plain or gzip; their labels: --train-labels, --label-column, or a file such as "
+         "train-labels.npy beside train.npy"},
+        {with_vector_tests, "--test", input("FILE", d.test),
+         "test vectors of the same columns; labels likewise"},
+        {all_searching, "--label-column", once("C", d.label_column, parse_label_column),
+         "the column of a CSV that has labels; a name of its header, a number from 1, or none; default: the "
+         "one called label or class"},
         {with_test_set, "--test-images", input("FILE", d.test_images), "the test images"},
         {with_test_set, "--test-labels", input("FILE", d.test_labels), "their labels"},
+    };
+}
+
+std::vector<Option> generate_options(Options& o) {
+    GenerateSettings& g = o.generate.settings;
+    constexpr std::int64_t max_rows = std::numeric_limits<std::uint32_t>::max();
+    OptionValue out = output(o.generate.out);
+    out.beside = [](Text file) { return labels_beside(file).string(); };
+    return {
+        {"generate", "--kind", choice(g.kind),
+         "clusters (default), uniform or singh; singh: three decimals from 0 to 1, one class after the "
+         "other, as in the paper of 2014"},
+        {"generate", "--n", number(g.n, 1, max_rows), "rows (default 10000)"},
+        {"generate", "--dim", number(g.dim, 1, max_columns), "columns (default 64)"},
+        {"generate", "--clusters", number(g.clusters, 1, 256), "classes (default 10)"},
+        {"generate", "--spread",
+         once("S", g.spread, [](Text option, Text value) { return parse_number(option, value, 0, 1e6); }),
+         "standard deviation around the centers, which lie between 0 and 1 (default 0.1)"},
+        {"generate", "--seed", number(g.seed, 0), "other rows for each N (default 1)"},
+        {"generate", "--skip", number(g.skip, 0, max_rows),
+         "rows before the first; a test set: as many as the training set has"},
+        {"generate", "--type", once("NAME", g.type, parse_written_type),
+         "uint8, float32 (default) or float64"},
+        {"generate", "--out", out,
+         "the file; the ending says the format: .npy, .csv, .fvecs, .bvecs, .fbin or .u8bin; labels: "
+         "NAME-labels.npy beside it, of "
+         "NAME.csv NAME-labels.csv"},
     };
 }
 
@@ -147,11 +202,13 @@ std::vector<Option> output_options(Options& o) {
     neighbors_npy.endings = npy_endings;
     static const std::array set{mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
                                 mnist_files[3].name};
-    static const std::array kept{set[0], set[1], "kept.csv"};
+    static const std::array kept{
+        set[0], set[1], "kept.csv", "train.npy", "train-labels.npy", "train-labels.csv"};
     return {
         {"condense", "--out", folder(o.condense.out, kept),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
-         "kept images; all are written, or none"},
+         "kept images; vectors that are no images: train.npy with train-labels.npy or train-labels.csv; all "
+         "are written, or none"},
         {"condense", "--rule", choice(o.condense.rule),
          "both (default), edit or condense; edit: removes images that the others misclassify, until there "
          "are none, condense: keeps a subset that gives every image the answer of the whole set, both: one "
@@ -168,8 +225,7 @@ std::vector<Option> output_options(Options& o) {
          "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of images x k each; directed "
          "graphs only"},
         {"neighbors", "--range",
-         once("R", n.range,
-              [](Text option, Text value) { return parse_number(option, value, 0, 1e300); }),
+         once("R", n.range, [](Text option, Text value) { return parse_number(option, value, 0, 1e300); }),
          "instead of -k: all within the distance R, also those at R; in the units of the metric, of l2 the "
          "squared distance"},
         {"neighbors", "--exclude-self", flag(n.exclude_self),
@@ -234,15 +290,17 @@ std::vector<Option> output_options(Options& o) {
          "only the digits; one line per picture or row of a page, 'error' for a picture that failed"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
-        {"graph neighbors condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},
+        {"graph neighbors condense audit", "-q, --quiet", flag(out.quiet),
+         "nothing on standard output except files"},
         {"tune", "-q, --quiet", flag(out.quiet), "only the best configuration"},
+        {"generate", "-q, --quiet", flag(out.quiet), "nothing on standard output"},
         {"compare", "-q, --quiet", flag(out.quiet), "only the conclusion, in one sentence"},
         {"evaluate classify draw view audit", "--no-cache", flag(o.no_cache),
          "neither reads nor writes the user's cache folder"},
         {"evaluate classify view", "--color", choice(out.color, "WHEN"),
          "auto (default: on a terminal), always or never"},
-        {"evaluate classify view bench graph neighbors condense audit tune", "--progress", choice(out.progress, "WHEN"),
-         "auto (default: on a terminal), always or never"},
+        {"evaluate classify view bench graph neighbors condense audit tune generate", "--progress",
+         choice(out.progress, "WHEN"), "auto (default: on a terminal), always or never"},
     };
 }
 
@@ -250,12 +308,12 @@ std::vector<Option> output_options(Options& o) {
 
 bool Option::is_rare() const {
     static constexpr std::array rare = {
-        "--train-images", "--train-labels", "--test-images", "--test-labels", "--transform",
-        "--rerank",       "--candidates",   "--vote",        "--engine",      "--distance",
-        "--select",       "--metric",       "--p",           "--weights",     "--tie",
-        "--spread",       "--memory",       "--limit-train", "--limit-test",  "--sketch",
-        "--batch",        "--threads",      "--pixels",      "--seed",        "--no-cache",
-        "--color",        "--progress",     "--json-version"};
+        "--train-images", "--train-labels", "--test-images", "--test-labels", "--train",   "--test",
+        "--label-column", "--transform",    "--rerank",      "--candidates",  "--vote",    "--engine",
+        "--distance",     "--select",       "--metric",      "--p",           "--weights", "--tie",
+        "--spread",       "--memory",       "--limit-train", "--limit-test",  "--sketch",  "--batch",
+        "--threads",      "--pixels",       "--seed",        "--no-cache",    "--color",   "--progress",
+        "--json-version"};
     return std::find(rare.begin(), rare.end(), shown()) != rare.end();
 }
 
@@ -280,11 +338,14 @@ std::string Option::key() const {
 }
 
 std::vector<OptionGroup> option_table(Options& options, std::string_view command) {
-    std::vector<OptionGroup> groups = {
-        {"Pictures", picture_options(options)},       {"Digits", selection_options(options)},
-        {"What is measured", bench_options(options)}, {"Data", data_options(options)},
-        {"Search", search_options(options)},          {"Form (none: a window)", form_options(options)},
-        {"Output", output_options(options)}};
+    std::vector<OptionGroup> groups = {{"Pictures", picture_options(options)},
+                                       {"Digits", selection_options(options)},
+                                       {"What is measured", bench_options(options)},
+                                       {"Vectors", generate_options(options)},
+                                       {"Data", data_options(options)},
+                                       {"Search", search_options(options)},
+                                       {"Form (none: a window)", form_options(options)},
+                                       {"Output", output_options(options)}};
     for (OptionGroup& group : groups)
         std::erase_if(group.options, [&](const Option& option) { return !option.belongs_to(command); });
     std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });
@@ -309,6 +370,7 @@ std::vector<OutputPlace> output_places(const Options& options) {
         if (value.endings.empty()) all.push_back({name, given, value.is_folder});
         for (const char* ending : value.endings)
             all.push_back({name, given + ending});
+        if (value.beside != nullptr) all.push_back({name, value.beside(given)});
         for (const char* file : value.names)
             all.push_back({name, (std::filesystem::path(given) / file).string(), false, true});
     }

@@ -23,6 +23,7 @@ struct OptionValue {
     std::span<const char* const> names = {};  ///< with these files
     std::span<const char* const> endings =
         {};  ///< or files whose names begin with the value and end with these
+    std::string (*beside)(const std::string&) = nullptr;  ///< another file, by the value
 };
 
 struct Option {

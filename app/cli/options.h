@@ -17,6 +17,7 @@
 #include "classifier/tune.h"
 #include "data/core/names.h"
 #include "data/set/locate.h"
+#include "data/vectors/generate.h"
 
 namespace knn {
 
@@ -92,11 +93,11 @@ struct GraphOptions {
 
 /// What `neighbors` alone takes.
 struct NeighborsOptions {
-    std::string train, queries;        ///< no queries: the training rows are
-    std::string label_column;          ///< of CSV files: is no attribute
-    std::optional<double> range;       ///< all within this distance instead of k
+    std::string train, queries;   ///< no queries: the training rows are
+    std::string label_column;     ///< of CSV files: is no attribute
+    std::optional<double> range;  ///< all within this distance instead of k
     bool exclude_self = false;
-    std::string npy, npz, csv, ibin;   ///< npy: the beginning of two names
+    std::string npy, npz, csv, ibin;  ///< npy: the beginning of two names
 };
 
 /// What `condense` alone takes.
@@ -116,9 +117,9 @@ struct Names<AuditSet> {
 struct AuditOptions {
     AuditSet of = AuditSet::train;
     std::string csv, html, sheet;
-    std::int64_t limit = 0;  ///< 0: as many as suit the form
-    std::int64_t plant = 0;  ///< labels to make wrong first
-    std::uint64_t seed = 1;
+    std::int64_t limit = 0;             ///< 0: as many as suit the form
+    std::int64_t plant = 0;             ///< labels to make wrong first
+    std::optional<std::uint64_t> seed;  ///< none: 1
 };
 
 /// What `tune` alone takes. Each method is tried with each transform, metric and re-ranker; without one, with its own.
@@ -131,6 +132,12 @@ struct TuneOptions {
     VoteRange range;
     std::int64_t limit = 20;  ///< lines of the table
     std::string csv, plot, save;
+};
+
+/// What `generate` alone takes.
+struct GenerateOptions {
+    GenerateSettings settings;
+    std::string out;
 };
 
 /// What `compare` alone takes.
@@ -157,6 +164,7 @@ struct Options {
     bool no_cache = false;
     TuneOptions tune;
     CompareOptions compare;
+    GenerateOptions generate;
     std::vector<std::filesystem::path> method_files;  ///< of --method
     std::set<std::string> given;                      ///< which options the command line has: "data", "-k"
 };

@@ -96,8 +96,7 @@ std::vector<Option> search_options(Options& o) {
     constexpr const char* searching = "evaluate classify draw view graph neighbors condense audit tune";
     constexpr const char* voting = "evaluate classify draw view condense audit";
     constexpr const char* with_transform = "evaluate classify draw view graph neighbors condense audit";
-    constexpr const char* with_metric =
-        "evaluate classify draw view bench graph neighbors condense audit";
+    constexpr const char* with_metric = "evaluate classify draw view bench graph neighbors condense audit";
     constexpr const char* instead = "instead of the method's; may be repeated";
     constexpr bool in_report = true;
     Method& m = o.method;
@@ -116,7 +115,8 @@ std::vector<Option> search_options(Options& o) {
     const std::string candidates = "number of nearest neighbors to re-rank, 10 to 1024 (default 96)";
     return {
         {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding, in_report},
-        {"classify draw audit", "--method", method, methods_text + "accurate" + overriding},
+        {"classify draw", "--method", method, methods_text + "accurate" + overriding},
+        {"audit", "--method", method, methods_text + "accurate, with --train raw" + overriding},
         {"tune", "--method", several("NAME|FILE", t.methods, read_method),
          "a method, or a FILE of --save, without its vote (default raw); may be repeated"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),
@@ -189,11 +189,34 @@ std::vector<Option> search_options(Options& o) {
          "is "
          "faster), off, or the number of columns, 64 or 128, of a GPU 128; changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
-        {all, "--threads", number(w.threads, 1, max_threads), "CPU threads (default: all)"},
+        {"evaluate classify draw view bench graph neighbors condense audit tune generate", "--threads",
+         number(w.threads, 1, max_threads), "CPU threads (default: all)"},
     };
 }
 
+namespace {
+
+/// Vectors come from --train and --test, images from the other options.
+void check_data_options(const Options& options) {
+    const auto is_given = [&](const char* option) { return options.given.contains(option); };
+    const bool vectors = is_given("train") || is_given("test");
+    for (const char* option : {"data", "train-images", "test-images", "images"})
+        if (vectors && is_given(option))
+            throw UsageError(std::string(is_given("train") ? "--train" : "--test") + " and --" + option +
+                             ": both say where the data are; expected one of them");
+    if (is_given("test") && !is_given("train"))
+        throw UsageError("--test: has no training set; expected --train FILE with it");
+    if (is_given("label-column") && !vectors)
+        throw UsageError("--label-column: is of a CSV; expected --train FILE with it");
+    if (is_given("label-column") && is_given("train-labels") && options.data.label_column != "none")
+        throw UsageError(
+            "--label-column and --train-labels: both say where the labels are; expected one of them");
+}
+
+}  // namespace
+
 void check_options(const Options& options) {
+    check_data_options(options);
     const TuneOptions& tune = options.tune;
     const Method& method = options.method;
     const auto is_given = [&](const char* option) { return options.given.contains(option); };
@@ -203,7 +226,7 @@ void check_options(const Options& options) {
         throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
     if (is_given("p") && !needs_p)
         throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
-    if (is_given("seed") && options.audit.plant == 0)
+    if (options.audit.seed && options.audit.plant == 0)
         throw UsageError("--seed: chooses the labels that --plant makes wrong; expected --plant N with it");
     const bool class_mean = tune.range.votes.value_or(method.vote.votes) == VoteKind::class_mean;
     if (class_mean && is_given("weights"))
@@ -234,7 +257,8 @@ void check_candidates(int candidates, int k) {
 bool names_data(const Options& options) {
     const auto& given = options.given;
     return std::any_of(given.begin(), given.end(), [](const std::string& option) {
-        return option == "data" || option.ends_with("-images") || option.ends_with("-labels");
+        return option == "data" || option == "train" || option == "test" || option.ends_with("-images") ||
+               option.ends_with("-labels");
     });
 }
 

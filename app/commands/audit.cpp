@@ -16,6 +16,7 @@
 #include "app/report/picture.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
+#include "data/vectors/sets.h"
 
 namespace knn {
 
@@ -62,9 +63,10 @@ struct AuditReport {
 /// "60,000 training images of data/mnist, judged by the others".
 std::string judged_text(const AuditReport& report) {
     const bool by_others = report.by_others();
-    return counted(std::ssize(report.audit.images), by_others ? "training image" : "test image") + " of " +
+    const std::string rows = row_noun(report.data());
+    return counted(std::ssize(report.audit.images), (by_others ? "training " : "test ") + rows) + " of " +
            harmless(report.data().source) + ", judged by " +
-           (by_others ? "the others" : counted(std::ssize(report.train_labels), "training image"));
+           (by_others ? "the others" : counted(std::ssize(report.train_labels), "training " + rows));
 }
 
 /// "220 contradicted by their neighbors, 89 with a probability above 90 %, 38 above 99 %".
@@ -96,8 +98,8 @@ std::string audit_text(const AuditReport& report) {
     Table list(std::vector<Align>(4, Align::right));
     list.add({"index", "label", "suggested", "probability"});
     for (const Suspicion& one : report.first(usual_in_text))
-        list.add({std::to_string(one.index), std::to_string(one.label), std::to_string(one.suggested),
-                  percent(one.probability)});
+        list.add({std::to_string(one.index), class_text(report.data().class_name(one.label)),
+                  class_text(report.data().class_name(one.suggested)), percent(one.probability)});
     const std::int64_t more = report.contradicted() - std::ssize(report.first(usual_in_text));
     return facts_text({{"data", judged_text(report)},
                        {"settings", settings_text(report.method)},
@@ -109,10 +111,11 @@ std::string audit_text(const AuditReport& report) {
 }
 
 void write_csv(std::ostream& out, const AuditReport& report) {
+    const std::vector<std::string> names = class_cells(report.data());
     Lines lines(out);
     lines.row("set,index,label,suggested,probability");
     for (const Suspicion& one : report.first(std::ssize(report.audit.images)))
-        if (!lines.row(name(report.options.of), one.index, int{one.label}, int{one.suggested},
+        if (!lines.row(name(report.options.of), one.index, names[one.label], names[one.suggested],
                        fixed(one.probability, 6)))
             return;
 }
@@ -122,11 +125,12 @@ std::string audit_json(const AuditReport& report) {
     for (const Suspicion& one : report.first(usual_in_json))
         images.push_back(
             {{"index", one.index},
-             {"label", one.label},
-             {"suggested", one.suggested},
+             {"label", label_json(one.label, report.data().classes)},
+             {"suggested", label_json(one.suggested, report.data().classes)},
              {"probability", std::stod(fixed(one.probability, 6))},  // as in the CSV
-             {"neighbors", neighbors_json(report.nearest(one, report.method.vote.k),
-                                          report.train_labels.data(), report.method.neighbor_measure())}});
+             {"neighbors",
+              neighbors_json(report.nearest(one, report.method.vote.k), report.train_labels.data(),
+                             report.method.neighbor_measure(), report.data().classes)}});
     Json json = json_head("mnist-knn/audit/1");
     json.update({{"created", report.created},
                  {"dataset",
@@ -214,23 +218,27 @@ int audit(const Options& options, Clock::time_point start) {
         throw UsageError("--sheet " + given.sheet + ": this build cannot draw pictures; expected --html");
     const bool of_train = given.of == AuditSet::train;
     LoadedSet set(options, of_train ? Needed::training : Needed::both);
+    for (const char* option : {"html", "sheet"})
+        if (options.given.contains(option) && !set.data().are_images())
+            throw DataError(not_images(set.data()) + " for --" + option);
     const Rows &train = set.training().images(), &test = set.queries();
     std::vector<std::uint8_t> train_labels = first_labels(set.data().train, train.count),
                               test_labels = first_labels(set.data().test, test.count);
     std::vector<std::int64_t> planted;
     if (given.plant > 0)
-        planted = plant_wrong_labels(of_train ? train_labels : test_labels, given.plant, given.seed);
+        planted =
+            plant_wrong_labels(of_train ? train_labels : test_labels, given.plant, given.seed.value_or(1));
     const TrainingSet training = of_train && given.plant > 0
                                      ? TrainingSet({train, train_labels, set.training().shape()})
                                      : set.training();
 
-    const Method wide = audit_method(options.method, train.count);
+    const Method method = set.method(options.method), wide = audit_method(method, train.count);
     const Resolved resolved = set.resolve(wide, std::max(train.count, test.count));
     agree_on({train, test}, train_labels);
-    AuditReport report{set, given, options.method, train_labels, std::move(planted)};
+    AuditReport report{set, given, method, train_labels, std::move(planted)};
     const std::unique_ptr<Index> index = open_index(training, wide, resolved, options.output);
     report.audit = with_progress(options.output, "searching", [&](const ProgressToken& token) {
-        return audit(*index, options.method, test, test_labels, token);
+        return audit(*index, method, test, test_labels, token);
     });
     report.audit.search_ms += index->open_ms();
     report.wall_ms = ms_since(start);

@@ -21,6 +21,7 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/picture/picture_file.h"
+#include "data/vectors/sets.h"
 
 namespace fs = std::filesystem;
 
@@ -181,6 +182,7 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     data.name = pictures_name;
     data.source = location.source;
     data.files = location.files;
+    data.named_vectors = location.vectors;
     data.synthetic = location.synthetic;
     data.train = copied(training.all, all_indices(training.all.rows.count));
     data.test = copied(test, all_indices(count));
@@ -232,8 +234,8 @@ int classify(const Options& options, Clock::time_point start) {
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
-    const DataLocation location = locate_training(options.data);
-    std::vector<fs::path> inputs = location.files;
+    const DataLocation location = locate_training_data(options.data);
+    std::vector<fs::path> inputs = named_files(location);
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());
     for (const PictureSource& picture : sources)
         inputs.emplace_back(picture.file);

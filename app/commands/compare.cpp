@@ -15,6 +15,7 @@
 #include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/vectors/sets.h"
 
 namespace knn {
 
@@ -33,16 +34,18 @@ struct Side {
             throw UsageError("-: has no predictions.csv beside it; expected the name of a report");
         Evaluation& evaluation = report.evaluation;
         const std::string csv = predictions_of(report).string();
-        predictions = read_predictions(csv, evaluation.n_test);
-        const std::optional<Score> counted = score_of(predictions, evaluation.score.labels);
+        predictions = read_predictions(csv, evaluation.n_test, evaluation.score.classes);
+        std::optional<Score> counted = score_of(predictions, evaluation.score.labels);
         if (!counted || counted->confusion != evaluation.score.confusion)
             throw DataError(csv +
                             ": is not of the report beside it; expected the one that 'mnist-knn evaluate "
                             "--report' wrote with it");
+        counted->classes = std::move(evaluation.score.classes);
         evaluation.score = *counted;
     }
 
     const Score& score() const { return report.evaluation.score; }
+    bool are_images() const { return report.type.empty(); }
     std::string settings() const { return settings_text(report.evaluation.method); }
     /// "9,688 of 10,000 right".
     std::string right() const {
@@ -68,13 +71,16 @@ void check_same_test_set(const Side& a, const Side& b, const OutputOptions& outp
             "); expected two reports of one test set");
     };
     const auto counts = [](const Side& side) {
-        return with_commas(side.report.evaluation.n_test) + " images";
+        return with_commas(side.report.evaluation.n_test) + (side.are_images() ? " images" : " rows");
     };
     if (a.predictions.truth.size() != b.predictions.truth.size()) refuse(counts(a) + " and " + counts(b));
-    if (a.report.rows != b.report.rows || a.report.cols != b.report.cols) refuse("images of another size");
-    if (a.predictions.truth != b.predictions.truth) refuse("other labels");
+    if (a.report.rows != b.report.rows || a.report.cols != b.report.cols || a.report.type != b.report.type)
+        refuse(a.are_images() && b.are_images() ? "images of another size" : "rows of another size");
+    if (a.predictions.truth != b.predictions.truth || a.score().classes != b.score().classes)
+        refuse("other labels");
     const std::string &sum_a = a.report.test_checksum, &sum_b = b.report.test_checksum;
-    if (!sum_a.empty() && !sum_b.empty() && sum_a != sum_b) refuse("other images");
+    if (!sum_a.empty() && !sum_b.empty() && sum_a != sum_b)
+        refuse(a.are_images() ? "other images" : "other rows");
     if (sum_a.empty() || sum_b.empty())
         note((sum_a.empty() ? a : b).report.file +
                  ": an older version wrote it, without a checksum of the test set: compared by labels alone",
@@ -90,13 +96,13 @@ std::optional<Dataset> data_of(const Side& a, const Side& b, const Options& opti
     std::string why;
     try {
         location = location_of(with_sum.report, options);
-        Dataset data = load(location);
+        Dataset data = load_data(location);
         const auto labels = data.test.labels.span();
         const std::int64_t n = with_sum.report.evaluation.n_test;
         if (n <= data.test.count && std::equal(truth.begin(), truth.end(), labels.begin()) &&
-            (sum.empty() || sum == test_checksum(data.test, n)))
+            (sum.empty() || sum == test_checksum(data.test, n)) && data.are_images())
             return data;
-        why = data.source + " is not the reports' data set";
+        why = data.are_images() ? data.source + " is not the reports' data set" : not_images(data);
     } catch (const DataError& error) {
         if (named) throw;
         why = error.what();
@@ -106,18 +112,20 @@ std::optional<Dataset> data_of(const Side& a, const Side& b, const Options& opti
 }
 
 /// The result of McNemar's test in one sentence.
-std::string sentence(const Comparison& result) {
+std::string sentence(const Comparison& result, bool images) {
     const bool a_leads = result.only_a > result.only_b;
     const std::int64_t more = std::max(result.only_a, result.only_b),
                        less = std::min(result.only_a, result.only_b);
-    if (more == 0) return "A and B get exactly the same digits right.";
+    if (more == 0)
+        return std::string("A and B get exactly the same ") + (images ? "digits" : "rows") + " right.";
     const std::string p = result.p_value < 0.0005 ? "less than 0.001" : fixed(result.p_value, 3);
     const std::string chance =
         "would come with probability " + p + " if both were equally good (McNemar's exact test)";
     const std::string leads = a_leads ? "A is better than B" : "B is better than A";
     return (result.p_value >= significance ? "The test does not tell A and B apart" : leads) +
-           ": a split of the " + counted(more + less, "digit") + " that only one gets right as uneven as " +
-           with_commas(more) + " to " + with_commas(less) + ' ' + chance + '.';
+           ": a split of the " + counted(more + less, images ? "digit" : "row") +
+           " that only one gets right as uneven as " + with_commas(more) + " to " + with_commas(less) + ' ' +
+           chance + '.';
 }
 
 /// Both accuracies, the counts, the first digits that only one gets right, and the sentence.
@@ -139,16 +147,16 @@ std::string compare_text(const Side& a, const Side& b, const Comparison& result)
     if (const std::size_t all = result.disagreements.size(); all > 0) {
         Table digits(std::vector<Align>(4, Align::right));
         digits.add({"index", "label", "A", "B"});
+        const auto named = [&](int label) { return class_text(a.score().class_name(label)); };
         for (const Disagreement& one : std::span(result.disagreements).first(std::min(most_shown, all)))
-            digits.add({std::to_string(one.index), std::to_string(one.label), std::to_string(one.a),
-                        std::to_string(one.b)});
+            digits.add({std::to_string(one.index), named(one.label), named(one.a), named(one.b)});
         text += digits.text(0);
         if (all > most_shown)
             text += "... and " + with_commas(static_cast<std::int64_t>(all - most_shown)) +
                     " more (--csv, --html)\n";
         text += '\n';
     }
-    return text + sentence(result) + '\n';
+    return text + sentence(result, a.are_images()) + '\n';
 }
 
 std::string compare_json(const Side& a, const Side& b, const Comparison& result) {
@@ -165,24 +173,26 @@ std::string compare_json(const Side& a, const Side& b, const Comparison& result)
 }
 
 /// The digits that only one gets right.
-void write_compare_csv(std::ostream& out, const Comparison& result) {
+void write_compare_csv(std::ostream& out, const Comparison& result, const Score& score) {
     Lines lines(out);
     lines.row("index,label,a,b");
     for (const Disagreement& one : result.disagreements)
-        lines.row(one.index, one.label, one.a, one.b);
+        lines.row(one.index, text_cell(score.class_name(one.label)), text_cell(score.class_name(one.a)),
+                  text_cell(score.class_name(one.b)));
 }
 
-std::string figure(const Disagreement& one, const LabeledImages* test) {
+std::string figure(const Disagreement& one, const LabeledImages* test, const Score& score) {
     std::string html = "<figure>";
     if (test != nullptr)
         html += "<img alt=\"\" src=\"data:image/png;base64," +
                 base64(encode_png(test->images().row(one.index), test->rows, test->cols, 1)) + "\">";
     const auto answer = [&](const char* letter, int label) {
         return std::string("<span class=\"") + (label == one.label ? "right" : "wrong") + "\">" + letter +
-               ' ' + std::to_string(label) + "</span> ";
+               ' ' + escaped(score.class_name(label)) + "</span> ";
     };
-    return html + "<figcaption>#" + std::to_string(one.index) + " <b>" + std::to_string(one.label) + "</b> " +
-           answer("A", one.a) + answer("B", one.b) + "</figcaption></figure>\n";
+    return html + "<figcaption>#" + std::to_string(one.index) + " <b>" +
+           escaped(score.class_name(one.label)) + "</b> " + answer("A", one.a) + answer("B", one.b) +
+           "</figcaption></figure>\n";
 }
 
 constexpr const char* style =
@@ -206,7 +216,8 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
         html += std::string("<p><b>") + (side == &a ? "A" : "B") + "</b> " + escaped(side->name) + ": " +
                 side->right() + " (" + percent(side->score().accuracy) + "); " + escaped(side->settings()) +
                 "</p>\n";
-    html += "<p>" + escaped(sentence(result)) + "</p>\n<p>Both right: " + with_commas(result.both_right) +
+    html += "<p>" + escaped(sentence(result, a.are_images())) +
+            "</p>\n<p>Both right: " + with_commas(result.both_right) +
             ", both wrong: " + with_commas(result.both_wrong) + ".</p>\n";
     for (const bool of_a : {true, false}) {
         const std::int64_t count = of_a ? result.only_a : result.only_b;
@@ -215,7 +226,7 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
         html += "<div class=\"digits\">\n";
         std::int64_t shown = 0;
         for (const Disagreement& one : result.disagreements)
-            if ((one.a == one.label) == of_a && shown++ < most_shown) html += figure(one, test);
+            if ((one.a == one.label) == of_a && shown++ < most_shown) html += figure(one, test, a.score());
         html += "</div>\n";
     }
     return html + "</main>\n</body>\n</html>\n";
@@ -234,13 +245,14 @@ int compare(const Options& options, Clock::time_point) {
     DataLocation location;
     std::optional<Dataset> data;
     if (!given.html.empty()) data = data_of(a, b, options, location);
-    check_outputs(outputs, location.files);
+    check_outputs(outputs, named_files(location));
     check_outputs(outputs, location.pictures);
     const LabeledImages* test = data ? &data->test : nullptr;
-    write_results({{given.csv, [&](std::ostream& out) { write_compare_csv(out, result); }},
-                   {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},
-                   {options.output.json, [&](std::ostream& out) { out << compare_json(a, b, result); }}},
-                  options.output.quiet ? sentence(result) + '\n' : compare_text(a, b, result));
+    write_results(
+        {{given.csv, [&](std::ostream& out) { write_compare_csv(out, result, a.score()); }},
+         {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},
+         {options.output.json, [&](std::ostream& out) { out << compare_json(a, b, result); }}},
+        options.output.quiet ? sentence(result, a.are_images()) + '\n' : compare_text(a, b, result));
     return 0;
 }
 

@@ -16,9 +16,11 @@ namespace knn {
 
 namespace {
 
-void write_set(const std::filesystem::path& folder, const Training& training, const Indices& kept) {
+void write_set(const std::filesystem::path& folder, const Dataset& data, const Training& training,
+               const Indices& kept) {
     const LabeledImages images = copied(training, kept);
-    std::vector<OutputFile> files = idx_files(folder, images);
+    std::vector<OutputFile> files =
+        data.are_images() ? idx_files(folder, images) : npy_files(folder, images, data.classes);
     files.push_back({folder / "kept.csv", [&](std::ostream& out) {
                          out << "index\n";
                          for (const std::uint32_t image : kept)
@@ -27,7 +29,7 @@ void write_set(const std::filesystem::path& folder, const Training& training, co
     write_outputs_together(files, folder.string());
 }
 
-std::string edited_text(const Edited& edited) {
+std::string edited_text(const Edited& edited, const std::string& row) {
     std::string rounds;
     std::int64_t all = 0;
     for (const std::int64_t removed : edited.removed) {
@@ -35,16 +37,16 @@ std::string edited_text(const Edited& edited) {
         all += removed;
     }
     if (all == 0) return "nothing to remove: no leave-one-out errors";
-    return "removed " + counted(all, "image") + " that the others classify wrong, round by round " + rounds;
+    return "removed " + counted(all, row) + " that the others classify wrong, round by round " + rounds;
 }
 
-std::string condensed_text(const Prototypes& reduced) {
-    std::string text = "kept " + counted(std::ssize(reduced.kept), "image") + " in " +
-                       counted(reduced.passes.passes, "pass");
+std::string condensed_text(const Prototypes& reduced, const std::string& row) {
+    std::string text =
+        "kept " + counted(std::ssize(reduced.kept), row) + " in " + counted(reduced.passes.passes, "pass");
     if (reduced.passes.refits > 0)
         text += " and " + counted(reduced.passes.refits, "check") + " with what is fitted on them";
     return text + "; they classify all" +
-           (reduced.rule == PrototypeRule::both ? " images of the edited set" : "") + " as before";
+           (reduced.rule == PrototypeRule::both ? ' ' + row + "s of the edited set" : "") + " as before";
 }
 
 }  // namespace
@@ -57,21 +59,23 @@ int condense(const Options& options, Clock::time_point start) {
     const Training& training = set.training().view();
     const PrototypeRule rule = options.condense.rule;
     if (rule != PrototypeRule::condense) require_others(options.method.vote.k, training.rows.count);
-    const Resolved resolved = set.resolve(options.method, training.rows.count);
+    const Method method = set.method(options.method);
+    const Resolved resolved = set.resolve(method, training.rows.count);
     agree_on({training.rows}, training.labels);
     const Prototypes reduced = with_progress(options.output, "condensing", [&](const ProgressToken& token) {
-        return select_prototypes(set.training(), options.method, resolved, rule, token);
+        return select_prototypes(set.training(), method, resolved, rule, token);
     });
-    if (!folder.empty()) write_set(folder, training, reduced.kept);
+    if (!folder.empty()) write_set(folder, set.data(), training, reduced.kept);
     if (options.output.quiet) return 0;
+    const std::string rows = row_noun(set.data());
     const std::int64_t all = training.rows.count, kept = std::ssize(reduced.kept);
-    print(facts_text(
-        {{"data", counted(all, "image") + " from " + harmless(set.data().source)},
-         {"settings", settings_text(options.method)},
-         {"edited", rule == PrototypeRule::condense ? "" : edited_text(reduced.edited)},
-         {"condensed", rule == PrototypeRule::edit ? "" : condensed_text(reduced)},
-         {"kept", counted(kept, "image") + ", " + share_text(kept, all) + ", in " + harmless(folder)},
-         {"time", fixed(ms_since(start) / 1000, 1) + " s"}}));
+    print(
+        facts_text({{"data", counted(all, rows) + " from " + harmless(set.data().source)},
+                    {"settings", settings_text(method)},
+                    {"edited", rule == PrototypeRule::condense ? "" : edited_text(reduced.edited, rows)},
+                    {"condensed", rule == PrototypeRule::edit ? "" : condensed_text(reduced, rows)},
+                    {"kept", counted(kept, rows) + ", " + share_text(kept, all) + ", in " + harmless(folder)},
+                    {"time", fixed(ms_since(start) / 1000, 1) + " s"}}));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/set/training.h"
+#include "data/vectors/sets.h"
 
 namespace knn {
 
@@ -41,8 +42,30 @@ Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std:
 
 }  // namespace
 
+namespace {
+
+/// The training set; that of --train is in no cache.
+TrainingImages read_training(const DataLocation& location, const Options& options, int threads) {
+    if (!location.vectors) return load_training(location, !options.no_cache, threads, options.first.train);
+    const auto loaded = std::make_shared<const Dataset>(load_training_data(
+        location, {.first = options.first, .threads = threads, .free_bytes = available_bytes()}));
+    if (!loaded->are_images() || !loaded->classes.empty())
+        throw DataError(loaded->are_images() ? location.files[0].string() +
+                                                   ": its labels have names; expected numbers, as digits have"
+                                             : not_images(*loaded));
+    TrainingImages set;
+    set.source = location.files[0].string();
+    set.owner = loaded;
+    set.images = loaded->train.images();
+    set.labels = loaded->train.labels.span();
+    set.shape = loaded->train.shape();
+    return set;
+}
+
+}  // namespace
+
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads) {
-    const TrainingImages read = load_training(location, !options.no_cache, threads, options.first.train);
+    const TrainingImages read = read_training(location, options, threads);
     const ImageShape shape = read.shape;
     const Training all{read.images, read.labels, shape};
     LoadedTraining training{TrainingSet(first_images(all.rows, all.labels, shape, options.first.train),

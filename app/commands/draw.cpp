@@ -7,12 +7,13 @@
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/picture/digit_image.h"
+#include "data/vectors/sets.h"
 
 namespace knn {
 
 int draw(const Options& options, Clock::time_point) {
     check_window("; classify reads pictures without one");
-    const DataLocation location = locate_training(options.data);
+    const DataLocation location = locate_training_data(options.data);
     note(data_notice_of_pictures(location));
     const int threads = threads_or_all(options.request.threads);
     LoadedTraining training = load_for_digits(location, options, threads);

@@ -20,6 +20,7 @@
 #include "app/report/json.h"
 #include "app/report/plot.h"
 #include "app/report/text.h"
+#include "classifier/exact_distances.h"
 #include "data/core/format.h"
 #include "data/vectors/npy.h"
 
@@ -40,7 +41,7 @@ struct GraphResult : SelfSearch {
 };
 
 std::string points_text(const GraphResult& graph) {
-    return counted(graph.images(), "image") + " of " + graph.shape_text();
+    return counted(graph.images(), graph.noun()) + " of " + graph.shape_text();
 }
 
 std::string hub_text(const GraphResult& graph, std::int64_t hub) {
@@ -48,7 +49,7 @@ std::string hub_text(const GraphResult& graph, std::int64_t hub) {
     const std::span<const std::uint8_t> labels = graph.training().labels;
     std::string text = "#";  // g++ 12 warns of "#" + a string
     text += std::to_string(hub) + " (" + with_commas(graph.counts.in_degree[i]);
-    if (!labels.empty()) text += ", label " + std::to_string(labels[i]);
+    if (!labels.empty()) text += ", label " + class_text(graph.set.data().class_name(labels[i]));
     return text + ")";
 }
 
@@ -109,7 +110,7 @@ Json counts_json(const GraphResult& graph) {
     for (const std::int64_t hub : counts.hubs(hubs_in_json)) {
         const auto i = static_cast<std::size_t>(hub);
         Json& one = hubs.emplace_back(Json{{"index", hub}, {"in_degree", counts.in_degree[i]}});
-        if (!labels.empty()) one["label"] = labels[i];
+        if (!labels.empty()) one["label"] = label_json(labels[i], graph.set.data().classes);
     }
     std::map<std::uint32_t, std::int64_t> points_of;  // each in-degree
     for (const std::uint32_t degree : counts.in_degree)
@@ -136,11 +137,8 @@ std::string graph_json(const GraphResult& graph) {
     Json settings = settings_json(graph.method, graph.plan);
     for (const char* without_effect : {"method", "rerank", "candidates", "vote", "weights", "tie"})
         settings.erase(without_effect);
-    const ImageShape& shape = graph.training().shape;
-    Json points = {{"source", report_path(graph.source())},
-                   {"count", graph.images()},
-                   {"rows", shape.rows},
-                   {"cols", shape.cols}};
+    Json points = {{"source", report_path(graph.source())}, {"count", graph.images()}};
+    put_shape(points, graph.set.data());
     if (const std::vector<std::string>& files = graph.set.pictures(); !files.empty())
         for (const std::string& file : std::span(files).first(static_cast<std::size_t>(graph.images())))
             points["files"].push_back(report_path(file));
@@ -193,9 +191,9 @@ class GraphWriter {
         if (!options.npy.empty()) {
             indices_ = &files_.open(options.npy + npy_endings[0]);
             distances_ = &files_.open(options.npy + npy_endings[1]);
-            const std::array<std::int64_t, 2> shape = {n, k()};
+            const std::array shape{n, std::int64_t{k()}};
             put_npy_header(*indices_, shape, "i4");
-            put_npy_header(*distances_, shape, has_integers() ? "i8" : "f4");
+            put_npy_header(*distances_, shape, has_integers() ? "i8" : measure().real ? "f8" : "f4");
         }
         if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("point,rank,neighbor,distance");
         if (!options.mtx.empty()) mtx_.emplace(files_.open(options.mtx), ' ');
@@ -207,10 +205,16 @@ class GraphWriter {
 
     /// Rows of the directed graph, in order.
     void take(std::int64_t first, const Neighbors& part) {
+        const Rows& rows = result_.training().rows;
+        std::vector<double> exact;
+        if (is_directed() && is_exact())
+            exact =
+                exact_distances(rows, rows.slice(first, part.n_query), part, measure(), result_.plan.threads);
         for (std::int64_t i = 0; i < part.n_query; ++i) {
             mutual_.row(first + i, part.row(i));
+            const std::size_t at = exact.empty() ? 0 : static_cast<std::size_t>(i * part.k);
             if (is_directed())
-                put_row(first + i, part.row(i));
+                put_row(first + i, part.row(i), std::span(exact).subspan(at));
             else
                 std::ranges::copy(part.row(i), all_.row(first + i).begin());
         }
@@ -228,7 +232,8 @@ class GraphWriter {
             put_matrix_heading(edges / 2);
             constexpr std::int64_t between_checks = 4096;
             for (std::int64_t i = 0; i < n; ++i) {
-                put_row(i, rows[static_cast<std::size_t>(i)]);
+                const std::vector<Neighbor>& row = rows[static_cast<std::size_t>(i)];
+                put_row(i, row, exact_row(i, row));
                 if (i % between_checks != 0) continue;
                 stop_if_asked();
                 files_.check();
@@ -248,6 +253,18 @@ class GraphWriter {
 
     /// Whether distances are integers, else float32 or reals.
     bool has_integers() const { return is_integral(measure()); }
+    /// Whether they are those of the rows themselves in double precision.
+    bool is_exact() const { return measure().real && result_.method.transform.is_raw(); }
+    std::vector<double> exact_row(std::int64_t point, std::span<const Neighbor> row) const {
+        std::vector<double> distances;
+        const Rows& rows = result_.training().rows;
+        if (is_exact())
+            for (const Neighbor& one : row)
+                distances.push_back(shown_distance(
+                    measure(),
+                    exact_distance(measure(), rows.row(point), rows.row(one.index), rows.dim, rows.type)));
+        return distances;
+    }
 
     /// `edges` as GraphCounts has them.
     void put_matrix_heading(std::int64_t edges) {
@@ -261,12 +278,17 @@ class GraphWriter {
 
     /// In the CSV points count from 0 and ranks from 1; in the matrix points count from 1, and of an undirected form, a
     /// symmetric matrix, the file has the lower triangle.
-    void put_row(std::int64_t point, std::span<const Neighbor> row) {
+    /// `exact`: the distances of the row, if is_exact().
+    void put_row(std::int64_t point, std::span<const Neighbor> row, std::span<const double> exact) {
         counter_.row(point, row);
         if (indices_ != nullptr) {
             put_npy_row<std::int32_t>(*indices_, row, &Neighbor::index);
             if (has_integers())
                 put_npy_row<std::int64_t>(*distances_, row, &Neighbor::distance);
+            else if (measure().real)
+                put_npy_row<double>(*distances_, row, [&, i = std::size_t{0}](auto& one) mutable {
+                    return exact.empty() ? distance_of(measure(), one.distance) : exact[i++];
+                });
             else
                 put_npy_row<float>(*distances_, row,
                                    [&](auto& one) { return distance_of(measure(), one.distance); });
@@ -274,8 +296,10 @@ class GraphWriter {
         if (!csv_ && !mtx_) return;
         int rank = 0;
         for (const Neighbor& one : row) {
-            const std::string distance = distance_cell(measure(), one.distance);
-            if (csv_) csv_->row(point, ++rank, one.index, distance);
+            const std::string distance = exact.empty() ? distance_cell(measure(), one.distance)
+                                                       : shortest(exact[static_cast<std::size_t>(rank)]);
+            ++rank;
+            if (csv_) csv_->row(point, rank, one.index, distance);
             if (mtx_ && (is_directed() || one.index <= point))
                 mtx_->row(point + 1, std::int64_t{one.index} + 1, distance);
         }
@@ -310,7 +334,7 @@ int graph(const Options& options, Clock::time_point start) {
     LoadedSet points(options, Needed::points);
     const int k = options.given.contains("-k") ? options.method.vote.k : usual_k;
     GraphResult result{SelfSearch(points),
-                       {options.method.transform, options.method.measure, {}, {.k = k}},
+                       points.method({options.method.transform, options.method.measure, {}, {.k = k}}),
                        options.graph.form};
     if (options.method.reranks())
         note("a graph has the distances of the method's transform and metric, without its re-ranking",

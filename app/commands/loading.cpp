@@ -7,6 +7,7 @@
 #include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
 #include "app/console/terminal.h"
+#include "app/report/csv.h"
 #include "app/report/picture.h"
 #include "classifier/host.h"
 #include "data/core/clock.h"
@@ -16,6 +17,8 @@
 #include "data/set/idx.h"
 #include "data/set/locate.h"
 #include "data/set/training.h"
+#include "data/vectors/npy.h"
+#include "data/vectors/sets.h"
 
 namespace fs = std::filesystem;
 
@@ -75,6 +78,10 @@ std::vector<std::string> pictures_in(const std::string& folder) {
     return files;
 }
 
+bool needs_images(const TransformSpec& spec) {
+    return std::ranges::any_of(spec.steps, [](auto& step) { return !info(step.kind).takes_features; });
+}
+
 }  // namespace
 
 LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location,
@@ -89,7 +96,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
     else if (!images_.empty())
         files_ = {images_};
     else
-        files_ = location_.files;
+        files_ = named_files(location_);
     for (const auto& more : {options.method_files, location_.pictures, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
     check_outputs(output_places(options), files_);
@@ -99,7 +106,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
 void LoadedSet::locate_images(const Options& options) {
     if (needed_ == Needed::points) images_ = options.graph.images;
     if (images_.empty()) {
-        location_ = needed_ == Needed::both ? locate(options.data) : locate_training(options.data);
+        location_ = needed_ == Needed::both ? locate_data(options.data) : locate_training_data(options.data);
         return;
     }
     for (const char* name : {"data", "train-images", "train-labels"})
@@ -113,19 +120,22 @@ void LoadedSet::locate_images(const Options& options) {
 
 Dataset LoadedSet::read_images(const Options& options) const {
     std::pmr::memory_resource* const memory = memory_->resource();
-    if (needed_ == Needed::both) return load(location_, memory, options.first);
+    const LoadOptions load_options{.first = options.first,
+                                   .labels_needed = needed_ != Needed::points,
+                                   .threads = threads_or_all(options.request.threads),
+                                   .free_bytes = available_bytes(),
+                                   .memory = memory};
+    if (needed_ == Needed::both) return load_data(location_, load_options);
+    if (pictures_.empty() && images_.empty()) return load_training_data(location_, load_options);
     Dataset data;
     data.source = location_.source;
-    data.synthetic = location_.synthetic;
     if (!pictures_.empty()) {
         data.train = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
             return read_pictures(pictures_, memory, token);
         });
-    } else if (!images_.empty()) {
+    } else {
         IdxData read = read_idx(images_, IdxKind::images, memory, options.first.train);
         data.train = {read.count, read.rows, read.cols, std::move(read.bytes), {}};
-    } else {
-        data.train = load_training_images(location_, memory, options.first.train);
     }
     return data;
 }
@@ -136,7 +146,8 @@ void LoadedSet::read(const Options& options) {
     const auto start = Clock::now();
     // Ranks search together: none may find in the cache what another has to fit. Only who evaluates comes back to the
     // same method.
-    const bool use_cache = !options.no_cache && options.request.ranks == nullptr && needed_ == Needed::both;
+    const bool use_cache = !options.no_cache && options.request.ranks == nullptr && needed_ == Needed::both &&
+                           !location_.vectors;
     TrainingIdentity identity = use_cache ? identity_of(location_) : TrainingIdentity();
     data_ = read_images(options);
     // What changed while it was read belongs to no key.
@@ -151,8 +162,18 @@ void LoadedSet::read(const Options& options) {
     data_notice_ = data_notice(location_);
 }
 
+/// Throws DataError where a method compares pixels beside each other, and these are no images.
+void LoadedSet::require_images(const Method& method) const {
+    if (data_.are_images()) return;
+    if (needs_images(method.transform))
+        throw DataError(not_images(data_) + " for --transform " + method.transform.text());
+    if (method.rerank.has_descriptors())
+        throw DataError(not_images(data_) + " for --rerank " + name(method.rerank.kind));
+}
+
 Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     const auto start = Clock::now();
+    require_images(method);
     Resolved resolved = planner_.resolve(method.problem(training_->view(), n_query));
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);
@@ -174,6 +195,20 @@ std::vector<OutputFile> idx_files(const fs::path& folder, const LabeledImages& i
     return {
         {folder / mnist_files[first].name, [&](std::ostream& out) { write_idx_images(out, images); }},
         {folder / mnist_files[first + 1].name, [&](std::ostream& out) { write_idx_labels(out, images); }}};
+}
+
+std::vector<OutputFile> npy_files(const fs::path& folder, const LabeledImages& vectors,
+                                  const std::vector<std::string>& classes) {
+    const OutputFile rows = {(folder / "train.npy").string(),
+                             [&](std::ostream& out) { write_npy(out, vectors.images()); }};
+    if (classes.empty())
+        return {rows, {(folder / "train-labels.npy").string(), [&](std::ostream& out) {
+                           write_npy(out, vectors.labels.span());
+                       }}};
+    return {rows, {(folder / "train-labels.csv").string(), [&](std::ostream& out) {
+                       for (const std::uint8_t label : vectors.labels.span())
+                           out << text_cell(classes[label]) << '\n';
+                   }}};
 }
 
 std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count) {

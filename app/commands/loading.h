@@ -40,6 +40,11 @@ class LoadedSet {
     const TrainingSet& training() const { return *training_; }
     const Rows& queries() const { return queries_; }
     double load_ms() const { return load_ms_; }
+    /// The method with the measure of what it compares: real distances unless that is uint8.
+    Method method(Method method) const {
+        method.measure = measure_of(method.measure, method.compared_type(data_.train.type));
+        return method;
+    }
 
     /// The plan of a search of this many queries; prints notes, each once, on synthetic digits, and where it is another plan
     /// than the options say. Throws DeviceError, UsageError.
@@ -49,6 +54,7 @@ class LoadedSet {
     void locate_images(const Options& options);
     void read(const Options& options);
     Dataset read_images(const Options& options) const;
+    void require_images(const Method& method) const;
 
     Needed needed_;
     OutputOptions output_;
@@ -76,12 +82,11 @@ struct SelfSearch {
     double search_ms = 0, wall_ms = 0;  ///< search_ms includes opening, not the writing
 
     const std::string& source() const { return set.data().source; }
+    /// "image", or "row" of other vectors.
+    std::string noun() const { return row_noun(set.data()); }
     const Training& training() const { return set.training().view(); }
     std::int64_t images() const { return training().rows.count; }
-    /// "28 x 28".
-    std::string shape_text() const {
-        return std::to_string(training().shape.rows) + " x " + std::to_string(training().shape.cols);
-    }
+    std::string shape_text() const { return row_text(set.data()); }
     std::string times() const { return times_text(search_ms, set.load_ms(), wall_ms); }
 };
 
@@ -92,6 +97,10 @@ std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& met
 /// The files of a training set or a test set in a folder, named as those of MNIST; `images` must outlive them.
 std::vector<OutputFile> idx_files(const std::filesystem::path& folder, const LabeledImages& images,
                                   bool test = false);
+
+/// Vectors that are no images as train.npy, with train-labels.npy, or train-labels.csv where the classes have names, beside it.
+std::vector<OutputFile> npy_files(const std::filesystem::path& folder, const LabeledImages& vectors,
+                                  const std::vector<std::string>& classes);
 
 std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count);
 

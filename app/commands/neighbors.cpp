@@ -35,12 +35,15 @@ constexpr std::size_t neighbors_in_text = 5;
 
 void check_neighbors_options(const Options& options) {
     const NeighborsOptions& n = options.neighbors;
-    if (n.train.empty()) throw UsageError("--train: is missing; expected --train FILE, the vectors to search");
+    if (n.train.empty())
+        throw UsageError("--train: is missing; expected --train FILE, the vectors to search");
     if (n.exclude_self && !n.queries.empty())
-        throw UsageError("--exclude-self: the queries are not the rows of --train; expected no --queries with it");
+        throw UsageError(
+            "--exclude-self: the queries are not the rows of --train; expected no --queries with it");
     if (!n.range) {
         if (!n.npz.empty())
-            throw UsageError("--npz " + n.npz + ": has the rows within a range; expected --range with it, or --npy");
+            throw UsageError("--npz " + n.npz +
+                             ": has the rows within a range; expected --range with it, or --npy");
         return;
     }
     if (options.given.contains("-k"))
@@ -174,9 +177,9 @@ struct Found {
     Plan plan = {};
     Timeline timeline = {};
     double search_ms = 0, wall_ms = 0;
-    std::int64_t pairs = 0;                  ///< of a query and a neighbor
+    std::int64_t pairs = 0;                          ///< of a query and a neighbor
     std::int64_t fewest = 0, most = 0, without = 0;  ///< neighbors of a query; queries that have none
-    std::vector<std::string> lines = {};     ///< of the first queries
+    std::vector<std::string> lines = {};             ///< of the first queries
 
     int k() const { return method.vote.k; }
     Measure measure() const { return measure_of(method.measure, vectors.compared().images().type); }
@@ -282,7 +285,8 @@ class NeighborsWriter {
 
     void finish_npz() {
         const std::array<std::int64_t, 2> shape = {next_, found_.vectors.train().count};
-        const std::array<std::int64_t, 1> n_pairs = {std::ssize(npz_indices_)}, n_begins = {next_ + 1}, two = {2};
+        const std::array<std::int64_t, 1> n_pairs = {std::ssize(npz_indices_)}, n_begins = {next_ + 1},
+                                          two = {2};
         constexpr std::string_view form = "csr";
         if (is_integral(measure_))  // in the same places
             for (double& one : npz_distances_)
@@ -310,7 +314,8 @@ class NeighborsWriter {
 };
 
 /// The k nearest of all queries, part by part.
-void search_k(const Index& index, Found& found, int threads, const ProgressToken& token, NeighborsWriter& writer) {
+void search_k(const Index& index, Found& found, int threads, const ProgressToken& token,
+              NeighborsWriter& writer) {
     const Rows& train = found.vectors.compared().images();
     const std::int64_t all = found.vectors.n_query(), most = points_of_part(train, found.k());
     std::vector<std::uint32_t> indices(at(found.k()));
@@ -351,8 +356,8 @@ std::string wanted_text(const Found& found) {
 }
 
 std::string vectors_text(const VectorSet& set) {
-    return harmless(set.source) + ": " + counted(set.count, "row") + " of " + counted(set.dim, "column") + ", " +
-           name(set.type);
+    return harmless(set.source) + ": " + counted(set.count, "row") + " of " + counted(set.dim, "column") +
+           ", " + name(set.type);
 }
 
 std::string neighbors_text(const Found& found, bool with_rows) {
@@ -365,16 +370,15 @@ std::string neighbors_text(const Found& found, bool with_rows) {
     const std::string queries = !vectors.are_own() ? vectors_text(vectors.queries())
                                 : leaves_out       ? "each of these rows, which is not its own neighbor"
                                                    : "each of these rows";
-    std::string text =
-        facts_text({{"train", vectors_text(vectors.train())},
-                    {"queries", queries},
-                    {"device", device_text(found.plan.device)},
-                    {"spread", spread_text(found.plan)},
-                    {"engine", engine_text(found.plan)},
-                    {"settings", features_text(found.method.transform) + wanted_text(found) + ", metric " +
-                                     metric_text(found.method.measure)},
-                    {"neighbors", counts},
-                    {"time", times_text(found.search_ms, vectors.load_ms(), found.wall_ms)}});
+    std::string text = facts_text({{"train", vectors_text(vectors.train())},
+                                   {"queries", queries},
+                                   {"device", device_text(found.plan.device)},
+                                   {"spread", spread_text(found.plan)},
+                                   {"engine", engine_text(found.plan)},
+                                   {"settings", features_text(found.method.transform) + wanted_text(found) +
+                                                    ", metric " + metric_text(found.method.measure)},
+                                   {"neighbors", counts},
+                                   {"time", times_text(found.search_ms, vectors.load_ms(), found.wall_ms)}});
     if (!with_rows) return text;
     Facts rows = {{"query", "neighbors, each with its " + distance_name(found.method)}};
     for (std::size_t i = 0; i < found.lines.size(); ++i)
@@ -421,11 +425,11 @@ std::string neighbors_report(const Found& found) {
 
 void check_count(const NeighborsOptions& options, const SearchedVectors& vectors) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    for (const auto& [option, file] :
-         {std::pair("--npy ", options.npy), std::pair("--npz ", options.npz), std::pair("--ibin ", options.ibin)})
+    for (const auto& [option, file] : {std::pair("--npy ", options.npy), std::pair("--npz ", options.npz),
+                                       std::pair("--ibin ", options.ibin)})
         if (!file.empty() && std::max(vectors.train().count, vectors.n_query()) > most)
-            throw UsageError(option + file + ": its indices are int32; expected at most " + with_commas(most) +
-                             " rows");
+            throw UsageError(option + file + ": its indices are int32; expected at most " +
+                             with_commas(most) + " rows");
 }
 
 }  // namespace
@@ -436,14 +440,16 @@ int neighbors(const Options& options, Clock::time_point start) {
     SearchedVectors vectors(options);
     check_count(wanted, vectors);
     const std::int64_t n = vectors.train().count, candidates = n - (wanted.exclude_self ? 1 : 0);
-    const int k = wanted.range                     ? RangeSearch::first_k(std::max<std::int64_t>(candidates, 1))
+    const int k = wanted.range                   ? RangeSearch::first_k(std::max<std::int64_t>(candidates, 1))
                   : options.given.contains("-k") ? options.method.vote.k
                                                  : usual_k;
     if (wanted.exclude_self)
         require_others(k, n);
     else if (const UnsupportedReason why = refuse_k(k, n))
         throw UsageError(*why);
-    Found found{vectors, wanted, {.transform = options.method.transform, .measure = options.method.measure, .vote = {.k = k}}};
+    Found found{vectors,
+                wanted,
+                {.transform = options.method.transform, .measure = options.method.measure, .vote = {.k = k}}};
     vectors.transform(found.method, found.timeline, stoppable());
     const Method compared{.measure = found.method.measure, .vote = {.k = k}};
     const Resolved resolved = vectors.resolve(compared);

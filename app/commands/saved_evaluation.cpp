@@ -6,6 +6,7 @@
 #include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/vectors/sets.h"
 
 namespace fs = std::filesystem;
 
@@ -27,18 +28,26 @@ DataLocation named_by(const SavedReport& report) {
     if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
         DataOptions options;
         options.folder = report.source;
-        return locate(options);
+        return locate_data(options);
     }
     DataLocation location;
     location.source = report.source;
     location.synthetic = report.synthetic;
     if (report.synthetic) return location;
     // The user named none of them: a pipe may never be written to.
-    const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, none); };
+    const auto is_there = [&](const fs::path& file) {
+        return (report.vectors && file.empty()) || fs::is_regular_file(file, none);
+    };
     if (report.files.empty() || !std::ranges::all_of(report.files, is_there))
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
     location.files = report.files;
+    location.vectors = report.vectors;
+    location.label_column = report.label_column;
+    if (report.vectors) {
+        location.train_labels_named = !location.files[1].empty();
+        location.test_labels_named = location.files.size() > 3 && !location.files[3].empty();
+    }
     return location;
 }
 
@@ -46,8 +55,8 @@ DataLocation named_by(const SavedReport& report) {
 
 DataLocation location_of(const SavedReport& report, const Options& options) {
     DataLocation location = !names_data(options)   ? named_by(report)
-                            : report.of_pictures() ? locate_training(options.data)
-                                                   : locate(options.data);
+                            : report.of_pictures() ? locate_training_data(options.data)
+                                                   : locate_data(options.data);
     if (!report.of_pictures()) return location;
     std::error_code none;
     for (const char* name : std::span(report_files).last(2)) {
@@ -76,6 +85,7 @@ SavedEvaluation::SavedEvaluation(const Options& options, const SavedReport& repo
     adopt(options_, report);
     const std::vector<fs::path> also_read = {options_.view.from, report.file, predictions_of(report)};
     set_ = std::make_unique<LoadedSet>(options_, Needed::both, location_of(report, options_), also_read);
+    if (!set_->data().are_images()) throw DataError(not_images(set_->data()));
     resolved_ = set_->resolve(options_.method, set_->queries().count);
     check_data(report);
     evaluation_ = report.evaluation;
@@ -113,7 +123,7 @@ bool SavedEvaluation::take_predictions(const SavedReport& report) {
     std::error_code none;
     if (!fs::is_regular_file(file, none)) return false;
     try {
-        Predictions read = read_predictions(file, evaluation_.n_test);
+        Predictions read = read_predictions(file, evaluation_.n_test, evaluation_.data->classes);
         if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
             throw DataError(file.string() + ": has other labels than the data set");
         const std::optional<Score> counted = score_of(read, evaluation_.data->labels);
@@ -124,6 +134,7 @@ bool SavedEvaluation::take_predictions(const SavedReport& report) {
         evaluation_.confidence = std::move(read.confidence);
         evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
         evaluation_.score = *counted;
+        evaluation_.score.classes = evaluation_.data->classes;
         return true;
     } catch (const DataError& error) {
         note(std::string(error.what()) + ": searching again", options_.output);
@@ -135,6 +146,7 @@ void SavedEvaluation::search_again(const SavedReport& report) {
     Results found = search(set_->queries());
     const std::vector<std::uint8_t> truth = first_labels(evaluation_.data->test, evaluation_.n_test);
     evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
+    evaluation_.score.classes = evaluation_.data->classes;
     if (evaluation_.score.confusion != report.evaluation.score.confusion)
         throw DataError(report.file + ": another confusion matrix than " + evaluation_.data->source +
                         " gives; expected the data set that it was made from (--data DIR)");

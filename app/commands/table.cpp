@@ -64,9 +64,10 @@ constexpr Command all_commands[] = {
      .summary = "the exact nearest of any vectors, or all within a distance; no labels are needed",
      .run = neighbors,
      .under_mpirun = UnderMpirun::all_ranks,
-     .more_help = "\nRows and indices count from 0, ranks from 1. Neighbors are ordered by distance, equal ones\n"
-                  "by index. The distances of bytes by l2 and l1 are integers; of int8, float32 and float64\n"
-                  "they are computed in double precision, and written with all digits.\n"},
+     .more_help =
+         "\nRows and indices count from 0, ranks from 1. Neighbors are ordered by distance, equal ones\n"
+         "by index. The distances of bytes by l2 and l1 are integers; of int8, float32 and float64\n"
+         "they are computed in double precision, and written with all digits.\n"},
     {.name = "condense",
      .summary = "makes the training set smaller: edits and condenses it, writes IDX files",
      .run = condense,
@@ -82,7 +83,8 @@ constexpr Command all_commands[] = {
                   "each class, fitted by leave-one-out on the training set. It assumes that a label and\n"
                   "the one suggested are equally likely beforehand; of labels that were checked, fewer\n"
                   "are wrong. With --of train the test set may be missing.\n",
-     .method = "accurate"},
+     .method = "accurate",
+     .vector_method = "raw"},
     {.name = "tune",
      .summary = "chooses k, votes, transform and re-ranking by leave-one-out on the training set",
      .run = tune,
@@ -96,6 +98,12 @@ constexpr Command all_commands[] = {
      .take_operands = take_two_reports,
      .more_help = "\nA and B are folders that 'mnist-knn evaluate --report' wrote, or the report.json\n"
                   "in one, with the predictions.csv beside it.\n"},
+    {.name = "generate",
+     .summary = "vectors for experiments, with labels: clusters, or uniform",
+     .run = generate,
+     .more_help =
+         "\nThe same options give the same bytes on every machine. Row i is the same whatever --n is,\n"
+         "except with --kind singh.\n"},
     {.name = "info",
      .summary = "devices, engines, the data set that would be used; what is missing and how to get it",
      .run = info,

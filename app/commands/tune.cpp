@@ -141,16 +141,17 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, std
     return range;
 }
 
-void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& output) {
+void note_lonely(std::span<const std::uint8_t> labels, const Dataset& data, const OutputOptions& output) {
+    const std::string rows = row_noun(data);
     if (std::set(labels.begin(), labels.end()).size() == 1)
-        note("all images have one label: nothing has to be told apart", output);
+        note("all " + rows + "s have one label: nothing has to be told apart", output);
     std::string list;
     const std::vector<std::uint8_t> lonely = lonely_labels(labels);
     for (const std::uint8_t label : lonely)
-        list += (list.empty() ? "" : ", ") + std::to_string(label);
+        list += (list.empty() ? "" : ", ") + data.class_name(label);
     if (!lonely.empty())
-        note((lonely.size() == 1 ? "label " : "labels ") + list +
-                 ": one image each, which is always wrong when it is left out",
+        note((lonely.size() == 1 ? "label " : "labels ") + list + ": one " + rows +
+                 " each, which is always wrong when it is left out",
              output);
 }
 
@@ -231,8 +232,8 @@ std::vector<const Configuration*> different(const std::vector<Configuration>& al
 
 /// The table of the first `limit` different configurations, the best first.
 std::string tune_text(const TuneResult& result, std::int64_t limit) {
-    Facts facts = {{"data", counted(result.images(), "training image") + " of " + result.shape_text() + ", " +
-                                counted(result.classes(), "class")},
+    Facts facts = {{"data", counted(result.images(), "training " + result.noun()) + " of " +
+                                result.shape_text() + ", " + counted(result.classes(), "class")},
                    {"source", harmless(result.source())},
                    {"device", device_text(result.plan.device)},
                    {"engine", engine_text(result.plan)}};
@@ -292,15 +293,14 @@ std::string tune_json(const TuneResult& result) {
     }
     for (const Configuration& one : result.configurations)
         configurations.push_back(configuration_json(result, one));
+    Json data = {{"source", report_path(result.source())},
+                 {"synthetic", result.set.data().synthetic},
+                 {"count", result.images()}};
+    put_shape(data, result.set.data());
+    data["classes"] = result.classes();
     Json json = json_head("mnist-knn/tune/1");
     json.update({{"created", utc_now()},
-                 {"data",
-                  {{"source", report_path(result.source())},
-                   {"synthetic", result.set.data().synthetic},
-                   {"count", result.images()},
-                   {"rows", result.training().shape.rows},
-                   {"cols", result.training().shape.cols},
-                   {"classes", result.classes()}}},
+                 {"data", std::move(data)},
                  {"device", json_device(result.plan.device)},
                  {"searches", std::move(searches)},
                  {"configurations", std::move(configurations)},
@@ -361,7 +361,7 @@ std::string tune_plot(const TuneResult& result) {
         "k blurs the classes.");
     const Configuration& best = result.configurations.front();
     return draw_panels("Errors over k",
-                       {counted(result.images(), "image") + ", each left out once; " + result.source(),
+                       {counted(result.images(), result.noun()) + ", each left out once; " + result.source(),
                         "best: " + options_text(best.method) + ", " + counted(best.errors, "error")},
                        panels);
 }
@@ -378,6 +378,8 @@ int tune(const Options& options, Clock::time_point start) {
     LoadedSet set(options, Needed::training);
     const Training& training = set.training().view();
     std::vector<Method> methods = methods_to_search(options);
+    for (Method& method : methods)
+        method = set.method(method);
     leave_out_unsuitable(methods, options);
     const VoteRange range = range_for(options, methods, training.rows.count);
     std::vector<TunedSearch> searches;
@@ -386,7 +388,7 @@ int tune(const Options& options, Clock::time_point start) {
     std::vector<Resolved> resolved;
     for (const TunedSearch& search : searches)
         resolved.push_back(set.resolve(search.searched(), training.rows.count));
-    note_lonely(training.labels, options.output);
+    note_lonely(training.labels, set.data(), options.output);
     agree_on({training.rows}, training.labels);
 
     TuneResult result{SelfSearch(set)};

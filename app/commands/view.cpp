@@ -20,6 +20,7 @@
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/vectors/sets.h"
 
 namespace fs = std::filesystem;
 
@@ -284,6 +285,7 @@ int view(const Options& options, Clock::time_point start) {
     else
         made = evaluate_test_set(options, start, true);
     const Evaluation& evaluation = saved ? saved->evaluation() : made.evaluation;
+    if (!evaluation.data->are_images()) throw DataError(not_images(*evaluation.data));
     const Selection selection = select(evaluation, view);
     check_pages(view, selection.gallery, (saved ? saved->set() : *made.set).files());
     Selection in_text = selection;  // a terminal gets fewer

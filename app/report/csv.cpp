@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "app/report/text.h"
+#include "classifier/exact_distances.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 
@@ -21,7 +22,19 @@ bool is_share(double value) {
 /// Reads the numbers of one line, from left to right.
 class Cells {
   public:
-    explicit Cells(std::string_view line) : rest_(line) {}
+    Cells(std::string_view line, const std::vector<std::string>& classes) : rest_(line), classes_(classes) {}
+    /// A label as text_cell wrote it.
+    bool take_label(std::uint8_t& label) {
+        if (classes_.empty()) return take(label);
+        for (std::size_t i = 0; i < classes_.size(); ++i) {
+            const std::string cell = text_cell(classes_[i]) + ',';
+            if (!rest_.starts_with(cell)) continue;
+            label = static_cast<std::uint8_t>(i);
+            rest_.remove_prefix(cell.size());
+            return true;
+        }
+        return false;
+    }
     template <class Number>
     bool take(Number& number, bool last = false) {
         const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
@@ -35,6 +48,7 @@ class Cells {
 
   private:
     std::string_view rest_;
+    const std::vector<std::string>& classes_;
 };
 
 }  // namespace
@@ -43,13 +57,31 @@ std::string distance_cell(const Measure& measure, std::uint32_t score) {
     return is_integral(measure) ? std::to_string(score) : shortest(distance_number(measure, score));
 }
 
+std::string text_cell(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == text.npos && !text.starts_with(' ') && !text.ends_with(' '))
+        return text;
+    std::string cell = "\"";
+    for (const char c : text)
+        cell.append(c == '"' ? 2 : 1, c);
+    return cell + '"';
+}
+
+std::vector<std::string> class_cells(const Dataset& data) {
+    std::vector<std::string> cells;
+    for (int label = 0; label < (data.classes.empty() ? 256 : static_cast<int>(data.classes.size())); ++label)
+        cells.push_back(text_cell(data.class_name(label)));
+    return cells;
+}
+
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* truth = evaluation.data->test.labels.data();
+    const std::vector<std::string> names = class_cells(*evaluation.data);
     Lines lines(out);
     lines.row(predictions_heading);
     for (std::size_t i = 0; i < evaluation.found.votes.size(); ++i) {
         const Vote& vote = evaluation.found.votes[i];
-        if (!lines.row(i, int{truth[i]}, int{vote.label}, evaluation.confidence[i], vote.vote_share)) return;
+        if (!lines.row(i, names[truth[i]], names[vote.label], evaluation.confidence[i], vote.vote_share))
+            return;
     }
 }
 
@@ -57,28 +89,37 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* labels = evaluation.data->train.labels.data();
     const Neighbors& neighbors = evaluation.found.neighbors;
     const Measure measure = evaluation.method.neighbor_measure();
+    const std::vector<std::string> names = class_cells(*evaluation.data);
+    std::vector<double> exact;  // of real rows
+    if (measure.real && evaluation.method.transform.is_raw())
+        exact = exact_distances(evaluation.data->train.images(), evaluation.data->test.images(), neighbors,
+                                measure, 0);
+    std::size_t at = 0;
     Lines lines(out);
     lines.row("query,rank,index,label,distance");
     for (std::int64_t query = 0; query < neighbors.n_query; ++query) {
         int rank = 0;
-        for (const Neighbor& neighbor : neighbors.row(query))
-            if (!lines.row(query, ++rank, neighbor.index, int{labels[neighbor.index]},
-                           distance_cell(measure, neighbor.distance)))
-                return;
+        for (const Neighbor& neighbor : neighbors.row(query)) {
+            const std::string distance =
+                exact.empty() ? distance_cell(measure, neighbor.distance) : shortest(exact[at++]);
+            if (!lines.row(query, ++rank, neighbor.index, names[labels[neighbor.index]], distance)) return;
+        }
     }
 }
 
-Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
+Predictions read_predictions(const fs::path& file, std::int64_t n_test,
+                             const std::vector<std::string>& classes) {
     std::error_code none;
     std::ifstream stream;
     if (fs::is_regular_file(file, none))
         stream.open(file, std::ios::binary);  // a pipe may never be written to
     if (!stream.is_open())
         throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
-    return read_predictions(stream, file.string(), n_test);
+    return read_predictions(stream, file.string(), n_test, classes);
 }
 
-Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test) {
+Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test,
+                             const std::vector<std::string>& classes) {
     const auto wrong = [&](std::int64_t line, const std::string& what) {
         throw DataError(name + ": line " + std::to_string(line) + " " + what + "; expected " +
                         with_commas(n_test) + " lines of " + predictions_heading);
@@ -92,8 +133,8 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
         Vote vote{};
         std::uint8_t truth = 0;
         double confidence = 0;
-        Cells cells(line);
-        if (!cells.take(index) || index != i || !cells.take(truth) || !cells.take(vote.label) ||
+        Cells cells(line, classes);
+        if (!cells.take(index) || index != i || !cells.take_label(truth) || !cells.take_label(vote.label) ||
             !cells.take(confidence) || !(confidence == 0 || is_share(confidence)) ||
             !cells.take(vote.vote_share, true) || !is_share(vote.vote_share))
             wrong(i + 2, "is damaged");

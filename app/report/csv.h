@@ -18,6 +18,10 @@ namespace knn {
 
 /// A cell: an integer, or the shortest decimal that identifies the distance.
 std::string distance_cell(const Measure& measure, std::uint32_t score);
+/// A text, in quotes where it has to be.
+std::string text_cell(const std::string& text);
+/// The names of all classes as cells, by label.
+std::vector<std::string> class_cells(const Dataset& data);
 
 /// Collects lines and writes them to a stream in pieces of about a mebibyte; the destructor writes the rest.
 class Lines {
@@ -68,10 +72,13 @@ struct Predictions {
     std::vector<double> confidence;
 };
 
-/// Reads the CSV of `evaluate --predictions` of `n_test` images. Throws DataError.
-Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_test);
+/// Reads the CSV of `evaluate --predictions` of `n_test` images, whose labels may be names of classes, by number. Throws
+/// DataError.
+Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_test,
+                             const std::vector<std::string>& classes = {});
 
 /// The same from a stream; `name` begins the messages.
-Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test);
+Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test,
+                             const std::vector<std::string>& classes = {});
 
 }  // namespace knn

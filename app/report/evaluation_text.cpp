@@ -14,8 +14,8 @@ std::string classes_text(const Score& score) {
     table.add({"class", "precision", "recall", "f1", "support"});
     double precision = 0, recall = 0, f1 = 0;
     for (const ClassScore& one : score.per_class) {
-        table.add({std::to_string(one.label), fixed(one.precision, 4), fixed(one.recall, 4), fixed(one.f1, 4),
-                   std::to_string(one.support)});
+        table.add({class_text(score.class_name(one.label)), fixed(one.precision, 4), fixed(one.recall, 4),
+                   fixed(one.f1, 4), std::to_string(one.support)});
         precision += one.precision;
         recall += one.recall;
         f1 += one.f1;
@@ -28,6 +28,7 @@ std::string classes_text(const Score& score) {
 
 constexpr std::size_t max_matrix_classes = 26;  // the letters; more do not fit in a line
 constexpr std::size_t max_pairs = 20;
+constexpr std::size_t most_letters = 10;  // of a class, in the matrix
 
 /// A mistake, and how often it was made.
 struct Confusion {
@@ -56,18 +57,24 @@ std::string cell(std::int64_t count, bool hit, std::int64_t worst, std::size_t w
 }
 
 std::string matrix_text(const Score& score, bool color) {
-    std::size_t width = 3;  // of every column; labels are no wider
+    std::vector<std::string> names;
+    std::size_t width = 3, side = 5;  // of every column; numbers are no wider
+    for (const std::uint8_t label : score.labels) {
+        names.push_back(class_text(score.class_name(label), most_letters));
+        width = std::max(width, names.back().size());
+        side = std::max(side, names.back().size());
+    }
     for (const auto& row : score.confusion)
         for (const std::int64_t count : row)
             width = std::max(width, std::to_string(count).size());
     const std::vector<Confusion> mistakes = confusions(score);
     const std::int64_t worst = mistakes.empty() ? 0 : mistakes.front().count;
-    std::string text = "  true \\ predicted\n  " + aligned_right("", 5);
-    for (const std::uint8_t label : score.labels)
-        text += "  " + aligned_right(std::to_string(label), width);
+    std::string text = "  true \\ predicted\n  " + aligned_right("", side);
+    for (const std::string& name : names)
+        text += "  " + aligned_right(name, width);
     text += '\n';
     for (std::size_t t = 0; t < score.labels.size(); ++t) {
-        text += "  " + aligned_right(std::to_string(score.labels[t]), 5);
+        text += "  " + aligned_right(names[t], side);
         for (std::size_t p = 0; p < score.labels.size(); ++p)
             text += "  " + cell(score.confusion[t][p], t == p, worst, width, color);
         text += '\n';
@@ -88,7 +95,8 @@ std::string pairs_text(const Score& score) {
     table.add({"true", "predicted", "count"});
     for (const auto& [count, truth, predicted] :
          std::span(mistakes).first(std::min(mistakes.size(), max_pairs)))
-        table.add({std::to_string(truth), std::to_string(predicted), std::to_string(count)});
+        table.add({class_text(score.class_name(truth)), class_text(score.class_name(predicted)),
+                   std::to_string(count)});
     return text + table.text();
 }
 
@@ -123,9 +131,8 @@ std::string text_report(const Evaluation& evaluation, bool color) {
     const Plan& plan = evaluation.found.plan;
     const std::int64_t n_classes = std::ssize(data.labels);
     const std::string images = harmless(data.name) + ": " + with_commas(evaluation.n_train) +
-                               " training and " + counted(evaluation.n_test, "test image") + " of " +
-                               std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) +
-                               ", " + counted(n_classes, "class");
+                               " training and " + counted(evaluation.n_test, "test " + row_noun(data)) +
+                               " of " + row_text(data) + ", " + counted(n_classes, "class");
     std::string accuracy = accuracy_line(evaluation.score);
     accuracy.pop_back();
     return facts_text({{"data", images},

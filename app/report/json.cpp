@@ -66,9 +66,11 @@ Json calibration_json(const Evaluation& evaluation) {
 
 Json result_json(const Evaluation& evaluation) {
     const Score& score = evaluation.score;
-    Json per_class = Json::array();
+    Json per_class = Json::array(), labels = Json::array();
+    for (const std::uint8_t label : score.labels)
+        labels.push_back(label_json(label, score.classes));
     for (const ClassScore& one : score.per_class)
-        per_class.push_back({{"label", one.label},
+        per_class.push_back({{"label", label_json(one.label, score.classes)},
                              {"precision", one.precision},
                              {"recall", one.recall},
                              {"f1", one.f1},
@@ -78,7 +80,7 @@ Json result_json(const Evaluation& evaluation) {
             {"accuracy", score.accuracy},
             {"accuracy_low", score.accuracy_low},
             {"accuracy_high", score.accuracy_high},
-            {"labels", score.labels},
+            {"labels", std::move(labels)},
             {"confusion", score.confusion},
             {"per_class", per_class},
             {"calibration", calibration_json(evaluation)}};
@@ -100,11 +102,26 @@ std::string json_text(const Json& value) {
     return text + '\n';
 }
 
-Json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels, const Measure& measure) {
+Json label_json(int label, const std::vector<std::string>& classes) {
+    return classes.empty() ? Json(label) : Json(classes[static_cast<std::size_t>(label)]);
+}
+
+void put_shape(Json& object, const Dataset& data) {
+    if (data.are_images()) {
+        object["rows"] = data.train.rows;
+        object["cols"] = data.train.cols;
+        return;
+    }
+    object["type"] = name(data.train.type);
+    object["columns"] = data.train.cols;
+}
+
+Json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels, const Measure& measure,
+                    const std::vector<std::string>& classes) {
     Json list = Json::array();
     for (const Neighbor& one : neighbors)
         list.push_back({{"index", one.index},
-                        {"label", labels[one.index]},
+                        {"label", label_json(labels[one.index], classes)},
                         {"distance", is_integral(measure) ? Json(one.distance)
                                                           : Json(distance_number(measure, one.distance))}});
     return list;
@@ -177,18 +194,16 @@ Json report_object(const Evaluation& evaluation) {
     for (const std::filesystem::path& file : data.files)
         files.push_back(report_path(file));
     Json report = json_head("mnist-knn/evaluate/1");
+    Json dataset = {{"name", report_path(data.name)}, {"source", report_path(data.source)},
+                    {"files", std::move(files)},      {"synthetic", data.synthetic},
+                    {"train", evaluation.n_train},    {"test", evaluation.n_test}};
+    put_shape(dataset, data);
+    dataset["classes"] = data.labels.size();
+    if (data.named_vectors) dataset["vectors"] = true;
+    if (!data.label_column.empty()) dataset["label_column"] = data.label_column;
     report.update(
         {{"created", evaluation.created},
-         {"dataset",
-          {{"name", report_path(data.name)},
-           {"source", report_path(data.source)},
-           {"files", std::move(files)},
-           {"synthetic", data.synthetic},
-           {"train", evaluation.n_train},
-           {"test", evaluation.n_test},
-           {"rows", data.train.rows},
-           {"cols", data.train.cols},
-           {"classes", data.labels.size()}}},
+         {"dataset", std::move(dataset)},
          {"settings", settings_json(evaluation.method, evaluation.found.plan)},
          {"device", json_device(evaluation.found.plan.device)},
          {"result", result_json(evaluation)},
@@ -242,7 +257,7 @@ std::string test_checksum(const LabeledImages& set, std::int64_t n) {
         std::to_string(n) + ' ' + std::to_string(set.rows) + ' ' + std::to_string(set.cols) + '\n';
     Sha256 sum;
     sum.add(size.data(), size.size());
-    sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.dim()));
+    sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.images().row_bytes()));
     sum.add(set.labels.data(), static_cast<std::size_t>(n));
     return sum.hex();
 }

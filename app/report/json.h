@@ -34,9 +34,15 @@ nlohmann::ordered_json settings_json(const Method& method, const Plan& plan);
 nlohmann::ordered_json timing_json(const Timeline& timeline, std::int64_t images, double search_ms,
                                    double load_ms, double wall_ms);
 
-/// A list of index, label and distance: an integer if the metric's distances are integral.
+/// A list of index, label and distance: an integer if the metric's distances are integral. `classes`: as in Dataset.
 nlohmann::ordered_json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels,
-                                      const Measure& measure);
+                                      const Measure& measure, const std::vector<std::string>& classes = {});
+
+/// A label: a number, or the name of its class.
+nlohmann::ordered_json label_json(int label, const std::vector<std::string>& classes);
+
+/// The size of the rows of a data set: rows and cols of images, else type and columns.
+void put_shape(nlohmann::ordered_json& object, const Dataset& data);
 
 /// JSON text with one member per line; lists of plain values are on one line. Ends with a line feed.
 std::string json_text(const nlohmann::ordered_json& value);

@@ -41,8 +41,16 @@ constexpr std::uint64_t in_extra = 0xffffffff;
 /// What the two headers of a file have in common: version, flags, no compression, time, checksum, sizes in the extra field.
 ZipRecord& put_description(ZipRecord& record, std::uint32_t checksum, std::size_t name_size,
                            std::size_t extra_size) {
-    return record.u16(zip_version).u16(0).u16(0).u16(0).u16(first_day).u32(checksum).u32(in_extra).u32(
-        in_extra).u16(name_size).u16(extra_size);
+    return record.u16(zip_version)
+        .u16(0)
+        .u16(0)
+        .u16(0)
+        .u16(first_day)
+        .u32(checksum)
+        .u32(in_extra)
+        .u32(in_extra)
+        .u16(name_size)
+        .u16(extra_size);
 }
 
 }  // namespace
@@ -75,13 +83,27 @@ void NpzWriter::finish() {
     constexpr std::size_t extra_size = 4 + 3 * 8;
     ZipRecord directory;
     for (const Entry& entry : entries_) {
-        put_description(directory.u32(0x02014b50).u16(zip_version), entry.checksum, entry.name.size(), extra_size)
-            .u16(0).u16(0).u16(0).u32(0).u32(in_extra).text(entry.name);
+        put_description(directory.u32(0x02014b50).u16(zip_version), entry.checksum, entry.name.size(),
+                        extra_size)
+            .u16(0)
+            .u16(0)
+            .u16(0)
+            .u32(0)
+            .u32(in_extra)
+            .text(entry.name);
         directory.u16(1).u16(extra_size - 4).u64(entry.size).u64(entry.size).u64(entry.offset);
     }
     const std::uint64_t size = directory.bytes().size(), n = entries_.size(), after = written_ + size;
-    directory.u32(0x06064b50).u64(44).u16(zip_version).u16(zip_version).u32(0).u32(0).u64(n).u64(n).u64(size).u64(
-        written_);
+    directory.u32(0x06064b50)
+        .u64(44)
+        .u16(zip_version)
+        .u16(zip_version)
+        .u32(0)
+        .u32(0)
+        .u64(n)
+        .u64(n)
+        .u64(size)
+        .u64(written_);
     directory.u32(0x07064b50).u32(0).u64(after).u32(1);
     directory.u32(0x06054b50).u16(0).u16(0).u16(0xffff).u16(0xffff).u32(in_extra).u32(in_extra).u16(0);
     out_ << directory.bytes();

@@ -219,8 +219,9 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
     std::map<std::string, std::string> parts = page_tables(evaluation);
     parts["trust"] = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
     std::vector<PageDigit> digits;
-    for (const std::int64_t image : fitting(evaluation, gallery.images))
-        digits.push_back(page_digit(evaluation, image));
+    if (evaluation.data->are_images())
+        for (const std::int64_t image : fitting(evaluation, gallery.images))
+            digits.push_back(page_digit(evaluation, image));
     return page_text(page_html, report_object(evaluation),
                      {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), test,
                       train, train.labels.data(), evaluation.method},

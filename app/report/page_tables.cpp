@@ -49,7 +49,7 @@ std::string classes_table(const Score& score) {
         const ClassScore& one = score.per_class[i];
         const std::string bar =
             std::string(" class=\"bar ") + (wrong(i) > 0 ? "wrong" : "none") + "\" aria-hidden=\"true\"";
-        rows += table_row(std::to_string(one.label), double(wrong(i)) / double(most),
+        rows += table_row(escaped(score.class_name(one.label)), double(wrong(i)) / double(most),
                           {td(with_commas(one.support)), td(with_commas(wrong(i))), td("", bar),
                            td(escaped(percent(one.precision))), td(escaped(percent(one.recall))),
                            td(escaped(percent(one.f1)))});
@@ -119,10 +119,10 @@ std::string matrix_table(const Score& score) {
                        "label (columns)</caption>\n<thead><tr>" +
                        td(crowded ? "" : "true \\ pred.", " class=\"corner\" aria-hidden=\"true\"");
     for (const std::uint8_t label : score.labels)
-        text += "<th scope=\"col\">" + std::to_string(label) + "</th>";
+        text += "<th scope=\"col\">" + escaped(score.class_name(label)) + "</th>";
     text += "</tr></thead>\n<tbody>\n";
     for (std::size_t i = 0; i < n; ++i) {
-        const std::string label = std::to_string(score.labels[i]);
+        const std::string label = escaped(score.class_name(score.labels[i]));
         text += "<tr><th scope=\"row\">" + label + "</th>";
         for (std::size_t j = 0; j < n; ++j) {
             const std::int64_t count = score.confusion[i][j];
@@ -135,8 +135,8 @@ std::string matrix_table(const Score& score) {
             const double strength = std::sqrt(double(count) / double(i == j ? most_right : most_wrong));
             text += td(crowded ? "<span class=\"unseen\">" + shown + "</span>" : shown,
                        std::string(" class=\"") + (i == j ? "right" : "wrong") + "\" title=\"true " + label +
-                           ", predicted " + std::to_string(score.labels[j]) + ": " + with_commas(count) +
-                           "\"" + share_style("strength", strength));
+                           ", predicted " + escaped(score.class_name(score.labels[j])) + ": " +
+                           with_commas(count) + "\"" + share_style("strength", strength));
         }
         text += "</tr>\n";
     }
@@ -147,7 +147,7 @@ std::string matrix_table(const Score& score) {
 
 std::map<std::string, std::string> page_tables(const Evaluation& evaluation) {
     const Score& score = evaluation.score;
-    const std::string one = evaluation.pictures.empty() ? "test image" : "picture";
+    const std::string one = evaluation.pictures.empty() ? "test " + row_noun(*evaluation.data) : "picture";
     return {{"headline", "<strong>" + escaped(percent(score.accuracy)) + "</strong> on " +
                              escaped(evaluation.data->name)},
             {"lead", escaped(with_commas(score.correct) + " of " + counted(score.total, one) + " right, " +

@@ -101,8 +101,11 @@ void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int
 
 void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
     const double height = at.label_height(), end = at.cell * at.classes;
+    constexpr double most_width = Layout::left - 12 - Layout::margin - 14;  // beside "true"
     for (std::size_t i = 0; i < score.labels.size(); i += static_cast<std::size_t>(at.label_step)) {
-        const std::string label = std::to_string(score.labels[i]);
+        std::string label = score.class_name(score.labels[i]);
+        if (!score.classes.empty())
+            label = shortened(printable(label), height, std::min(most_width, at.cell - 6));
         const double middle = (double(i) + 0.5) * at.cell - at.gap / 2;
         canvas.text(label, Layout::left - 12, Layout::top + middle + height / 2, height, ink, Side::right);
         canvas.text(label, Layout::left + middle, Layout::top + end + 12 + height, height, ink, Side::center);
@@ -163,12 +166,12 @@ bool pictures_available() {
 std::vector<std::string> confusion_words(const Evaluation& evaluation) {
     const Score& score = evaluation.score;
     const bool of_pictures = !evaluation.pictures.empty();
-    const std::string one = of_pictures ? "picture" : "test image";
+    const std::string rows = row_noun(*evaluation.data), one = of_pictures ? "picture" : "test " + rows;
     const auto labels = [](const LabeledImages& set) { return static_cast<std::int64_t>(set.labels.size()); };
     const std::int64_t all = of_pictures ? evaluation.n_named : labels(evaluation.data->test);
-    std::string settings = short_method_text(evaluation.method) + ", " +
-                           counted_of(evaluation.n_train, labels(evaluation.data->train), "training image") +
-                           ", ";
+    std::string settings =
+        short_method_text(evaluation.method) + ", " +
+        counted_of(evaluation.n_train, labels(evaluation.data->train), "training " + rows) + ", ";
     if (evaluation.n_test < all) settings += counted_of(evaluation.n_test, all, one) + ", ";
     return {percent(score.accuracy) + " on " + evaluation.data->name,
             with_commas(score.correct) + " of " + counted(score.total, one) + " right, 95 % interval " +

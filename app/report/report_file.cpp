@@ -1,5 +1,6 @@
 #include "app/report/report_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <iterator>
@@ -53,6 +54,7 @@ class ReportPart {
             parts.emplace_back(file_, value_[i], name_ + '[' + std::to_string(i) + ']');
         return parts;
     }
+    bool is_text() const { return value_.is_string(); }
     std::string text() const { return get<std::string>(value_.is_string(), "not a string"); }
     bool yes() const { return get<bool>(value_.is_boolean(), "neither true nor false"); }
     double number() const { return get<double>(value_.is_number(), "not a number"); }
@@ -84,6 +86,10 @@ class ReportPart {
     const json& value_;
     std::string name_;
 };
+
+std::string name_of_type(const ReportPart& part) {
+    return name(part.named_value<ElementType>());
+}
 
 Method read_method(const ReportPart& part) {
     Method method;
@@ -154,7 +160,15 @@ void read_timing(const ReportPart& part, Evaluation& evaluation) {
 /// Labels and confusion matrix; the sums must match the report's.
 void read_result(const ReportPart& part, Evaluation& evaluation) {
     Score& score = evaluation.score;
-    for (const ReportPart& label : part.at("labels").items()) {
+    const std::vector<ReportPart> labels = part.at("labels").items();
+    for (const ReportPart& label : labels) {
+        if (labels.front().is_text()) {  // names, each once
+            if (score.classes.size() == 256) label.wrong("one class too many");
+            score.labels.push_back(static_cast<std::uint8_t>(score.classes.size()));
+            score.classes.push_back(label.text());
+            if (std::ranges::count(score.classes, score.classes.back()) > 1) label.wrong("there twice");
+            continue;
+        }
         const std::int64_t low = score.labels.empty() ? 0 : score.labels.back() + 1;
         score.labels.push_back(static_cast<std::uint8_t>(label.whole(low, 255)));
     }
@@ -227,8 +241,12 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
             files.wrong("not " + std::to_string(expected) + " files");
     }
     report.test_checksum = dataset.text_or_none("test_checksum");
-    report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
-    report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
+    const bool images = !dataset.has("columns");
+    report.rows = images ? static_cast<int>(dataset.at("rows").whole(1, max_dim)) : 1;
+    report.cols = static_cast<int>(dataset.at(images ? "cols" : "columns").whole(1, max_dim));
+    if (!images) report.type = name_of_type(dataset.at("type"));
+    report.vectors = dataset.has("vectors") && dataset.at("vectors").yes();
+    report.label_column = dataset.text_or_none("label_column");
     evaluation.created = part.at("created").text();
     evaluation.method = read_method(part.at("settings"));
     evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));

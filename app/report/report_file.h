@@ -18,7 +18,10 @@ struct SavedReport {
         files;  ///< the data set's four, of pictures the training set's two; empty if not given, or built-in digits
     bool synthetic = false;
     std::string test_checksum;  ///< as test_checksum.h has it; empty in reports of older versions
-    int rows = 0, cols = 0;
+    int rows = 0, cols = 0;     ///< of images; of other vectors 1 and their columns
+    bool vectors = false;  ///< the four files are those of §train and §test; those of labels may be empty
+    std::string type;      ///< of the elements of vectors that are no images
+    std::string label_column;
     Evaluation evaluation;  ///< data is null, found has no neighbors and no votes
 
     /// Whether `classify --expected` judged pictures: they are beside the report, in no data set.

@@ -45,6 +45,27 @@ std::string counted(std::int64_t count, const std::string& one) {
     return with_commas(count) + ' ' + noun(count, one);
 }
 
+std::string row_noun(const Dataset& data) {
+    return data.are_images() ? "image" : "row";
+}
+
+std::string row_text(const Dataset& data) {
+    const LabeledImages& set = data.train;
+    if (data.are_images()) return std::to_string(set.rows) + " x " + std::to_string(set.cols);
+    return with_commas(set.cols) + ' ' + name(set.type) + ' ' + noun(set.cols, "column");
+}
+
+std::string class_text(const std::string& name, std::size_t most) {
+    std::string_view rest = name;
+    std::string text;
+    for (std::size_t n = 0; n < most && !rest.empty(); ++n) {
+        const std::size_t length = std::max<std::size_t>(visible_length(rest), 1);
+        text += rest.substr(0, length);
+        rest.remove_prefix(length);
+    }
+    return harmless(text) + (rest.empty() ? "" : "...");
+}
+
 std::string counted_of(std::int64_t count, std::int64_t all, const std::string& one) {
     return (count < all ? with_commas(count) + " of " : "") + counted(all, one);
 }

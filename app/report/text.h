@@ -12,6 +12,13 @@ namespace knn {
 /// "1,234 images", "1 image".
 std::string counted(std::int64_t count, const std::string& one);
 
+/// What the rows of a data set are called, "image" or "row", and how large they are: "28 x 28", "4 float64 columns".
+std::string row_noun(const Dataset& data);
+std::string row_text(const Dataset& data);
+
+/// The name of a class where there is little room.
+std::string class_text(const std::string& name, std::size_t most = 20);
+
 /// "20 of 40 images"; of all of them "40 images".
 std::string counted_of(std::int64_t count, std::int64_t all, const std::string& one);
 

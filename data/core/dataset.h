@@ -1,6 +1,7 @@
 #pragma once
 /// Labeled images, and the two sets that an evaluation needs.
 
+#include <bitset>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -47,15 +48,18 @@ class HostMemory {
     virtual void pin() {}
 };
 
-/// n images of rows × cols 8-bit pixels, 0 = background, and one label for each.
+/// n images of rows × cols 8-bit pixels, 0 = background, and one label for each; or n other vectors, each as one row of cols elements.
 struct LabeledImages {
     std::int64_t count = 0;
     int rows = 0, cols = 0;
-    Bytes pixels;  ///< count × rows × cols
-    Bytes labels;  ///< count, or more: also those of images that were not kept
+    Bytes pixels;  ///< count × rows × cols elements
+    Bytes
+        labels;  ///< count, or more: also those of images that were not kept; none of vectors without labels
+    ElementType type = ElementType::uint8;
+    bool are_images = true;
 
     std::int64_t dim() const { return std::int64_t{rows} * cols; }
-    Rows images() const { return {pixels.data(), count, dim()}; }
+    Rows images() const { return {pixels.data(), count, dim(), type}; }
     ImageShape shape() const { return {rows, cols}; }
 };
 
@@ -67,6 +71,27 @@ struct Dataset {
     bool synthetic = false;
     LabeledImages train, test;
     std::vector<std::uint8_t> labels;  ///< every label that occurs in either set, ascending: the classes
+    std::vector<std::string> classes;  ///< their names, by label; empty: the labels are numbers
+    bool named_vectors =
+        false;  ///< the files are those of §train and §test; those of labels are empty where the vectors have them
+    std::string label_column;  ///< of a CSV, as the user named it
+
+    bool are_images() const { return train.are_images; }
+    std::string class_name(int label) const {
+        return classes.empty() ? std::to_string(label) : classes[static_cast<std::size_t>(label)];
+    }
 };
+
+/// Every label that occurs in either set, ascending.
+inline std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
+    std::bitset<256> seen;
+    for (const LabeledImages* set : {&data.train, &data.test})
+        for (const std::uint8_t label : set->labels.span())
+            seen.set(label);
+    std::vector<std::uint8_t> labels;
+    for (std::size_t label = 0; label < seen.size(); ++label)
+        if (seen[label]) labels.push_back(static_cast<std::uint8_t>(label));
+    return labels;
+}
 
 }  // namespace knn

@@ -1,6 +1,5 @@
 /// load() and checksums() of locate.h: the four files, read in parallel.
 
-#include <bitset>
 #include <future>
 #include <optional>
 #include <system_error>
@@ -102,17 +101,6 @@ LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
     crc32[0] = images.crc32;
     crc32[1] = labels.crc32;
     return {images.count, images.rows, images.cols, std::move(images.bytes), std::move(labels.bytes)};
-}
-
-std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
-    std::bitset<256> seen;
-    for (const LabeledImages* set : {&data.train, &data.test})
-        for (const std::uint8_t label : set->labels.span())
-            seen.set(label);
-    std::vector<std::uint8_t> labels;
-    for (std::size_t label = 0; label < seen.size(); ++label)
-        if (seen[label]) labels.push_back(static_cast<std::uint8_t>(label));
-    return labels;
 }
 
 std::string folder_name(const fs::path& file) {

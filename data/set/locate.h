@@ -40,7 +40,9 @@ inline constexpr const char* pictures_name = "pictures";
 struct DataOptions {
     std::string folder;  ///< --data
     std::string train_images, train_labels, test_images,
-        test_labels;  ///< --train-images ... ; each overrides
+        test_labels;           ///< --train-images ... ; each overrides
+    std::string train, test;   ///< files of vectors instead (data/vectors/sets.h)
+    std::string label_column;  ///< of those that are CSV
 };
 
 /// Number of images of each set to use, from the first; 0: all.
@@ -56,6 +58,10 @@ struct DataLocation {
     /// The images and labels that a report of `classify` keeps of its pictures, which replace the test set; else none.
     std::vector<std::filesystem::path> pictures;
     bool synthetic = false;
+    /// Files of vectors: those of labels may be empty, or, unless they were named, are used only where the vectors have none.
+    bool vectors = false;
+    bool train_labels_named = false, test_labels_named = false;
+    std::string label_column;
     std::vector<std::string> looked_in;  ///< the folders searched, in order, for `info` and for messages
     /// Skipped folders that have some of the files: "data/mnist: lacks t10k-labels-idx1-ubyte".
     std::vector<std::string> incomplete;

@@ -17,7 +17,7 @@
 namespace knn {
 
 struct ColumnScaling {
-    ElementType type = ElementType::uint8;      ///< of the rows that it reads
+    ElementType type = ElementType::uint8;            ///< of the rows that it reads
     std::vector<double> offsets = {}, divisors = {};  ///< of each column; divisor 0: the column becomes 0
 };
 

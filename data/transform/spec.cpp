@@ -16,9 +16,12 @@ constexpr std::int64_t max_pca_dim = 4096;  ///< its covariances take 128 MiB, a
 
 using enum TransformKind;
 constexpr TransformInfo table[] = {
-    {raw, nullptr, 0, 0, 0, false, true, true},         {deskew, "S", 0, 2, 1, false, true, false},
-    {normalize, nullptr, 0, 0, 0, false, true, false},  {blur, "SIGMA", 0.1, 20, 1, false, true, false},
-    {pca, "N", 1, max_pca_dim, 0, true, false, true},   {hog, nullptr, 0, 0, 0, false, false, false},
+    {raw, nullptr, 0, 0, 0, false, true, true},
+    {deskew, "S", 0, 2, 1, false, true, false},
+    {normalize, nullptr, 0, 0, 0, false, true, false},
+    {blur, "SIGMA", 0.1, 20, 1, false, true, false},
+    {pca, "N", 1, max_pca_dim, 0, true, false, true},
+    {hog, nullptr, 0, 0, 0, false, false, false},
     {gradients, nullptr, 0, 0, 0, false, false, false},
     {minmax, nullptr, 0, 0, 0, false, false, true, true},
     {zscore, nullptr, 0, 0, 0, false, false, true, true},

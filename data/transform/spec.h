@@ -49,12 +49,12 @@ struct TransformSpec {
 /// A row of the table of transforms.
 struct TransformInfo {
     TransformKind kind;
-    const char* parameter;  ///< its name in messages, or null: there is none
-    double low, high;       ///< the range of the parameter
-    double usual;           ///< its default; 0: it has to be given
-    bool is_whole;          ///< the parameter is a whole number
-    bool makes_image;       ///< the output is an image of the same size, else a row of features
-    bool takes_features;    ///< works on any row of bytes; the others need an image
+    const char* parameter;     ///< its name in messages, or null: there is none
+    double low, high;          ///< the range of the parameter
+    double usual;              ///< its default; 0: it has to be given
+    bool is_whole;             ///< the parameter is a whole number
+    bool makes_image;          ///< the output is an image of the same size, else a row of features
+    bool takes_features;       ///< works on any row of bytes; the others need an image
     bool makes_reals = false;  ///< the output is float64, and no other step takes it
 };
 std::span<const TransformInfo> transforms();

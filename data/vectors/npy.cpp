@@ -193,9 +193,8 @@ VectorSet read_npy(Content& content) {
     const std::string_view type = plain_type(header);
     const std::size_t rank = header.shape.size();
     std::optional<Stored> stored;
-    constexpr std::array names = {"u1", "i1", "f4", "f8"};  // in the order of Stored
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (type == names[i]) stored = static_cast<Stored>(i);
+    for (const Stored one : {Stored::uint8, Stored::int8, Stored::float32, Stored::float64})
+        if (type == npy_type(type_of(one))) stored = one;
     if (!stored) content.fail("holds " + header.type, "uint8, int8, float32 or float64");
     if (rank != 2 && rank != 3)
         content.fail("has the shape " + shape_text(header),
@@ -238,6 +237,11 @@ Labels read_npy_labels(Content& content) {
     content.fail("holds " + header.type, "labels: integers of any type");
 }
 
+std::string_view npy_type(ElementType type) {
+    constexpr std::array names = {"u1", "i1", "f4", "f8"};
+    return names[static_cast<std::size_t>(type)];
+}
+
 void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type) {
     std::string sizes;
     for (const std::int64_t size : shape)
@@ -251,6 +255,16 @@ void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std:
     header += '\n';
     const std::string_view magic("\x93NUMPY\x01\x00", 8);
     out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
+}
+
+void write_npy(std::ostream& out, const Rows& rows) {
+    put_npy_header(out, std::array{rows.count, rows.dim}, npy_type(rows.type));
+    out.write(reinterpret_cast<const char*>(rows.pixels), static_cast<std::streamsize>(rows.bytes()));
+}
+
+void write_npy(std::ostream& out, std::span<const std::uint8_t> numbers) {
+    put_npy_header(out, std::array{std::int64_t(numbers.size())}, "u1");
+    out.write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size()));
 }
 
 }  // namespace knn

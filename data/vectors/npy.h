@@ -25,4 +25,11 @@ NpyHeader parse_npy_header(std::string_view text, const Content& content);
 /// order of bytes, which is the machine's: "f4".
 void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type);
 
+/// Whole files: rows, and numbers of one byte.
+void write_npy(std::ostream& out, const Rows& rows);
+void write_npy(std::ostream& out, std::span<const std::uint8_t> numbers);
+
+/// The type of elements there: "f4".
+std::string_view npy_type(ElementType type);
+
 }  // namespace knn

@@ -160,8 +160,6 @@ VectorSet load_vectors(const fs::path& file, const VectorOptions& options) {
 VectorSet read_vectors(ByteSource& source, const VectorOptions& options) {
     Content content(source, options);
     const auto [format, ending] = recognized(content);
-    if (!options.label_column.empty() && options.label_column != "none" && format != Format::text)
-        content.fail("is no CSV, so it has no column of labels", "a CSV, or no §label-column");
     VectorSet set = format == Format::npy    ? read_npy(content)
                     : format == Format::idx  ? read_idx_vectors(content)
                     : format == Format::vecs ? read_vecs(content, ending)

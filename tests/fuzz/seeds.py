@@ -154,6 +154,27 @@ def output(program, *words):
     return subprocess.run([program, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
 
 
+def vector_seeds():
+    """The first byte chooses the name, the second how it is read: see vectors.cpp."""
+    def npy(kind, shape, data):
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+        return b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + data
+    floats = struct.pack("<4f", 1.5, -2, 0, 3e38)
+    files = {
+        "npy": (1, npy("<f4", "(2, 2)", floats)), "images": (1, npy("|u1", "(2, 2, 3)", bytes(range(12)))),
+        "wide": (1, npy(">f8", "(2, 1)", struct.pack(">2d", 1e300, -1))), "labels": (1, npy("<i8", "(3,)", struct.pack("<3q", 7, -1, 300))),
+        "csv": (2, b"a,b,label\n1.5,-2,x\n3,4e-3,\"y, \"\"z\"\"\"\n"), "bytes": (2, b"1;2\n3;255\r\n"), "text": (0, b"cat\ndog\ncat\n"),
+        "idx": (0, b"\0\0\x0d\x02" + struct.pack(">2I", 1, 2) + struct.pack(">2f", 1, 2)),
+        "fvecs": (3, (struct.pack("<i", 2) + floats[:8]) * 2), "bvecs": (4, struct.pack("<i", 3) + b"abc"),
+        "ivecs": (5, struct.pack("<2i", 1, -7)), "fbin": (6, struct.pack("<2I", 2, 2) + floats), "u8bin": (7, struct.pack("<2I", 1, 3) + b"abc"),
+        "i8bin": (8, struct.pack("<2I", 3, 1) + b"\xff\0\x7f"), "ibin": (9, struct.pack("<2I", 1, 1) + struct.pack("<i", 300)),
+    }
+    for name, (number, content) in files.items():
+        for flags in (0, 1, 2, 0x10, 0x24):
+            yield f"{name}-{flags}", bytes([number, flags]) + content
+        yield f"{name}-gz", bytes([130 + number, 0]) + content
+
+
 def words_of(program):
     """Per command its options, each with its value's placeholder or nothing; and the names that options take."""
     listed = re.search(r"^Commands:\n(.*?)\n\n", output(program, "--help").stdout, re.M | re.S).group(1)
@@ -172,7 +193,7 @@ def words_of(program):
 
 def command_line_seeds(commands):
     values = {"NAME": "l2", "FILE": "a.png", "DIR": "folder", "N": "7", "D": "3", "P": "2.5", "SHARE": "5%", "RANGE": "1..9",
-              "LIST": "1,2", "WHEN": "never", "NAME,...": "raw,blur", "NAME|FILE": "gradients"}
+              "LIST": "1,2", "WHEN": "never", "C": "none", "S": "0.5", "NAME,...": "raw,blur", "NAME|FILE": "gradients"}
     for command, options in commands.items():
         yield f"{command}", command.encode()
         yield f"{command}-help", f"{command}\n--help".encode()
@@ -228,6 +249,9 @@ def main():
 
     store("idx", idx_seeds(), [b"\0\0\x08\x03", b"\0\0\x08\x01", b"\x1f\x8b\x08", b"\xff\xff\xff\xff", b"\0\0\0\x01", b"BZh",
                               b"<html", b"PK\3\4", b"\xef\xbb\xbf"])
+    store("vectors", vector_seeds(), [b"\x93NUMPY\x01\0", b"'descr': '<f4'", b"'fortran_order': False", b"'shape': (2, 3)", b"True", b"|u1",
+                                      b">f8", b"\0\0\x0d\x02", b"label", b"class", b"nan", b"-inf", b"1e308", b"\"\"", b"\r\n", b"\t",
+                                      b";", b"\xef\xbb\xbf", struct.pack("<i", -1), struct.pack("<I", 3), struct.pack("<f", float("inf"))])
     store("cache", cache_seeds(), [b"mkcache1", b"key", struct.pack("<q", 1 << 30), struct.pack("<q", -1), struct.pack("<q", 3)])
     signs = [b"IHDR", b"IDAT", b"IEND", b"eXIf", b"PLTE", b"tRNS", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\xff\xc0", b"\xff\xc2",
              b"\xff\xda", b"\xff\xd9", b"\xff\xe1", b"\xff\xee", b"Adobe", b"Exif\0\0", b"II*\0", b"MM\0*", b"RIFF", b"WEBP", b"VP8 ",

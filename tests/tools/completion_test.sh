@@ -19,7 +19,7 @@ offered() {  # WORD...
     printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' '|'
 }
 
-check "commands" contains "$(offered '')" "|evaluate|graph|info|"
+check "commands" contains "$(offered '')" "|generate|graph|info|"
 check "a command begun" equal "$(offered eva)" "evaluate|"
 check "options" contains "$(offered evaluate --)" "|--engine|"
 check "short options" contains "$(offered evaluate -)" "-k|"

@@ -15,6 +15,8 @@ LINK = re.compile(r"\]\(([^)#]*)#?([^)]*)\)")
 NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*\Z")
 # Rows of tables of kernels, their names, and the names of serial selectors and programs.
 KERNEL = re.compile(r'^ *ROW\((\w+)|\.name = "([\w-]+)"|^ *\{"(\w+)", "|extern const DistanceKernel ([\w, \n]+);', re.MULTILINE)
+# In a folder that is not there, so that a command ends before it works.
+OUTPUTS = {"condense": ["--data", "/none"], "generate": []}
 NO_CUDA = ("unknown to this build", "this build has no")
 
 
@@ -38,7 +40,9 @@ def names_of(root, program):
 def refusal(program, command, names):
     """Why the program does not accept this command, or "". Its outputs or data are in no folder, so it ends before it works."""
     words = command.split()[1:]
-    code, _, errors = run(program, *words, *(["--data", "/none"] if words[0] == "condense" else ["--json", "/none/x.json"]))
+    if words[0] == "generate":
+        words[-1] = "/none/" + words[-1]  # the last one is its output
+    code, _, errors = run(program, *words, *OUTPUTS.get(words[0], ["--json", "/none/x.json"]))
     if code == 1 and "/none" in errors:
         return ""
     if code == 2 and any(text in errors for text in NO_CUDA):  # its names are checked here instead

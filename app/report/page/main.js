@@ -9,8 +9,12 @@ if (page.audit) {
 }
 sprite.decode().then(() => {
   if (!page.audit) showMatrix();
-  showFilters();
-  watchViewer();
-  update();
+  if (page.dataset.columns) {
+    document.querySelector(".gallery-panel").hidden = true; // vectors are no pictures
+  } else {
+    showFilters();
+    watchViewer();
+    update();
+  }
   document.documentElement.dataset.ready = "yes";
 });

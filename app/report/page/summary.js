@@ -18,8 +18,10 @@ function showFacts(title, facts) {
 
 function showReportHead() {
   const { dataset, settings, device, result, timing } = page;
-  const images = `${whole.format(dataset.train)} training ` + (dataset.pictures ? "images " : "and " +
-    `${whole.format(dataset.test)} test images `) + `of ${dataset.rows} × ${dataset.cols} pixels, ` +
+  const size = dataset.columns ? `rows of ${whole.format(dataset.columns)} columns, ${dataset.type}, `
+                               : `images of ${dataset.rows} × ${dataset.cols} pixels, `;
+  const images = `${whole.format(dataset.train)} training ` + (dataset.pictures ? "" : "and " +
+    `${whole.format(dataset.test)} test `) + size +
     (dataset.synthetic ? "drawn by the program" : `from ${dataset.source}`) +
     (dataset.pictures ? `; ${whole.format(dataset.test)} of ${whole.format(dataset.named)} pictures, without those ` +
       "that were rejected or failed" : "");
@@ -81,7 +83,7 @@ function showMatrix() {
   showPairs(flat.filter(({ count, i, j }) => i !== j && count > 0), labels);
   const made = document.querySelector("table.matrix");
   if (!made) return; // too many classes
-  byId("matrix-hint").append(" Choose a colored cell or a label to see its digits.");
+  if (!page.dataset.columns) byId("matrix-hint").append(" Choose a colored cell or a label to see its digits.");
   if (labels.length > 28) document.querySelector("main").classList.add("wide");
   const crowded = made.classList.contains("crowded");
   labels.forEach((label, i) => {

@@ -117,10 +117,33 @@ TEST_CASE("options: the files that a command writes") {
     CommandLine condense;
     condense.parse({"condense", "--out", "small"});
     const std::vector<OutputPlace> places = output_places(condense.options);
-    REQUIRE(places.size() == 4);
+    REQUIRE(places.size() == 7);
     CHECK(places[0].is_folder);
     CHECK(places[3].in_folder);
     CHECK(places[3].file == "small/kept.csv");
+}
+
+TEST_CASE("options: the labels beside generated vectors are an output too") {
+    CommandLine line;
+    line.parse({"generate", "--out", "a/points.fbin"});
+    const std::vector<OutputPlace> places = output_places(line.options);
+    REQUIRE(places.size() == 2);
+    CHECK(places[0].file == "a/points.fbin");
+    CHECK(places[1].file == "a/points-labels.npy");
+}
+
+TEST_CASE("options: vectors and images are named by different options") {
+    CHECK(mistake("evaluate --train a.npy --data x")
+              .starts_with("--train and --data: both say where the data are"));
+    CHECK(
+        mistake("evaluate --train a.npy --test-images x").starts_with("--train and --test-images: both say"));
+    CHECK(mistake("graph --train a.npy --images x").starts_with("--train and --images: both say"));
+    CHECK(mistake("evaluate --test a.npy").starts_with("--test: has no training set"));
+    CHECK(mistake("evaluate --label-column 3").starts_with("--label-column: is of a CSV"));
+    CHECK(mistake("evaluate --train a.csv --test b.csv --label-column 3 --test-labels c").empty());
+    CommandLine line;
+    line.parse({"audit", "--train", "a.npy"});
+    CHECK(line.options.method == methods().front().method);
 }
 
 TEST_CASE("options before and after the command") {

@@ -115,3 +115,78 @@ TEST_CASE("npy: the header that is written is that of NumPy") {
     put_npy_header(out, std::vector<std::int64_t>{3}, "u1");
     CHECK(out.str().find("{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }") == 10);
 }
+
+namespace {
+
+/// Runs a script with NumPy, in a folder; false where no Python here has it.
+bool run_numpy(const TempFolder& folder, const std::string& script) {
+    const auto file = folder.write("script.py", script);
+    for (const char* python : {"python3", "/usr/bin/python3"}) {
+        if (run({python, "-c", "import numpy"}, {}).exit_code != 0) continue;
+        const RunResult result = run({python, file.string()}, {.folder = folder.path().string()});
+        CAPTURE(result.err);
+        REQUIRE(result.exit_code == 0);
+        return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(InFolder, "npy: files of NumPy are read, and ours by NumPy") {
+    const bool has_numpy = run_numpy(folder, R"(
+import numpy as np
+random = np.random.default_rng(1)
+rows = random.standard_normal((37, 5)) * 100
+for kind in ("u1", "i1", "<f4", "<f8", ">f4", ">f8"):
+    array = np.abs(rows).astype(kind) if kind == "u1" else rows.clip(-100, 100).astype(kind)
+    for version in ((1, 0), (2, 0), (3, 0)):
+        with open(f"{kind[-2:]}{kind[0] == '>'}{version[0]}.npy", "wb") as file:
+            np.lib.format.write_array(file, array, version=version)
+    open(f"{kind[-2:]}{kind[0] == '>'}.raw", "wb").write(array.astype(kind.replace(">", "<")).tobytes())
+np.save("fortran.npy", np.asfortranarray(rows))
+np.save("images.npy", np.arange(24, dtype=np.uint8).reshape(2, 3, 4))
+np.save("sliced.npy", rows[::2, 1:3])
+open("sliced.raw", "wb").write(np.ascontiguousarray(rows[::2, 1:3]).tobytes())
+for kind in ("u1", "i2", "u4", "i8", ">i4", "?"):
+    np.save(f"labels-{np.dtype(kind).name}{kind[0] == '>'}.npy", np.array([1, 0, 1, 1]).astype(kind))
+np.savetxt("text.csv", rows, fmt="%.17g", delimiter=",", header="a,b,c,d,e", comments="")
+open("text.raw", "wb").write(rows.tobytes())
+)");
+    if (!has_numpy) return skip("python3-numpy was not found");
+    const auto bytes_of = [&](const std::string& name) {
+        return text_of(load_vectors(folder / name).elements);
+    };
+    for (const std::string kind : {"u1False", "i1False", "f4False", "f8False", "f4True", "f8True"})
+        for (const std::string version : {"1", "2", "3"}) {
+            CAPTURE(kind);
+            CHECK(bytes_of(kind + version + ".npy") == read_file(folder / (kind + ".raw")));
+        }
+    CHECK(bytes_of("sliced.npy") == read_file(folder / "sliced.raw"));
+    CHECK(bytes_of("text.csv") == read_file(folder / "text.raw"));
+    CHECK(load_vectors(folder / "images.npy").shape == ImageShape{3, 4});
+    CHECK(vectors_error(folder / "fortran.npy").starts_with("is in Fortran order"));
+    for (const char* kind :
+         {"uint8False", "int16False", "uint32False", "int64False", "int32True", "boolFalse"})
+        CHECK(numbers_of(load_labels(folder / ("labels-" + std::string(kind) + ".npy"))) ==
+              std::vector{1, 0, 1, 1});
+
+    for (const std::string kind : {"u1", "i1", "f4", "f8"}) {
+        const VectorSet set = load_vectors(folder / (kind + "False1.npy"));
+        std::ofstream out(folder / ("ours-" + kind + ".npy"), std::ios::binary);
+        write_npy(out, set.rows());
+    }
+    std::ofstream(folder / "ours-labels.npy", std::ios::binary) << [] {
+        std::ostringstream out;
+        const std::vector<std::uint8_t> labels = {3, 1, 255};
+        write_npy(out, labels);
+        return out.str();
+    }();
+    CHECK(run_numpy(folder, R"(
+import numpy as np
+for kind in ("u1", "i1", "f4", "f8"):
+    ours, theirs = np.load(f"ours-{kind}.npy"), np.load(f"{kind}False1.npy")
+    assert ours.dtype == theirs.dtype and ours.flags.c_contiguous and (ours == theirs).all()
+assert np.load("ours-labels.npy").tolist() == [3, 1, 255]
+)"));
+}

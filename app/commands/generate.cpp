@@ -1,0 +1,94 @@
+#include "data/vectors/generate.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "app/cli/command_line.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
+#include "app/report/text.h"
+#include "classifier/host.h"
+#include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/vectors/npy.h"
+#include "data/vectors/vectors.h"
+#include "data/vectors/write.h"
+
+namespace knn {
+
+namespace {
+
+constexpr std::int64_t generated_bytes = 8 << 20;  // made together by all threads
+
+/// The type that was asked for, or that the file has.
+GenerateSettings checked_settings(const Options& options) {
+    GenerateSettings settings = options.generate.settings;
+    const std::string& out = options.generate.out;
+    if (!options.given.contains("out")) throw UsageError("generate: writes a file; expected --out FILE");
+    if (!can_write_vectors(out))
+        throw UsageError("--out " + out + ": its name says no format; expected one that ends with " +
+                         written_endings);
+    const std::optional<ElementType> needed = written_type(out);
+    if (needed == ElementType::int8)
+        throw UsageError("--out " + out + ": holds int8; expected one of uint8, float32 or float64");
+    if (needed && options.given.contains("type") && settings.type != *needed)
+        throw UsageError("--type " + std::string(name(settings.type)) + ": " + out + " holds " +
+                         name(*needed) + "; expected that type, or another ending");
+    settings.type = needed.value_or(settings.type);
+    if (options.given.contains("spread") && settings.kind != VectorKind::clusters)
+        throw UsageError("--spread: only --kind clusters has one; expected --kind clusters with it");
+    return settings;
+}
+
+void write_vectors(const GenerateSettings& settings, const std::string& file, std::ostream& out, int threads,
+                   const ProgressToken& token) {
+    const std::int64_t row_bytes = settings.dim * size_of(settings.type),
+                       rows = std::clamp<std::int64_t>(generated_bytes / row_bytes, 1, settings.n);
+    VectorWriter writer(out, file, settings.n, settings.dim, settings.type);
+    std::vector<std::uint8_t> piece(static_cast<std::size_t>(rows * row_bytes));
+    for (std::int64_t first = 0; first < settings.n; first += rows) {
+        const std::int64_t n = std::min(rows, settings.n - first);
+        constexpr std::int64_t rows_together = 64;
+        for_rows(n, rows_together, threads, token.stop, [&](std::int64_t begin, std::int64_t end) {
+            generate_rows(settings, first + begin, end - begin, piece.data() + begin * row_bytes);
+        });
+        writer.add({piece.data(), n, settings.dim, settings.type});
+        if (!out.good()) return;
+        token.step(first + n, settings.n);
+    }
+}
+
+void write_labels(const GenerateSettings& settings, const std::string& file, std::ostream& out) {
+    std::vector<std::uint8_t> labels;
+    for (std::int64_t row = 0; row < settings.n; ++row)
+        labels.push_back(static_cast<std::uint8_t>(class_of_row(settings, row)));
+    if (file.ends_with(".npy")) return write_npy(out, labels);
+    std::string text;
+    for (const std::uint8_t label : labels)
+        text += std::to_string(label) + '\n';
+    out << text;
+}
+
+}  // namespace
+
+int generate(const Options& options, Clock::time_point) {
+    const GenerateSettings settings = checked_settings(options);
+    const std::string &file = options.generate.out, labels = labels_beside(file).string();
+    check_outputs(output_places(options), {});
+    OutputFiles files;
+    with_progress(options.output, "writing  ", [&](const ProgressToken& token) {
+        write_vectors(settings, file, files.open(file), threads_or_all(options.request.threads), token);
+    });
+    write_labels(settings, labels, files.open(labels));
+    files.commit();
+    if (options.output.quiet) return 0;
+    print(
+        facts_text({{"vectors", counted(settings.n, "row") + " of " + with_commas(settings.dim) + ' ' +
+                                    name(settings.type) + ' ' + noun(settings.dim, "column") + ", " +
+                                    counted(settings.clusters, "class") + ", in " + harmless(file)},
+                    {"labels", harmless(labels)},
+                    {"kind", name(settings.kind) + std::string(", seed ") + std::to_string(settings.seed)}}));
+    return 0;
+}
+
+}  // namespace knn

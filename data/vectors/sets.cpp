@@ -1,0 +1,154 @@
+#include "data/vectors/sets.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "data/core/errors.h"
+#include "data/core/format.h"
+
+namespace knn {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The named file of labels, or the one beside the vectors, if there is one.
+fs::path labels_of(const std::string& vectors, const std::string& named) {
+    std::error_code none;
+    if (!named.empty()) return named;
+    const fs::path beside = labels_beside(vectors);
+    return fs::is_regular_file(beside, none) ? beside : fs::path();
+}
+
+DataLocation locate_vectors(const DataOptions& options, bool both) {
+    if (options.train.empty())
+        throw UsageError("§test " + options.test + ": has no training set; expected §train FILE with it");
+    if (both && options.test.empty())
+        throw UsageError("§train " + options.train + ": has no test set; expected §test FILE with it");
+    DataLocation location;
+    location.vectors = true;
+    location.label_column = options.label_column;
+    location.source = options.train;
+    location.files = {options.train, labels_of(options.train, options.train_labels)};
+    location.train_labels_named = !options.train_labels.empty();
+    if (!both) return location;
+    location.source += ", " + options.test;
+    location.files.emplace_back(options.test);
+    location.files.push_back(labels_of(options.test, options.test_labels));
+    location.test_labels_named = !options.test_labels.empty();
+    return location;
+}
+
+bool names_vectors(const DataOptions& options) {
+    return !options.train.empty() || !options.test.empty();
+}
+
+/// Vectors with their labels. `labels`: the file of the labels, which becomes empty where the vectors have their own. `option` names what is
+/// missing.
+VectorSet read_set(const fs::path& file, fs::path& labels, bool named, const char* option,
+                   const std::string& label_column, std::int64_t first, const LoadOptions& options) {
+    VectorSet set =
+        load_vectors(file, {label_column, first, options.threads, options.free_bytes, options.memory});
+    if (!named && set.has_labels()) labels.clear();
+    if (!labels.empty()) {
+        set.labels = load_labels(labels, first);
+        const auto n = static_cast<std::int64_t>(set.labels.numbers.size());
+        if (n != set.count)
+            throw DataError(labels.string() + ": has " + with_commas(n) + ' ' + noun(n, "label") +
+                            " for the " + with_commas(set.count) + ' ' + noun(set.count, "row") + " of " +
+                            file.string() + "; expected one label for each row");
+    }
+    if (options.labels_needed && !set.has_labels())
+        throw DataError(file.string() + ": has no labels; expected " + option +
+                        " FILE, §label-column of a CSV, or " + labels_beside(file).string());
+    return set;
+}
+
+LabeledImages with_shape(VectorSet& set, bool images, ElementType type, std::pmr::memory_resource* memory) {
+    if (set.type != type) set.elements = converted(set.rows(), type, memory);
+    const ImageShape shape = images ? set.shape : ImageShape{1, static_cast<int>(set.dim)};
+    return {set.count, shape.rows, shape.cols, std::move(set.elements), std::move(set.labels.numbers),
+            type,      images};
+}
+
+void check_same_columns(const VectorSet& train, const VectorSet& test) {
+    if (train.dim != test.dim)
+        throw DataError(test.source + ": has " + with_commas(test.dim) + ' ' + noun(test.dim, "column") +
+                        ", but " + train.source + " has " + with_commas(train.dim) + "; expected as many");
+    if (train.are_images() && test.are_images() && train.shape != test.shape)
+        throw DataError(test.source + ": has images of another shape than " + train.source +
+                        "; expected training and test images of the same size");
+}
+
+Dataset load_vector_sets(const DataLocation& location, const LoadOptions& options, bool both) {
+    std::vector<fs::path> files = location.files;
+    VectorSet train = read_set(files[0], files[1], location.train_labels_named, "§train-labels",
+                               location.label_column, options.first.train, options);
+    Dataset data;
+    data.name = train.name;
+    data.source = location.source;
+    data.named_vectors = true;
+    data.label_column = location.label_column;
+    if (!both) {
+        data.files = std::move(files);
+        data.train = with_shape(train, train.are_images(), train.type, options.memory);
+        data.classes = std::move(train.labels.classes);
+        data.labels = occurring_labels(data);
+        return data;
+    }
+    LoadOptions rest = options;
+    if (rest.free_bytes >= 0)
+        rest.free_bytes = std::max<std::int64_t>(0, rest.free_bytes - train.rows().bytes());
+    VectorSet test = read_set(files[2], files[3], location.test_labels_named, "§test-labels",
+                              location.label_column, options.first.test, rest);
+    data.files = std::move(files);
+    check_same_columns(train, test);
+    unify_classes(train.labels, test.labels, location.source);
+    const ElementType type = common_type(train.type, test.type);
+    const bool images = train.are_images() && test.are_images();
+    data.train = with_shape(train, images, type, options.memory);
+    data.test = with_shape(test, images, type, options.memory);
+    data.classes = std::move(train.labels.classes);
+    data.labels = occurring_labels(data);
+    return data;
+}
+
+}  // namespace
+
+DataLocation locate_data(const DataOptions& options) {
+    return names_vectors(options) ? locate_vectors(options, true) : locate(options);
+}
+
+DataLocation locate_training_data(const DataOptions& options) {
+    return names_vectors(options) ? locate_vectors(options, false) : locate_training(options);
+}
+
+std::vector<fs::path> named_files(const DataLocation& location) {
+    std::vector<fs::path> files = location.files;
+    std::erase(files, fs::path());
+    return files;
+}
+
+Dataset load_data(const DataLocation& location, const LoadOptions& options) {
+    return location.vectors ? load_vector_sets(location, options, true)
+                            : load(location, options.memory, options.first);
+}
+
+Dataset load_training_data(const DataLocation& location, const LoadOptions& options) {
+    if (location.vectors) return load_vector_sets(location, options, false);
+    Dataset data;
+    data.source = location.source;
+    data.synthetic = location.synthetic;
+    data.train = load_training_images(location, options.memory, options.first.train);
+    return data;
+}
+
+std::string not_images(const Dataset& data) {
+    const std::string file = data.files.empty() ? data.source : data.files[0].string();
+    return file + ": " + with_commas(data.train.count) + ' ' + noun(data.train.count, "row") + " of " +
+           with_commas(data.train.dim()) + ' ' + noun(data.train.dim(), "column") +
+           ", not images; expected images";
+}
+
+}  // namespace knn

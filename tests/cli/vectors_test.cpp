@@ -1,0 +1,216 @@
+/// Vectors of any kind as a user reads, searches and generates them.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tests/cli/program.h"
+
+using namespace knn::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Three classes around (0, 0), (4, 0) and (0, 4), four columns.
+std::string flowers(int each, int from, bool header = true) {
+    const char* names[] = {"setosa", "versicolor", "virginica, late"};
+    std::string text = header ? "a,b,c,d,species\n" : "";
+    for (int i = from; i < from + each; ++i)
+        for (int c = 0; c < 3; ++c) {
+            const double x = (c == 1 ? 4 : 0) + 0.125 * (i % 7), y = (c == 2 ? 4 : 0) + 0.25 * (i % 5);
+            text += std::to_string(x) + ',' + std::to_string(y) + ",0.5," + std::to_string(i % 3) + ",\"" +
+                    names[c] + "\"\n";
+        }
+    return text;
+}
+
+struct Flowers {
+    Flowers() {
+        write(folder / "train.csv", flowers(20, 0));
+        write(folder / "test.csv", flowers(5, 20));
+    }
+    RunResult run(const Words& words) const { return program(words, {.folder = folder.path().string()}); }
+    std::string output(const Words& words) const { return output_of(run(words)); }
+    std::string file(const std::string& name) const { return read_file(folder / name); }
+
+    Folder folder;
+};
+
+const Words files = "--train train.csv --test test.csv --label-column species --device cpu";
+
+/// Squared differences, as the program defines them for rows that are not uint8.
+double distance(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    double sums[8] = {};
+    for (std::size_t j = 0; j < 4; ++j) {
+        const double d = std::stod(a[j]) - std::stod(b[j]);
+        sums[j] = std::fma(d, d, sums[j]);
+    }
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Flowers, "vectors: evaluate reads a CSV, and its classes keep their names") {
+    const std::string text = output("evaluate -k 3 --report report --neighbors-csv n.csv" + files);
+    check_contains(text, {"data      train: 60 training and 15 test rows of 4 float64 columns, 3 classes",
+                          "accuracy 100 %: 15 of 15 right", "versicolor"});
+    const auto report = nlohmann::json::parse(file("report/report.json"));
+    const auto& dataset = report["dataset"];
+    CHECK(dataset["name"] == "train");
+    CHECK(dataset["type"] == "float64");
+    CHECK(dataset["columns"] == 4);
+    CHECK(dataset["train"] == 60);
+    CHECK(dataset["label_column"] == "species");
+    CHECK(dataset["files"] == nlohmann::json::array({"train.csv", "", "test.csv", ""}));
+    CHECK(!dataset.contains("rows"));
+    CHECK(report["result"]["labels"] == nlohmann::json::array({"setosa", "versicolor", "virginica, late"}));
+    CHECK(report["result"]["per_class"][1]["label"] == "versicolor");
+    const std::string predictions = file("report/predictions.csv");
+    CHECK(contains(predictions, "\n0,setosa,setosa,"));
+    CHECK(contains(predictions, "\n2,\"virginica, late\",\"virginica, late\","));
+    check_contains(file("report/index.html"), {"versicolor", "virginica, late"});
+    CHECK(fs::exists(folder / "report/confusion.png"));
+
+    const auto rows = csv_rows(file("n.csv")), train = csv_rows(file("train.csv")),
+               test = csv_rows(file("test.csv"));
+    REQUIRE(rows.size() == 1 + 15 * 3);
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const auto query = std::stoul(rows[i][0]), index = std::stoul(rows[i][2]);
+        CHECK(std::stod(rows[i].back()) == distance(test[query + 1], train[index + 1]));
+    }
+}
+
+TEST_CASE_FIXTURE(Flowers, "vectors: the other commands take them") {
+    const Words train = "--train train.csv --label-column species --device cpu";
+    check_contains(output("tune -k 1-3" + train),
+                   {"60 training rows of 4 float64 columns, 3 classes", "best:"});
+    check_contains(output("graph -k 2 --npy g --json g.json --csv g.csv" + train),
+                   {"60 rows of 4 float64 columns"});
+    CHECK(contains(file("g-distances.npy"), "'<f8'"));
+    const auto graph = nlohmann::json::parse(file("g.json"));
+    CHECK(graph["data"]["columns"] == 4);
+    CHECK(graph["graph"]["in_degree"]["hubs"][0]["label"].is_string());
+    const auto rows = csv_rows(file("g.csv")), points = csv_rows(file("train.csv"));
+    for (std::size_t i = 1; i < rows.size(); ++i)
+        CHECK(std::stod(rows[i][3]) ==
+              distance(points[std::stoul(rows[i][0]) + 1], points[std::stoul(rows[i][2]) + 1]));
+
+    check_contains(output("audit -k 3 --csv a.csv --json a.json --plant 3" + train),
+                   {"60 training rows of train.csv"});
+    CHECK(contains(file("a.csv"), "setosa"));
+    check_contains(output("condense -k 3 --out small" + train), {"60 rows from train.csv", "in small"});
+    CHECK(contains(file("small/train.npy"), "'<f8'"));
+    CHECK(contains(file("small/train-labels.csv"), "versicolor"));
+    check_contains(
+        output(
+            "evaluate -q -k 1 --train small/train.npy --test test.csv --label-column species --device cpu"),
+        {"15 of 15 right"});
+    check_contains(output("bench -q --seconds 0.01 --repeat 3 --train train.csv --test test.csv "
+                          "--label-column species --device cpu"),
+                   {"train: 60 training and 15 test rows of 4 float64 columns"});
+}
+
+TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files again") {
+    output("evaluate -q -k 1 --report a" + files);
+    output("evaluate -q -k 60 --report b" + files);
+    const std::string text = output("compare a b --csv c.csv --html c.html --json c.json");
+    check_contains(text, {"only A right", "setosa"});
+    CHECK(contains(text, "rows that only one gets right"));
+    CHECK(contains(file("c.csv"), "versicolor"));
+    check_error(run("view --from a --text"), 1,
+                "train.csv: 60 rows of 4 columns, not images; expected images");
+}
+
+TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
+    const std::string needs = "train.csv: 60 rows of 4 columns, not images; expected images";
+    check_error(run("view --text" + files), 1, needs);
+    check_error(run("evaluate --method accurate" + files), 1, needs + " for --transform gradients");
+    check_error(run("evaluate --transform deskew" + files), 1, needs + " for --transform deskew");
+    check_error(run("audit --sheet s.png --train train.csv --label-column species --device cpu"), 1,
+                needs + " for --sheet");
+    check_error(run("audit --html s.html --train train.csv --label-column species --device cpu"), 1,
+                needs + " for --html");
+    write(folder / "p.pgm", "P5 2 2 255\nabcd");
+    check_error(run("classify p.pgm --train train.csv --label-column species --device cpu"), 1, needs);
+    check_error(
+        run("bench --case transforms --device cpu --train train.csv --test test.csv --label-column species"),
+        1, needs);
+}
+
+TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files") {
+    check_error(run("evaluate --train train.csv --device cpu"), 1,
+                "--train train.csv: has no test set; expected --test FILE with it");
+    check_error(run("evaluate --test test.csv --device cpu"), 2,
+                "--test: has no training set; expected --train FILE with it");
+    check_error(run("evaluate --data . --device cpu" + files), 2,
+                "--train and --data: both say where the data are");
+    check_error(run("evaluate --label-column a --data ."), 2, "--label-column: is of a CSV");
+    check_error(run("evaluate --train-labels x" + files), 2, "--label-column and --train-labels: both say");
+    check_error(run("tune --train train.csv --device cpu"), 1,
+                "line 2, column 5: \"setosa\" is no number of 64 bits; expected a number such as 1.5");
+    write(folder / "plain.csv", "1,2\n3,4\n5,6\n");
+    check_error(run("tune --train plain.csv --device cpu"), 1,
+                "plain.csv: has no labels; expected --train-labels FILE, --label-column of a CSV, or "
+                "plain-labels.csv");
+    write(folder / "plain-labels.csv", "a\nb\n");
+    check_error(
+        run("tune --train plain.csv --device cpu"), 1,
+        "plain-labels.csv: has 2 labels for the 3 rows of plain.csv; expected one label for each row");
+    write(folder / "plain-labels.csv", "a\nb\na\n");
+    check_contains(output("graph -k 1 --train plain.csv --device cpu"),
+                   {"3 rows of 2 uint8 columns", "same class"});
+    check_error(run("graph -k 1 --csv plain-labels.csv --train plain.csv --device cpu"), 1,
+                "plain-labels.csv");
+    write(folder / "narrow.csv", "1,a\n");
+    check_error(run("evaluate --train plain.csv --test narrow.csv --label-column 2 --device cpu"), 1,
+                "has 1 column, but");
+}
+
+TEST_CASE_FIXTURE(Flowers, "vectors: uint8 rows are searched as images are, and mixed types become one") {
+    write(folder / "t.csv", "label,a,b\n3,1,2\n3,3,4\n7,200,100\n7,201,101\n");
+    write(folder / "q.csv", "label,a,b\n7,199,99\n3,2,2\n");
+    check_contains(output("evaluate -k 1 --train t.csv --test q.csv --device cpu"),
+                   {"4 training and 2 test rows of 2 uint8 columns, 2 classes", "2 of 2 right"});
+    write(folder / "r.csv", "label,a,b\n7,199.5,99\n3,2,2\n");
+    check_contains(output("evaluate -k 1 --train t.csv --test r.csv --device cpu"),
+                   {"rows of 2 float64 columns"});
+    write(folder / "s.csv", "label,a,b\nseven,199.5,99\n3,2,2\n");
+    check_contains(output("evaluate -k 1 --train t.csv --test s.csv --device cpu"),
+                   {"3 classes", "1 of 2 right", "seven"});
+    check_contains(output("evaluate -k 1 --limit-train 2 --train t.csv --test q.csv --device cpu"),
+                   {"2 training and 2 test rows"});
+}
+
+TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, read back by evaluate") {
+    for (const std::string name : {"a.npy", "a.csv", "a.fvecs", "a.bvecs", "a.fbin", "a.u8bin"}) {
+        output("generate -q --n 500 --dim 5 --clusters 3 --seed 7 --threads 1 --out one-" + name);
+        const std::string text =
+            output("generate --n 500 --dim 5 --clusters 3 --seed 7 --threads 4 --out " + name);
+        CHECK(contains(text, "500 rows of 5 "));
+        CHECK(file(name) == file("one-" + name));
+        output("generate -q --n 40 --dim 5 --clusters 3 --seed 7 --skip 500 --out test-" + name);
+        check_contains(output("evaluate -k 3 --device cpu --train " + name + " --test test-" + name),
+                       {"500 training and 40 test rows of 5 ", "3 classes"});
+    }
+    CHECK(file("a.fvecs").size() == 500 * 24);
+    CHECK(file("a.fbin").substr(8, 20) == file("a.fvecs").substr(4, 20));
+    CHECK(contains(file("a-labels.npy"), "'|u1', 'fortran_order': False, 'shape': (500,)"));
+    output("generate -q --n 100 --dim 5 --clusters 3 --seed 7 --out short.fbin");
+    CHECK(file("short.fbin").substr(8) == file("a.fbin").substr(8, 100 * 20));
+    output("generate -q --n 40 --dim 3 --clusters 4 --kind singh --type float64 --out singh.csv");
+    for (const auto& row : csv_rows(file("singh.csv")))
+        for (const std::string& cell : row)
+            CHECK(cell.size() <= 5);
+    CHECK(file("singh-labels.csv").substr(0, 22) == "0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n1\n");
+    output("generate -q --n 10 --dim 3 --kind uniform --type uint8 --out u.npy");
+
+    check_error(run("generate --n 5"), 2, "generate: writes a file; expected --out FILE");
+    check_error(run("generate --out x.dat"), 2,
+                "--out x.dat: its name says no format; expected one that ends with .npy");
+    check_error(run("generate --type uint8 --out x.fbin"), 2, "--type uint8: x.fbin holds float32");
+    check_error(run("generate --kind uniform --spread 2 --out x.npy"), 2,
+                "--spread: only --kind clusters has one");
+    check_error(run("generate --out train-labels-idx1-ubyte.npy/x.npy"), 1);
+}
