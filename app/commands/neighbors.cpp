@@ -265,7 +265,8 @@ class NeighborsWriter {
                 .append(number_text(measure_, row.distances[i]))
                 .append(")");
         if (row.indices.size() > neighbors_in_text)
-            text += "  and " + with_commas(std::ssize(row.indices) - std::int64_t{neighbors_in_text}) + " more";
+            text +=
+                "  and " + with_commas(std::ssize(row.indices) - std::int64_t{neighbors_in_text}) + " more";
         return text.empty() ? "none" : text;
     }
 

@@ -15,9 +15,10 @@ namespace {
 
 /// An array of numbers, n × k, as NumPy's format 1.0 has it.
 template <class Number>
-std::string array_file(const std::string& type, std::size_t n, std::size_t k, const std::vector<Number>& numbers) {
-    std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(n) + ", " +
-                       std::to_string(k) + "), }";
+std::string array_file(const std::string& type, std::size_t n, std::size_t k,
+                       const std::vector<Number>& numbers) {
+    std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(n) +
+                       ", " + std::to_string(k) + "), }";
     head.resize(117, ' ');  // of 128 bytes in all
     std::string bytes = std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n';
     bytes.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number));
@@ -90,8 +91,9 @@ TEST_CASE("neighbors: the arrays, the CSV and the ground truth are those of plai
     std::string truth;
     put_number(truth, std::uint32_t{23});
     put_number(truth, std::uint32_t{8});
-    silent_output(work.plain(
-        "neighbors --train t.npy --queries q.npy -k 8 --npy o --csv o.csv --ibin o.ibin --json o.json --device cpu"));
+    silent_output(
+        work.plain("neighbors --train t.npy --queries q.npy -k 8 --npy o --csv o.csv --ibin o.ibin --json "
+                   "o.json --device cpu"));
     CHECK(work.file("o.csv") == csv);
     CHECK(work.file("o.ibin") == truth + ids + distances);
     CHECK(work.file("o-indices.npy") == array_file("<i4", 23, k, indices));
@@ -129,12 +131,13 @@ TEST_CASE("neighbors: all within a range, those at it too, from none to more tha
             std::size_t rank = 0;
             for (const auto& [distance, index] : train.from(queries.numbers.data() + q * queries.dim))
                 if (distance <= range)
-                    csv += std::to_string(q) + ',' + std::to_string(++rank) + ',' + std::to_string(index) + ',' +
-                           whole_cell(distance) + '\n';
+                    csv += std::to_string(q) + ',' + std::to_string(++rank) + ',' + std::to_string(index) +
+                           ',' + whole_cell(distance) + '\n';
         }
         CAPTURE(range);
-        const bool same = silent_output(work.plain("neighbors --train t.npy --queries q.npy --csv - --device cpu --range " +
-                                                   std::to_string(range))) == csv;
+        const bool same =
+            silent_output(work.plain("neighbors --train t.npy --queries q.npy --csv - --device cpu --range " +
+                                     std::to_string(range))) == csv;
         CHECK(same);
     }
 }
@@ -142,8 +145,9 @@ TEST_CASE("neighbors: all within a range, those at it too, from none to more tha
 TEST_CASE("neighbors: bytes have integers, by any metric the distances of evaluate") {
     const Work work;
     silent_output(work.run("evaluate -q -k 4 --metric cosine --neighbors-csv e.csv"));
-    silent_output(work.plain("neighbors -q --train train-images-idx3-ubyte --queries t10k-images-idx3-ubyte -k 4 "
-                             "--metric cosine --csv n.csv --device cpu"));
+    silent_output(
+        work.plain("neighbors -q --train train-images-idx3-ubyte --queries t10k-images-idx3-ubyte -k 4 "
+                   "--metric cosine --csv n.csv --device cpu"));
     auto with_labels = csv_rows(work.file("e.csv"));
     for (auto& row : with_labels)
         row.erase(row.begin() + 3, row.end());
@@ -185,8 +189,10 @@ TEST_CASE("neighbors: vectors of different types, and what is wrong with them") 
 TEST_CASE("neighbors: scaled attributes count alike") {
     const Work work;
     write(work.folder / "a.csv", "x,y\n0,0\n1,1000\n2,100\n");
-    CHECK(silent_output(work.plain("neighbors --train a.csv -k 2 --exclude-self --transform minmax --csv - --device cpu")) ==
-          "query,rank,index,distance\n0,1,2,1.01\n0,2,1,1.25\n1,1,2,1.06\n1,2,0,1.25\n2,1,0,1.01\n2,2,1,1.06\n");
+    CHECK(silent_output(work.plain(
+              "neighbors --train a.csv -k 2 --exclude-self --transform minmax --csv - --device cpu")) ==
+          "query,rank,index,distance\n0,1,2,1.01\n0,2,1,1.25\n1,1,2,1.06\n1,2,0,1.25\n2,1,0,1.01\n2,2,1,1."
+          "06\n");
     check_contains(output_of(work.plain("neighbors --train a.csv -k 1 --transform zscore --device cpu")),
                    {"transform zscore, k = 1"});
 }
@@ -199,7 +205,8 @@ TEST_CASE("neighbors: NumPy and SciPy read the files") {
     write(work.folder / "t.npy", train.file());
     write(work.folder / "q.npy", queries.file());
     silent_output(work.plain("neighbors --train t.npy --queries q.npy --range 6 --npz o.npz --device cpu"));
-    silent_output(work.plain("neighbors --train t.npy --queries q.npy -k 400 --npy o --ibin o.ibin --device cpu"));
+    silent_output(
+        work.plain("neighbors --train t.npy --queries q.npy -k 400 --npy o --ibin o.ibin --device cpu"));
     const std::string script =
         "import numpy, scipy.sparse\n"
         "t, q = numpy.load('t.npy'), numpy.load('q.npy')\n"
@@ -209,7 +216,8 @@ TEST_CASE("neighbors: NumPy and SciPy read the files") {
         "rows, cols = numpy.repeat(numpy.arange(20), numpy.diff(m.indptr)), m.indices\n"
         "assert (d[rows, cols] == m.data).all() and len(set(zip(rows, cols))) == m.nnz\n"
         "i, near = numpy.load('o-indices.npy'), numpy.load('o-distances.npy')\n"
-        "assert (numpy.take_along_axis(d, i.astype(int), 1) == near).all() and (numpy.diff(near) >= 0).all()\n"
+        "assert (numpy.take_along_axis(d, i.astype(int), 1) == near).all() and (numpy.diff(near) >= "
+        "0).all()\n"
         "head = numpy.fromfile('o.ibin', 'uint32', 2)\n"
         "assert list(head) == [20, 400]\n"
         "assert (numpy.fromfile('o.ibin', 'int32', 8000, offset=8).reshape(20, 400) == i).all()\n"
