@@ -12,8 +12,8 @@ using namespace knn::test;
 TEST_CASE("the version, and help of the program and of each command") {
     CHECK(lines_of(silent_output(program("--version"))).size() == 1);
     check_contains(silent_output(program("--help")), {"  evaluate", "  info"});
-    for (const std::string command : {"evaluate", "classify", "draw", "view", "graph", "neighbors",
-                                      "condense", "audit", "tune", "compare", "info"}) {
+    for (const std::string command :
+         {"evaluate", "classify", "draw", "view", "graph", "condense", "audit", "tune", "compare", "info"}) {
         const std::string one = silent_output(program({command, "--help"}));
         check_contains(one, {"--data DIR", "-h, --help"});
         CHECK(one == program({"help", command}).out);
