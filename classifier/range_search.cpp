@@ -12,6 +12,9 @@ namespace knn {
 
 namespace {
 
+/// The k of a search over that of the one before.
+constexpr int growth = 16;
+
 /// Queries whose neighbors are in memory at once, with their distances.
 std::int64_t queries_at_once(int k) {
     constexpr std::int64_t bytes = std::int64_t{64} << 20;
@@ -40,11 +43,13 @@ std::vector<RowsWithin> RangeSearch::search(const Queries& queries, Timeline& ti
     Open open(found.size());
     std::iota(open.begin(), open.end(), 0U);
     const std::int64_t candidates = train_.count - (queries.leaves_out() ? 1 : 0);
-    const int first = first_k(candidates),
-              most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_));
+    const int most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_));
     const auto start = Clock::now();
-    open = search_nearest(queries, open, first, found, timeline, token);
-    if (first < most) open = search_nearest(queries, open, most, found, timeline, token.quiet());
+    open = search_nearest(queries, open, first_k(candidates), found, timeline, token);
+    for (int k = first_k(candidates); !open.empty() && k < most;) {
+        k = std::min(growth * k, most);
+        open = search_nearest(queries, open, k, found, timeline, token.quiet());
+    }
     search_pieces(queries, open, found, timeline, token.quiet());
     search_ms_ += ms_since(start);
     return found;

@@ -1,8 +1,8 @@
 #pragma once
 /// All rows of a training set within a distance of a query, however many they are.
 ///
-/// A top-k search with a small k answers most queries: those whose k-th neighbor is farther. The others are searched again with the
-/// largest k that the engine finds, and those that even this does not answer in pieces of the training set with max_k rows, of
+/// A top-k search with a small k answers most queries: those whose k-th neighbor is farther. The others are searched again with larger k,
+/// up to the largest that the engine finds, and those that even this does not answer in pieces of the training set with max_k rows, of
 /// which all are found.
 
 #include <functional>

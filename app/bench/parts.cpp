@@ -48,10 +48,11 @@ struct FittedCase {
     double ms;  ///< to fit it
 };
 
-/// Those that these images allow; the others are left out with the reason.
+/// Those of bytes that these images allow; the others are left out with the reason.
 std::vector<FittedCase> fit_all(BenchRun& run, const Rows& images, ImageShape shape) {
     std::vector<FittedCase> all;
     for (const TransformInfo& known : transforms()) {
+        if (known.makes_reals) continue;
         const bool incomplete = known.parameter != nullptr && known.usual == 0;
         const std::string text = std::string(name(known.kind)) + (incomplete ? components : "");
         const TransformSpec spec = parse_transform("transform", text);

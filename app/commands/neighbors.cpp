@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int usual_k = 10;
+constexpr int usual_neighbors = 10;
 constexpr std::int64_t rows_in_text = 10;
 constexpr std::size_t neighbors_in_text = 5;
 
@@ -265,9 +265,8 @@ class NeighborsWriter {
                 .append(number_text(measure_, row.distances[i]))
                 .append(")");
         if (row.indices.size() > neighbors_in_text)
-            text += "  and " +
-                    with_commas(std::ssize(row.indices) - std::ssize(row.indices.first(neighbors_in_text))) +
-                    " more";
+            text +=
+                "  and " + with_commas(std::ssize(row.indices) - std::int64_t{neighbors_in_text}) + " more";
         return text.empty() ? "none" : text;
     }
 
@@ -368,7 +367,7 @@ std::string neighbors_text(const Found& found, bool with_rows) {
     std::string counts;
     if (found.options.range)
         counts = with_commas(found.fewest) + " to " + with_commas(found.most) + " of a query; " +
-                 counted(found.without, "query") + " without";
+                 with_commas(found.without) + (found.without == 1 ? " query" : " queries") + " without";
     const std::string queries = !vectors.are_own() ? vectors_text(vectors.queries())
                                 : leaves_out       ? "each of these rows, which is not its own neighbor"
                                                    : "each of these rows";
@@ -444,7 +443,7 @@ int neighbors(const Options& options, Clock::time_point start) {
     const std::int64_t n = vectors.train().count, candidates = n - (wanted.exclude_self ? 1 : 0);
     const int k = wanted.range                   ? RangeSearch::first_k(std::max<std::int64_t>(candidates, 1))
                   : options.given.contains("-k") ? options.method.vote.k
-                                                 : usual_k;
+                                                 : usual_neighbors;
     if (wanted.exclude_self)
         require_others(k, n);
     else if (const UnsupportedReason why = refuse_k(k, n))

@@ -52,7 +52,8 @@ void use(const CachedBytes& cached, const TransformSpec& spec, std::int64_t coun
 }
 
 TransformSpec spec_of(unsigned choice) {
-    constexpr std::array texts = {"deskew", "pca:3", "gradients", "hog,pca:2", "deskew,pca:4", "blur"};
+    constexpr std::array texts = {"deskew",       "pca:3", "gradients",    "hog,pca:2",
+                                  "deskew,pca:4", "blur",  "deskew,zscore"};
     return parse_transform("transform", texts[choice % texts.size()]);
 }
 

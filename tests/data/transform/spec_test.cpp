@@ -61,7 +61,8 @@ TEST_CASE("transform: lists are read, and written as short as they can be") {
 }
 
 TEST_CASE("transform: the line for every list that cannot be read") {
-    const std::string known = "expected raw, deskew[:S], normalize, blur[:SIGMA], pca:N, hog, gradients";
+    const std::string known =
+        "expected raw, deskew[:S], normalize, blur[:SIGMA], pca:N, hog, gradients, minmax, zscore";
     const std::string s = " is no number from 0 to 2; expected deskew:S";
     const std::string sigma = " is no number from 0.1 to 20; expected blur:SIGMA";
     const std::string n = " is no whole number from 1 to 4096; expected pca:N";
