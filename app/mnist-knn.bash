@@ -8,11 +8,11 @@ _mnist_knn_names() {  # PROGRAM COMMAND OPTION
         sed -E 's/, | or /\n/g' | sed 's/:N$/:/'
 }
 
-# The placeholder of an option's value in the help: FILE, PREFIX, DIR, NAME, NAME|FILE, LIST, NAME,..., RANGE, N, D, P, WHEN, SHARE, SIZE, C, S; nothing for a flag.
+# The placeholder of an option's value in the help: FILE, PREFIX, DIR, NAME, NAME|FILE, LIST, NAME,..., RANGE, N, D, P, R, WHEN, SHARE, SIZE, C, S; nothing for a flag.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
     CUDA_VISIBLE_DEVICES='' "$1" "$2" --help=all 2>/dev/null | awk -v option="$3" '
         $1 == option { print $2; exit }
-        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|PREFIX|DIR|NAME|NAME\|FILE|LIST|NAME,\.\.\.|RANGE|N|D|P|WHEN|SHARE|SIZE|C|S'
+        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|PREFIX|DIR|NAME|NAME\|FILE|LIST|NAME,\.\.\.|RANGE|N|D|P|R|WHEN|SHARE|SIZE|C|S'
 }
 
 _mnist_knn() {
@@ -53,7 +53,7 @@ _mnist_knn() {
         words=$(_mnist_knn_names "$program" "$command" "$option" | sed "s/^/$begun/")
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
         ;;
-    N | D | P | RANGE | SIZE | C | S) ;;
+    N | D | P | R | RANGE | SIZE | C | S) ;;
     *)
         if [[ ($command == classify || $command == compare) && $current != -* ]]; then
             compopt -o filenames 2>/dev/null

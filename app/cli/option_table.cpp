@@ -314,7 +314,8 @@ bool Option::is_rare() const {
         "--spread",       "--memory",       "--limit-train", "--limit-test",  "--sketch",  "--batch",
         "--threads",      "--pixels",       "--seed",        "--no-cache",    "--color",   "--progress",
         "--json-version"};
-    return std::find(rare.begin(), rare.end(), shown()) != rare.end();
+    const bool is_its_input = std::string_view(commands) == "neighbors";
+    return !is_its_input && std::find(rare.begin(), rare.end(), shown()) != rare.end();
 }
 
 bool Option::belongs_to(std::string_view command) const {

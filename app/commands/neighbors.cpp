@@ -265,9 +265,8 @@ class NeighborsWriter {
                 .append(number_text(measure_, row.distances[i]))
                 .append(")");
         if (row.indices.size() > neighbors_in_text)
-            text += "  and " +
-                    with_commas(std::ssize(row.indices) - std::ssize(row.indices.first(neighbors_in_text))) +
-                    " more";
+            text +=
+                "  and " + with_commas(std::ssize(row.indices) - std::int64_t{neighbors_in_text}) + " more";
         return text.empty() ? "none" : text;
     }
 
@@ -368,7 +367,7 @@ std::string neighbors_text(const Found& found, bool with_rows) {
     std::string counts;
     if (found.options.range)
         counts = with_commas(found.fewest) + " to " + with_commas(found.most) + " of a query; " +
-                 counted(found.without, "query") + " without";
+                 with_commas(found.without) + (found.without == 1 ? " query" : " queries") + " without";
     const std::string queries = !vectors.are_own() ? vectors_text(vectors.queries())
                                 : leaves_out       ? "each of these rows, which is not its own neighbor"
                                                    : "each of these rows";

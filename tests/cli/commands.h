@@ -27,6 +27,12 @@ inline const std::vector<Command>& commands() {
          "--plot out/t.svg --save out/method --json out/t.json --csv out/t.csv"},
         {"graph", "graph -q -k 3 --data data --device cpu",
          "--npy out/g --plot out/g.svg --csv out/g.csv --mtx out/g.mtx --json out/g.json"},
+        {"neighbors", "neighbors -q -k 3 --train data/train-images-idx3-ubyte --device cpu",
+         "--npy out/m --csv out/m.csv --ibin out/m.ibin --json out/m.json", "data/train-images-idx3-ubyte"},
+        {"range",
+         "neighbors -q --range 60000 --train data/train-images-idx3-ubyte --queries "
+         "data/t10k-images-idx3-ubyte --device cpu",
+         "--npz out/r.npz --csv out/r.csv --json out/r.json", "data/t10k-images-idx3-ubyte"},
         {"condense", "condense -q -k 3 --data data --device cpu", "--out out/small"},
         {"audit", "audit -q --method raw -k 3 --data data --device cpu",
          "--csv out/u.csv --json out/u.json --html out/u.html"},

@@ -40,14 +40,6 @@ void append(std::string& bytes, Number number) {
     bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
-/// A Python that has both libraries; empty: none. Debian's own comes after the first in PATH.
-std::string python_with_scipy() {
-    for (const std::string python : {"python3", "/usr/bin/python3"})
-        if (run({"/bin/sh", "-c", python + " -c 'import numpy, scipy' 2>/dev/null"}).exit_code == 0)
-            return python;
-    return "";
-}
-
 }  // namespace
 
 TEST_CASE(

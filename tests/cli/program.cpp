@@ -237,4 +237,11 @@ bool is_one_error_line(const std::string& err) {
            text.find('\n') + 1 == text.size();
 }
 
+std::string python_with_scipy() {
+    for (const std::string python : {"python3", "/usr/bin/python3"})
+        if (run({"/bin/sh", "-c", python + " -c 'import numpy, scipy' 2>/dev/null"}).exit_code == 0)
+            return python;
+    return "";
+}
+
 }  // namespace knn::test

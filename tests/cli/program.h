@@ -114,4 +114,7 @@ std::string without_written(std::string err);
 /// Whether `text`, but for these, is the one line "mnist-knn: error: ...", with a semicolon and what was expected.
 bool is_one_error_line(const std::string& text);
 
+/// A Python that has NumPy and SciPy; empty: none. Debian's own comes after the first in PATH.
+std::string python_with_scipy();
+
 }  // namespace knn::test

@@ -1,0 +1,227 @@
+/// `neighbors` as a user runs it: the files against plain loops, and read back by NumPy and SciPy.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/cli/program.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+using nlohmann::json;
+
+namespace {
+
+/// An array of numbers, n × k, as NumPy's format 1.0 has it.
+template <class Number>
+std::string array_file(const std::string& type, std::size_t n, std::size_t k,
+                       const std::vector<Number>& numbers) {
+    std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(n) +
+                       ", " + std::to_string(k) + "), }";
+    head.resize(117, ' ');  // of 128 bytes in all
+    std::string bytes = std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n';
+    bytes.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number));
+    return bytes;
+}
+
+/// All (distance, index) of a query in order.
+using Ordered = std::vector<std::pair<double, int>>;
+
+/// Rows of float64 in a file, and their exact squared distances: whole numbers, so that any order of summation gives them.
+struct Vectors {
+    std::size_t n, dim;
+    std::vector<double> numbers = {};
+
+    Vectors(std::size_t n_, std::size_t dim_, int seed, int levels = 7) : n(n_), dim(dim_) {
+        for (std::size_t i = 0; i < n * dim; ++i)
+            numbers.push_back(static_cast<double>((i * 7919 + static_cast<std::size_t>(seed)) * 104729 %
+                                                  1'000'003 % static_cast<std::size_t>(levels)) -
+                              2.0);
+    }
+    std::string file() const { return array_file("<f8", n, dim, numbers); }
+    Ordered from(const double* query) const {
+        Ordered all;
+        for (std::size_t i = 0; i < n; ++i) {
+            double sum = 0;
+            for (std::size_t j = 0; j < dim; ++j) {
+                const double d = numbers[i * dim + j] - query[j];
+                sum += d * d;
+            }
+            all.emplace_back(sum, static_cast<int>(i));
+        }
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+};
+
+template <class Number>
+void put_number(std::string& bytes, Number number) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+/// The number without a point: all are whole.
+std::string whole_cell(double value) {
+    return std::to_string(static_cast<std::int64_t>(value));
+}
+
+}  // namespace
+
+TEST_CASE("neighbors: the arrays, the CSV and the ground truth are those of plain loops") {
+    const Work work;
+    const Vectors train(90, 4, 1), queries(23, 4, 5);
+    write(work.folder / "t.npy", train.file());
+    write(work.folder / "q.npy", queries.file());
+    const std::size_t k = 8;
+    std::string csv = "query,rank,index,distance\n", ids, distances;
+    std::vector<std::int32_t> indices;
+    std::vector<double> all;
+    for (std::size_t q = 0; q < queries.n; ++q) {
+        const Ordered row = train.from(queries.numbers.data() + q * queries.dim);
+        for (std::size_t rank = 0; rank < k; ++rank) {
+            const auto& [distance, index] = row[rank];
+            csv += std::to_string(q) + ',' + std::to_string(rank + 1) + ',' + std::to_string(index) + ',' +
+                   whole_cell(distance) + '\n';
+            put_number(ids, index);
+            put_number(distances, static_cast<float>(distance));
+            indices.push_back(index);
+            all.push_back(distance);
+        }
+    }
+    std::string truth;
+    put_number(truth, std::uint32_t{23});
+    put_number(truth, std::uint32_t{8});
+    silent_output(
+        work.plain("neighbors --train t.npy --queries q.npy -k 8 --npy o --csv o.csv --ibin o.ibin --json "
+                   "o.json --device cpu"));
+    CHECK(work.file("o.csv") == csv);
+    CHECK(work.file("o.ibin") == truth + ids + distances);
+    CHECK(work.file("o-indices.npy") == array_file("<i4", 23, k, indices));
+    CHECK(work.file("o-distances.npy") == array_file("<f8", 23, k, all));
+    CHECK(work.json("o.json")["train"]["type"] == "float64");
+    CHECK(work.json("o.json")["result"]["pairs"] == 23 * 8);
+}
+
+TEST_CASE("neighbors: without queries each row finds itself, unless it is left out") {
+    const Work work;
+    const Vectors train(60, 3, 2, 3);  // equal rows
+    write(work.folder / "t.npy", train.file());
+    for (const bool excluded : {false, true}) {
+        std::string csv = "query,rank,index,distance\n";
+        for (std::size_t q = 0; q < train.n; ++q) {
+            Ordered row = train.from(train.numbers.data() + q * train.dim);
+            if (excluded) std::erase_if(row, [&](auto& one) { return one.second == static_cast<int>(q); });
+            for (std::size_t rank = 0; rank < 5; ++rank)
+                csv += std::to_string(q) + ',' + std::to_string(rank + 1) + ',' +
+                       std::to_string(row[rank].second) + ',' + whole_cell(row[rank].first) + '\n';
+        }
+        CHECK(silent_output(work.plain(Words("neighbors --train t.npy -k 5 --csv - --device cpu") +
+                                       (excluded ? Words("--exclude-self") : Words()))) == csv);
+    }
+}
+
+TEST_CASE("neighbors: all within a range, those at it too, from none to more than any k") {
+    const Work work;
+    const Vectors train(34'000, 2, 3), queries(5, 2, 9, 40);
+    write(work.folder / "t.npy", train.file());
+    write(work.folder / "q.npy", queries.file());
+    for (const int range : {0, 2, 5, 4'000}) {
+        std::string csv = "query,rank,index,distance\n";
+        for (std::size_t q = 0; q < queries.n; ++q) {
+            std::size_t rank = 0;
+            for (const auto& [distance, index] : train.from(queries.numbers.data() + q * queries.dim))
+                if (distance <= range)
+                    csv += std::to_string(q) + ',' + std::to_string(++rank) + ',' + std::to_string(index) +
+                           ',' + whole_cell(distance) + '\n';
+        }
+        CAPTURE(range);
+        const bool same =
+            silent_output(work.plain("neighbors --train t.npy --queries q.npy --csv - --device cpu --range " +
+                                     std::to_string(range))) == csv;
+        CHECK(same);
+    }
+}
+
+TEST_CASE("neighbors: bytes have integers, by any metric the distances of evaluate") {
+    const Work work;
+    silent_output(work.run("evaluate -q -k 4 --metric cosine --neighbors-csv e.csv"));
+    silent_output(
+        work.plain("neighbors -q --train train-images-idx3-ubyte --queries t10k-images-idx3-ubyte -k 4 "
+                   "--metric cosine --csv n.csv --device cpu"));
+    auto with_labels = csv_rows(work.file("e.csv"));
+    for (auto& row : with_labels)
+        row.erase(row.begin() + 3, row.end());
+    auto found = csv_rows(work.file("n.csv"));
+    for (auto& row : found)
+        row.erase(row.begin() + 3, row.end());
+    CHECK(found == with_labels);
+    silent_output(work.plain("neighbors --train train-images-idx3-ubyte -k 4 --npy b --device cpu"));
+    CHECK(contains(work.file("b-distances.npy"), "'<i8'"));
+}
+
+TEST_CASE("neighbors: vectors of different types, and what is wrong with them") {
+    const Work work;
+    write(work.folder / "a.csv", "x,y,label\n1,2,red\n3,4,blue\n5,7,red\n");
+    write(work.folder / "b.csv", "x,y\n0.5,2\n");
+    CHECK(silent_output(work.plain("neighbors --train a.csv --queries b.csv -k 2 --csv - --device cpu")) ==
+          "query,rank,index,distance\n0,1,0,0.25\n0,2,1,10.25\n");
+    check_contains(output_of(work.plain("neighbors --train a.csv --queries b.csv -k 2 --device cpu")),
+                   {"3 rows of 2 columns", "0      0 (0.25)  1 (10.25)"});
+    write(work.folder / "c.csv", "x,y,z\n1,2,3\n");
+    check_error(work.plain("neighbors --train a.csv --queries c.csv -k 1"), 1,
+                "c.csv: has rows of 3 columns; expected 2, as a.csv has");
+    for (const auto& [words, message] : std::initializer_list<std::pair<const char*, const char*>>{
+             {"", "--train: is missing; expected --train FILE"},
+             {"--train a.csv -k 4", "k = 4 is out of range; expected at most 3"},
+             {"--train a.csv -k 16385", "expected a whole number from 1 to 16384"},
+             {"--train a.csv -k 3 --exclude-self", "expected at most 2"},
+             {"--train a.csv --queries b.csv --exclude-self", "--exclude-self: the queries are not"},
+             {"--train a.csv --npz n", "--npz n: has the rows within a range; expected --range"},
+             {"--train a.csv --range 3 -k 2", "-k and --range: both say"},
+             {"--train a.csv --range 3 --ibin g", "--ibin g: has k neighbors of each query"},
+             {"--train a.csv --range -1", "--range -1: out of range"},
+             {"--train a.csv -k 1 --transform deskew", "deskew needs images"},
+             {"--train a.csv -k 1 --transform zscore,pca:1", "expected zscore last"}})
+        check_error(work.plain(Words("neighbors") + Words(words)), 2, message);
+    check_error(work.plain("neighbors --train a.csv -k 1 --csv a.csv"), 1, "a.csv");
+}
+
+TEST_CASE("neighbors: scaled attributes count alike") {
+    const Work work;
+    write(work.folder / "a.csv", "x,y\n0,0\n1,1000\n2,100\n");
+    CHECK(silent_output(work.plain(
+              "neighbors --train a.csv -k 2 --exclude-self --transform minmax --csv - --device cpu")) ==
+          "query,rank,index,distance\n0,1,2,1.01\n0,2,1,1.25\n1,1,2,1.06\n1,2,0,1.25\n2,1,0,1.01\n2,2,1,1."
+          "06\n");
+    check_contains(output_of(work.plain("neighbors --train a.csv -k 1 --transform zscore --device cpu")),
+                   {"transform zscore, k = 1"});
+}
+
+TEST_CASE("neighbors: NumPy and SciPy read the files") {
+    const std::string python = python_with_scipy();
+    if (python.empty()) return skip("no Python with NumPy and SciPy");
+    const Work work;
+    const Vectors train(400, 3, 1), queries(20, 3, 5);
+    write(work.folder / "t.npy", train.file());
+    write(work.folder / "q.npy", queries.file());
+    silent_output(work.plain("neighbors --train t.npy --queries q.npy --range 6 --npz o.npz --device cpu"));
+    silent_output(
+        work.plain("neighbors --train t.npy --queries q.npy -k 400 --npy o --ibin o.ibin --device cpu"));
+    const std::string script =
+        "import numpy, scipy.sparse\n"
+        "t, q = numpy.load('t.npy'), numpy.load('q.npy')\n"
+        "d = ((q[:, None] - t[None]) ** 2).sum(2)\n"
+        "m = scipy.sparse.load_npz('o.npz')\n"
+        "assert m.shape == (20, 400) and m.nnz == (d <= 6).sum()\n"
+        "rows, cols = numpy.repeat(numpy.arange(20), numpy.diff(m.indptr)), m.indices\n"
+        "assert (d[rows, cols] == m.data).all() and len(set(zip(rows, cols))) == m.nnz\n"
+        "i, near = numpy.load('o-indices.npy'), numpy.load('o-distances.npy')\n"
+        "assert (numpy.take_along_axis(d, i.astype(int), 1) == near).all() and (numpy.diff(near) >= "
+        "0).all()\n"
+        "head = numpy.fromfile('o.ibin', 'uint32', 2)\n"
+        "assert list(head) == [20, 400]\n"
+        "assert (numpy.fromfile('o.ibin', 'int32', 8000, offset=8).reshape(20, 400) == i).all()\n"
+        "assert (numpy.fromfile('o.ibin', 'float32', offset=8 + 32000).reshape(20, 400) == near).all()\n";
+    write(work.folder / "check.py", script);
+    output_of(run({"/bin/sh", "-c", "cd '" + work.folder.path().string() + "' && " + python + " check.py"}));
+}
