@@ -46,11 +46,14 @@ inline std::string npy_of(std::string_view type, std::string_view shape, std::st
 }
 
 /// All elements, row by row.
-inline std::vector<double> values_of(const VectorSet& set) {
-    const Bytes wide = converted(set.rows(), ElementType::float64);
-    std::vector<double> values(static_cast<std::size_t>(set.count * set.dim));
+inline std::vector<double> values_of(const Rows& rows) {
+    const Bytes wide = converted(rows, ElementType::float64);
+    std::vector<double> values(static_cast<std::size_t>(rows.count * rows.dim));
     std::memcpy(values.data(), wide.data(), wide.size());
     return values;
+}
+inline std::vector<double> values_of(const VectorSet& set) {
+    return values_of(set.rows());
 }
 
 inline std::vector<int> numbers_of(const Labels& labels) {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "data/vectors/write.h"
+#include "tests/support/temp_folder.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;
@@ -23,8 +24,6 @@ std::vector<double> generated(GenerateSettings settings, std::int64_t first, std
 }  // namespace
 
 TEST_CASE("generate: these bytes, on every machine") {
-    const std::vector<double> rows = generated({.n = 2, .dim = 3, .clusters = 2, .seed = 1}, 0, 2);
-    CHECK(rows[0] == doctest::Approx(rows[0]));
     std::uint64_t sum = 0;  // FNV-1a
     for (const VectorKind kind : {VectorKind::clusters, VectorKind::uniform, VectorKind::singh})
         for (const double value : generated({.kind = kind, .n = 100, .dim = 7, .seed = 5}, 0, 100)) {
@@ -96,14 +95,12 @@ TEST_CASE_FIXTURE(InFolder, "vectors: what is written is read back in each forma
             writer.add(rows.slice(4, 7));
             const VectorSet read = load_vectors(folder.write(name, out.str()));
             CHECK(read.dim == 5);
-            const Bytes narrow = converted(rows, ElementType::float64);
-            if (name != "a.csv") CHECK(read.type == type);
-            if (type != ElementType::float32 || name != "a.csv")
-                CHECK((values_of(read) == values_of({"", "", type, 11, 5, {}, [&] {
-                                                         Bytes copy(bytes.size());
-                                                         std::copy(bytes.begin(), bytes.end(), copy.data());
-                                                         return copy;
-                                                     }()})));
+            CHECK((name == "a.csv" || read.type == type));
+            std::vector<double> values = values_of(read);
+            if (type == ElementType::float32)
+                for (double& value : values)
+                    value = static_cast<float>(value);
+            CHECK(values == values_of(rows));
         }
     }
     CHECK(!can_write_vectors("a.ivecs"));
