@@ -196,7 +196,7 @@ TEST_CASE("serve: each refusal has its status") {
         CHECK(
             contains(answer.fields.at("content-security-policy"), "default-src 'none'; script-src 'self';"));
         CHECK(answer.fields.at("x-content-type-options") == "nosniff");
-        CHECK(answer.fields.at("referrer-policy") == "no-referrer");
+        CHECK(answer.fields.at("referrer-policy") == "same-origin");
         CHECK(answer.fields.at("cache-control") == "no-store");
         CHECK(!answer.fields.contains("access-control-allow-origin"));
         const Answered head =
