@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int usual_k = 10;
+constexpr int usual_neighbors = 10;
 constexpr std::int64_t rows_in_text = 10;
 constexpr std::size_t neighbors_in_text = 5;
 
@@ -443,7 +443,7 @@ int neighbors(const Options& options, Clock::time_point start) {
     const std::int64_t n = vectors.train().count, candidates = n - (wanted.exclude_self ? 1 : 0);
     const int k = wanted.range                   ? RangeSearch::first_k(std::max<std::int64_t>(candidates, 1))
                   : options.given.contains("-k") ? options.method.vote.k
-                                                 : usual_k;
+                                                 : usual_neighbors;
     if (wanted.exclude_self)
         require_others(k, n);
     else if (const UnsupportedReason why = refuse_k(k, n))
