@@ -163,9 +163,9 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
                    {"3 rows of 2 uint8 columns", "same class"});
     check_error(run("graph -k 1 --csv plain-labels.csv --train plain.csv --device cpu"), 1,
                 "plain-labels.csv");
-    write(folder / "narrow.csv", "1,a\n");
+    write(folder / "narrow.csv", "1,a,5\n");
     check_error(run("evaluate --train plain.csv --test narrow.csv --label-column 2 --device cpu"), 1,
-                "has 1 column, but");
+                "narrow.csv: has 2 columns, but plain.csv has 1; expected as many");
 }
 
 TEST_CASE_FIXTURE(Flowers, "vectors: uint8 rows are searched as images are, and mixed types become one") {
