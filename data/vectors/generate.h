@@ -8,6 +8,10 @@
 ///             decimals; the rows of a class follow one another, n / C of each
 ///
 /// Columns of uint8 are these numbers times 255, rounded, at least 0 and at most 255.
+///
+/// Row r draws its columns in order from SplitMix64 with the state m(m(seed) + 2³² + r), center c from that with m(m(seed) + c), where m
+/// is the mixing function of SplitMix64: a uniform number is the upper 32 bits, the four of z are 16 bits each, in the middle of
+/// their step. All in double precision, each operation rounded by itself.
 
 #include <cstdint>
 #include <span>

@@ -17,8 +17,11 @@ namespace {
 fs::path labels_of(const std::string& vectors, const std::string& named) {
     std::error_code none;
     if (!named.empty()) return named;
-    const fs::path beside = labels_beside(vectors);
-    return fs::is_regular_file(beside, none) ? beside : fs::path();
+    const fs::path usual = labels_beside(vectors);
+    for (const fs::path& beside :
+         {usual, fs::path(usual).replace_extension(usual.extension() == ".csv" ? ".npy" : ".csv")})
+        if (fs::is_regular_file(beside, none)) return beside;
+    return {};
 }
 
 DataLocation locate_vectors(const DataOptions& options, bool both) {

@@ -67,8 +67,8 @@ VectorSet read_vectors(ByteSource& source, const VectorOptions& options = {});
 Labels load_labels(const std::filesystem::path& file, std::int64_t first = 0);
 Labels read_labels(ByteSource& source, std::int64_t first = 0);
 
-/// Where the labels of a file are looked for if neither it nor the user says: iris-labels.csv for iris.csv, NAME-labels.npy for any other
-/// NAME.ENDING. `generate` writes them there.
+/// Where `generate` writes the labels of a file, and where they are looked for first if neither it nor the user says: iris-labels.csv for
+/// iris.csv, NAME-labels.npy for any other NAME.ENDING.
 std::filesystem::path labels_beside(const std::filesystem::path& file);
 
 /// The file's name in small letters, without ".gz".

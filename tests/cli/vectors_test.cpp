@@ -140,12 +140,11 @@ TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
 }
 
 TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files") {
-    check_error(run("evaluate --train train.csv --device cpu"), 1,
+    check_error(run("evaluate --train train.csv --device cpu"), 2,
                 "--train train.csv: has no test set; expected --test FILE with it");
     check_error(run("evaluate --test test.csv --device cpu"), 2,
                 "--test: has no training set; expected --train FILE with it");
-    check_error(run("evaluate --data . --device cpu" + files), 2,
-                "--train and --data: both say where the data are");
+    check_error(run("evaluate --data ." + files), 2, "--train and --data: both say where the data are");
     check_error(run("evaluate --label-column a --data ."), 2, "--label-column: is of a CSV");
     check_error(run("evaluate --train-labels x" + files), 2, "--label-column and --train-labels: both say");
     check_error(run("tune --train train.csv --device cpu"), 1,
@@ -163,9 +162,9 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
                    {"3 rows of 2 uint8 columns", "same class"});
     check_error(run("graph -k 1 --csv plain-labels.csv --train plain.csv --device cpu"), 1,
                 "plain-labels.csv");
-    write(folder / "narrow.csv", "1,a\n");
+    write(folder / "narrow.csv", "1,a,5\n");
     check_error(run("evaluate --train plain.csv --test narrow.csv --label-column 2 --device cpu"), 1,
-                "has 1 column, but");
+                "narrow.csv: has 2 columns, but plain.csv has 1; expected as many");
 }
 
 TEST_CASE_FIXTURE(Flowers, "vectors: uint8 rows are searched as images are, and mixed types become one") {
