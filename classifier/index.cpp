@@ -173,7 +173,7 @@ Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k,
         return ordered;
     }
     Descriptors all;
-    if (describe_all || queries.count() * found.k >= set_.size())
+    if (describe_all || queries.count() * found.k >= set_.size() || set_.has_descriptors(rerank))
         all = set_.descriptors(rerank, threads_, token.stop, !queries.leaves_out());
     const bool are_described = queries.leaves_out() && all.count() > 0;
     const Descriptors described =

@@ -192,6 +192,13 @@ Descriptors TrainingSet::descriptors(const RerankSpec& rerank, int threads, cons
     return all;
 }
 
+bool TrainingSet::has_descriptors(const RerankSpec& rerank) const {
+    const std::unique_lock lock(shared_->mutex, std::try_to_lock);
+    if (!lock) return false;
+    const auto known = shared_->blobs.find(entry(Fitted::descriptors, Method{.rerank = rerank}).key);
+    return known != shared_->blobs.end() && !known->second.bytes().empty();
+}
+
 TrainingSet::Bytes TrainingSet::find_bytes(Fitted what, const Method& method, std::size_t size) const {
     const std::lock_guard lock(shared_->mutex);
     const auto [file, key] = entry(what, method);

@@ -52,8 +52,11 @@ class TrainingSet {
     const Features& features(const TransformSpec& spec, int threads, const std::atomic<bool>* stop,
                              Timeline& timeline) const;
     /// The descriptors of all images, in memory of this set. `keep`: in the cache too. Throws as cpu::describe.
+    /// A search of any number of queries uses them from then on.
     Descriptors descriptors(const RerankSpec& rerank, int threads, const std::atomic<bool>* stop,
                             bool keep) const;
+    /// Whether they are in memory. False while another thread makes them.
+    bool has_descriptors(const RerankSpec& rerank) const;
 
     /// `count` values that were kept for a method with the same settings; else none.
     template <class T>

@@ -185,7 +185,8 @@ void Routes::page_js(Request, const Done& done) {
     done({200, "text/javascript; charset=utf-8", std::string(serve_js)});
 }
 
-void Routes::info(Request, const Done& done) {
+void Routes::info(Request request, const Done& done) {
+    const Parameters none(request.head.query, {});
     done({200, "application/json", model_.info.dump() + '\n'});
 }
 

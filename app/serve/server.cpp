@@ -33,7 +33,7 @@ constexpr seconds max_silence{10};                       ///< between two bytes 
 constexpr seconds max_request{30};                       ///< from the first byte of a request to its response
 constexpr seconds max_lingering{2};                      ///< for the client to read the last response
 constexpr seconds max_stopping{15};                      ///< for all that runs when the server stops
-constexpr milliseconds idle_when_stopping{300};          ///< a request may be on its way
+constexpr milliseconds idle_when_stopping{1000};         ///< a request may be on its way
 constexpr milliseconds tick{50};  ///< how often time limits and the stop flag are looked at
 
 }  // namespace

@@ -87,12 +87,11 @@ TEST_CASE("serve answers pictures as classify does") {
         CHECK(decoded(neighbor["pixels"]) == train.substr(neighbor["index"].get<std::size_t>() * 784, 784));
     const json blank = server.post("/v1/classify", Page(50, 50).pgm(), as_pgm).json()["pictures"][0];
     CHECK(blank["digit"].is_null());
-    CHECK(blank["reason"] == "the picture is blank");
+    CHECK(contains(blank["reason"], "no ink found"));
     CHECK(server.post("/v1/classify", "P5 3 3 255\nx", as_pgm).status == 422);
     CHECK(server.post("/v1/classify", "GIF89a", as_pgm).status == 422);
     CHECK(server.post("/v1/classify", "", as_pgm).status == 422);
-    CHECK(contains(server.post("/v1/classify", "P5 20000 20000 255\n" + std::string(1000, 'x'), as_pgm).body,
-                   "at most 100 megapixels"));
+    CHECK(server.post("/v1/classify", "P5 20000 20000 255\n" + std::string(1000, 'x'), as_pgm).status == 422);
 }
 
 TEST_CASE("serve answers forms with a page") {
@@ -250,14 +249,14 @@ TEST_CASE("serve: each refusal has its status") {
 
 TEST_CASE("serve: wrong command lines") {
     for (const auto& [words, part] : std::vector<std::pair<std::string, std::string>>{
-             {"--address 0.0.0.0", "--address 0.0.0.0: other machines can ask; expected --token T"},
-             {"--address ::", "other machines"},
+             {"--port 0 --address 0.0.0.0", "--address 0.0.0.0: other machines can ask; expected --token T"},
+             {"--port 0 --address ::", "other machines"},
              {"--address example.org", "not a numeric address"},
-             {"--token a --no-token", "contradict"},
+             {"--port 0 --token a --no-token", "contradict"},
              {"--port 65536", "out of range"},
              {"--port x", "not a whole number"},
              {"extra", "unexpected argument"}})
-        check_error(program("serve --port 0 " + words), 2, part);
+        check_error(program("serve " + words), 2, part);
     check_error(program({"serve", "--port", "0", "--token", "a b"}), 2, "no blanks");
     check_error(program("serve --report missing --port 0"), 1, "missing");
 }

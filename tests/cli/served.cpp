@@ -68,6 +68,7 @@ bool Client::fill() {
     const ssize_t got = ::recv(socket_, chunk.data(), chunk.size(), 0);
     if (got <= 0) return false;
     buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+    has_part_ = true;
     return true;
 }
 
@@ -91,6 +92,7 @@ Answered Client::receive(bool with_body) {
         if (!fill()) return {};
     answer.body = buffer_.substr(0, size);
     buffer_.erase(0, size);
+    has_part_ = !buffer_.empty();
     answer.status = status;
     return answer;
 }

@@ -35,6 +35,8 @@ class Client {
     void end();
     /// The next response; one to HEAD has no body.
     Answered receive(bool with_body = true);
+    /// Whether there are bytes of a response that is not whole.
+    bool has_part() const { return has_part_; }
     /// Whether the server closes the connection.
     bool is_closed();
 
@@ -42,6 +44,7 @@ class Client {
     bool fill();
 
     int socket_ = -1;
+    bool has_part_ = false;
     std::string buffer_;
 };
 
