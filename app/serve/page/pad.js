@@ -1,7 +1,7 @@
 /* The pad: strokes of mouse, pen or finger, answered one after another. */
 
 const padSide = 480; // units of a stroke's points and of the pen's width
-const sentSide = 240; // pixels of the picture that is sent
+const sentSide = 160; // pixels of the picture that is sent: the least that is not enlarged before its digit is found
 const paperGray = 255, inkGray = 20; // of that picture, as `draw` has them
 const padHint = "The answer, its confidence and the nearest training digits follow each stroke.";
 
