@@ -92,7 +92,8 @@ void require_zeros(const void* given, std::size_t begin, std::size_t end, const 
 
 Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, const char* name) {
     const std::string what = std::string(name) + ": ";
-    const auto [struct_size, data, count, dim, pitch, type, space, stream, image_rows, image_cols] = vectors;
+    const auto [struct_size, data, count, dim, pitch, type, space, stream, image_rows, image_cols, borrowed,
+                reserved] = vectors;
     require(type >= KNN_UINT8 && type <= KNN_FLOAT64,
             what + "has type " + std::to_string(type) + "; expected KNN_UINT8 to KNN_FLOAT64");
     require(space == KNN_HOST || space == KNN_CUDA,
@@ -112,6 +113,9 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
                 ((image_rows == 0 && image_cols == 0) || std::int64_t{image_rows} * image_cols == dim),
             what + "has images of " + std::to_string(image_rows) + "x" + std::to_string(image_cols) +
                 "; expected dim pixels, or 0x0");
+    require((borrowed == 0 || (borrowed == 1 && step == dim)) && reserved == 0,
+            what + "has borrowed " + std::to_string(borrowed) +
+                "; expected 0, or 1 of vectors without gaps, and reserved 0");
     const auto* const bytes = static_cast<const std::uint8_t*>(data);
     if (step == dim) return {bytes, count, dim};
     copy.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(dim));

@@ -36,8 +36,10 @@ TrainingSet copied_set(const knn_vectors* given, const std::uint8_t* labels) {
     Rows rows = dense_rows(vectors, copied->rows, "vectors");
     require(rows.count > 0 && rows.count < max_rows,
             "vectors: has count " + std::to_string(rows.count) + "; expected 1 to 4294967294");
-    if (copied->rows.empty()) copied->rows.assign(rows.pixels, rows.pixels + rows.count * rows.dim);
-    rows.pixels = copied->rows.data();
+    if (vectors.borrowed == 0) {
+        if (copied->rows.empty()) copied->rows.assign(rows.pixels, rows.pixels + rows.count * rows.dim);
+        rows.pixels = copied->rows.data();
+    }
     if (labels != nullptr) copied->labels.assign(labels, labels + rows.count);
     return TrainingSet({.rows = rows, .labels = copied->labels, .shape = shape_of(vectors)}, {}, copied);
 }

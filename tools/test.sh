@@ -40,6 +40,7 @@ tests_of() {  # FILE
     case $1 in
     tests/tools/* | tools/* | .ci/* | *.md | app/mnist-knn.*) echo '^tools: ' ;;
     CMakePresets.json | CMakeLists.txt | */CMakeLists.txt | tests/support/* | data/core/precompiled.h) echo 'tests/*' ;;
+    python/* | tests/python/* | examples/python/*) echo '^python: ' ;;
     app/report/page/* | tests/app/page/*) echo '^page$' ;;
     tests/app/view/*.sh) printf '%s\n' '^window$' '^draw$' ;;
     tests/*_test.cpp | tests/*_test.cu) echo "$1" ;;

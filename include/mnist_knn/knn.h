@@ -21,7 +21,7 @@
 ///
 /// Ownership. Every knn_*_create and knn_*_open gives a handle that is the caller's until its knn_*_free, which takes NULL too.
 /// An index keeps what it needs of its set, which may be freed before it. Arrays that are passed in are read during the call
-/// alone; what is returned through a pointer belongs to its handle and is valid until that is freed.
+/// alone, unless they are `borrowed`; what is returned through a pointer belongs to its handle and is valid until that is freed.
 ///
 /// Threads. Any function may be called from any thread, several at once on one handle, except that a handle is freed once,
 /// when no call uses it. Searches of several threads on one index overlap. A callback must neither throw nor longjmp out of the
@@ -83,9 +83,13 @@ typedef struct knn_vectors {
     int32_t space;                   ///< KNN_HOST ...
     void* stream;                    ///< KNN_CUDA: a cudaStream_t on which the data is ready
     int32_t image_rows, image_cols;  ///< if they are images, 0 = background: their product is dim [no images]
+    int32_t
+        borrowed;  ///< 1: knn_set_create copies no vectors, which have no gaps and stay as they are until the set and
+                   ///< its indexes are freed [0: copied]
+    int32_t reserved;  ///< 0
 } knn_vectors;
 #define KNN_VECTORS(data_, count_, dim_) \
-    { sizeof(knn_vectors), (data_), (count_), (dim_), 0, 0, 0, NULL, 0, 0 }
+    { sizeof(knn_vectors), (data_), (count_), (dim_), 0, 0, 0, NULL, 0, 0, 0, 0 }
 
 /// Where a training set is read from: IDX files, plain or gzip.
 typedef struct knn_files {
@@ -107,7 +111,7 @@ typedef struct knn_set_info {
     int32_t type;
 } knn_set_info;
 
-/// A set of copies of these vectors, at least one. `labels`: one for each, or NULL: then the set has no classes.
+/// A set of these vectors, at least one, copied unless they are `borrowed`. `labels`, which are copied: one for each, or NULL: then the set has no classes.
 KNN_API knn_status knn_set_create(const knn_vectors* vectors, const uint8_t* labels, knn_set** set);
 /// `files` may be NULL.
 KNN_API knn_status knn_set_open(const knn_files* files, knn_set** set);

@@ -38,6 +38,7 @@ class Vectors(_Struct):
     _fields_ = [
         ("struct_size", ctypes.c_size_t), ("data", _pointer), ("count", _int64), ("dim", _int64), ("pitch", _int64),
         ("type", _int32), ("space", _int32), ("stream", _pointer), ("image_rows", _int32), ("image_cols", _int32),
+        ("borrowed", _int32), ("reserved", _int32),
     ]  # fmt: skip
 
 
@@ -290,13 +291,15 @@ def _address(array: Array | None) -> int | None:
 
 
 class TrainingSet(Handle):
-    """Vectors (count × dim), and perhaps a label 0 to 255 for each.
+    """Vectors (count × dim), and perhaps a label 0 to 255 for each. An array in C order is not copied: it must not change.
 
     Raises TypeError, ValueError, MemoryError."""
 
     def __init__(self, array: Array, labels: Array | None = None,
                  shape: tuple[int, int] = (0, 0)) -> None:  # fmt: skip
         vectors = vectors_of(array, shape)
+        vectors.borrowed = array.flags.c_contiguous
+        self.held = array
         labels = _labels_of(labels, len(array))
         super().__init__("knn_set_free", lambda handle: call(
             "knn_set_create", ctypes.byref(vectors), _address(labels), handle))  # fmt: skip

@@ -178,7 +178,7 @@ class NearestNeighbors(_Fitted):
         self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
-        """Opens X (n × dim), which is not copied if it is a C-contiguous array of a type of the library."""
+        """Opens X (n × dim). A C-contiguous array of a type of the library is not copied, and must not change then."""
         self._fit(X)
         return self
 
@@ -204,7 +204,7 @@ class KNeighborsTransformer(TransformerMixin, _Fitted):
         self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
-        """Opens X (n × dim)."""
+        """Opens X (n × dim). It is copied as by NearestNeighbors.fit."""
         if self.mode not in _MODES:
             raise ValueError(f"mode {self.mode!r}: is unknown; expected 'connectivity' or 'distance'")
         self._fit(X)
@@ -247,7 +247,7 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         self.engine = engine
 
     def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
-        """Opens X (n × dim) with the labels y (n)."""
+        """Opens X (n × dim) with the labels y (n). X is copied as by NearestNeighbors.fit."""
         _voting.check_weights(self.weights)
         array = _arrays.to_array(X)
         self.classes_, self._codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)

@@ -146,6 +146,9 @@ TEST_CASE_FIXTURE(Opened, "library: wrong vectors are refused") {
     refused(KNN_INVALID, "space", [](knn_vectors& v) { v.space = -1; });
     refused(KNN_INVALID, "images", [](knn_vectors& v) { v.image_rows = 27; });
     refused(KNN_INVALID, "images", [](knn_vectors& v) { v.image_rows = v.image_cols = -28; });
+    refused(KNN_INVALID, "borrowed", [](knn_vectors& v) { v.borrowed = 2; });
+    refused(KNN_INVALID, "borrowed", [](knn_vectors& v) { v.borrowed = 1, v.pitch = 785, v.count = 1; });
+    refused(KNN_INVALID, "reserved", [](knn_vectors& v) { v.reserved = 1; });
     for (const int type : {KNN_INT8, KNN_FLOAT32, KNN_FLOAT64})
         refused(KNN_UNSUPPORTED, "KNN_UINT8", [&](knn_vectors& v) { v.type = type; });
     refused(KNN_UNSUPPORTED, "KNN_HOST", [](knn_vectors& v) { v.space = KNN_CUDA; });
@@ -255,6 +258,26 @@ TEST_CASE("library: sets without labels or shape, and small ones, do what they c
     Answers scored(3, true);
     OK(knn_classify(one.get(), &asked, nullptr, &scored.out));  // too few for a sample: shares of votes
     CHECK(scored.probabilities == scored.vote_shares);
+}
+
+TEST_CASE("library: borrowed vectors are not copied, and rows are added behind them") {
+    DrawnSet drawn(40, 9);
+    knn_vectors lent = drawn.vectors(0, 30);
+    lent.borrowed = 1;
+    const Set set = made_set(lent, drawn.labels.data());
+    const OpenIndex index = made_index(set, settings_of("raw", 1));
+    const knn_vectors more = drawn.vectors(30);
+    OK(knn_set_add(set.get(), &more, drawn.labels.data() + 30));
+    Answers answers(40);
+    const knn_vectors all = drawn.vectors();
+    OK(knn_classify(index.get(), &all, nullptr, &answers.out));
+    CHECK(answers.labels == drawn.labels);
+    drawn.pixels[5] = 77;
+    std::vector<std::uint8_t> read(DrawnSet::dim);
+    const Set same = made_set(lent, nullptr);
+    drawn.pixels[5] = 78;
+    OK(knn_set_read(same.get(), 0, 1, read.data(), nullptr));
+    CHECK(read[5] == 78);
 }
 
 TEST_CASE_FIXTURE(Opened, "library: a set is freed before its index") {

@@ -6,7 +6,8 @@ library=$1
 unset MNIST_KNN_LIBRARY PYTHONPATH
 export XDG_CACHE_HOME=$work/cache
 python=/usr/bin/python3
-"$python" -c 'import numpy, venv, ensurepip' 2>/dev/null || skip "the system's NumPy or venv was not found (Debian: python3-numpy python3-venv)"
+"$python" -c 'import numpy, venv, ensurepip' 2>/dev/null ||
+    skip "the system's NumPy or venv was not found (Debian: python3-numpy python3-venv)"
 cd "$work"
 check "it is built" "$repository/tools/wheel.sh" --library "$library" first
 check "it is built again" "$repository/tools/wheel.sh" --library "$library" second
@@ -24,6 +25,7 @@ mnist_knn.has("cuda")
 assert mnist_knn.__version__ == mnist_knn.library_version() == __import__("importlib.metadata").metadata.version("mnist-knn")
 assert library.library()._name.startswith(mnist_knn.__file__.removesuffix("__init__.py")), library.library()._name
 END
+# shellcheck disable=SC2016  # no command is meant
 sed -n '/^```python$/,/^```$/p' "$repository/README.md" | sed -n '/mnist_knn/,/^```$/p' | sed '/^```/,$d' >example.py
 check "README's example is there" grep -q mnist_knn example.py
 if [[ -n ${MNIST_KNN_DATA:-} ]]; then

@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
 if command -v python3 >/dev/null; then
     check "python" env PYTHONPYCACHEPREFIX="$work" python3 -m py_compile "$repository"/tools/*.py "$repository"/tests/tools/*.py \
-        "$repository"/tests/fuzz/*.py
+        "$repository"/tests/fuzz/*.py "$repository"/{python/mnist_knn,tests/python,examples/python}/*.py
     check "no include runs against the layers, no class is defined by two headers" python3 "$repository/tests/tools/structure.py" "$repository"
     check "the mutations fit the tree" env PYTHONPATH="$repository/tools" PYTHONDONTWRITEBYTECODE=1 \
         python3 -c 'import mutate; mutate.check_fit(mutate.MUTATIONS)'
@@ -17,5 +17,5 @@ check "no copy to the device on the default stream" \
     ! grep -rlPz 'cuda(Memset(2D)?|MemcpyToSymbol)\(|cudaMemcpy(2D)?\([^;]*HostToDevice' "$repository"/{,tests/}gpu
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"
-check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/cli/*.sh tests/library/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
+check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/cli/*.sh tests/library/*.sh tests/python/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
 check "shellcheck" shellcheck -s bash app/mnist-knn.bash

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Times the Python package beside the program's own search, scikit-learn, FAISS, hnswlib and pynndescent, in one run:
+    tools/bench_python.py [--program FILE] [--rounds N] [--against NAMES]
+
+All find the k nearest of MNIST's test images among its training images, as arrays in memory, on the same processors. Each round
+runs everyone once, so that other work on the machine slows all alike; ratios are medians over the rounds. The program's
+time is the search that it reports. A single query's overhead is the difference of two times of alternating calls: of
+`kneighbors`, and of the library's function called with structs that are ready; each is the first decile, which other work on the
+machine disturbs least.
+Needs numpy; the others are left out where they are not installed (Debian: python3-sklearn python3-faiss python3-hnswlib
+python3-pynndescent). $MNIST_KNN_LIBRARY: the library.
+"""
+
+import argparse
+import ctypes
+import importlib
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+PROGRAMS = [ROOT / "build" / preset / "app" / "mnist-knn" for preset in ("default", "cpu", "portable")]
+
+
+def ours(train, test, k, threads):
+    from mnist_knn import NearestNeighbors
+
+    model = NearestNeighbors(n_neighbors=k, device="cpu").fit(train)
+    return lambda: model.kneighbors(test)[1]
+
+
+def sklearn(train, test, k, threads):
+    from sklearn.neighbors import NearestNeighbors
+
+    model = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=threads).fit(train.astype(np.float32))
+    queries = test.astype(np.float32)
+    return lambda: model.kneighbors(queries)[1]
+
+
+def faiss(train, test, k, threads):
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    index = faiss.IndexFlatL2(train.shape[1])
+    index.add(train.astype(np.float32))
+    queries = test.astype(np.float32)
+    return lambda: index.search(queries, k)[1]
+
+
+def hnswlib(train, test, k, threads):
+    import hnswlib
+
+    index = hnswlib.Index("l2", train.shape[1])
+    index.init_index(len(train), ef_construction=100, M=16)
+    index.set_num_threads(threads)
+    index.add_items(train.astype(np.float32))
+    index.set_ef(50)
+    queries = test.astype(np.float32)
+    return lambda: index.knn_query(queries, k)[0]
+
+
+def pynndescent(train, test, k, threads):
+    from pynndescent import NNDescent
+
+    index = NNDescent(train.astype(np.float32), n_jobs=threads)
+    index.prepare()
+    queries = test.astype(np.float32)
+    return lambda: index.query(queries, k)[0]
+
+
+TITLES = {
+    "ours": "mnist_knn, `kneighbors`", "sklearn": "scikit-learn, brute force", "faiss": "FAISS `IndexFlatL2`",
+    "hnswlib": "hnswlib, M = 16, ef = 50: approximate", "pynndescent": "pynndescent: approximate",
+}  # fmt: skip
+
+
+def seconds_of(act):
+    start = time.perf_counter()
+    result = act()
+    return time.perf_counter() - start, result
+
+
+def program_seconds(program, n_test, k, threads):
+    words = [program, "evaluate", "--device", "cpu", "-k", k, "--threads", threads, "--limit-test", n_test, "--json", "-"]
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)["timing"]["search_ms"] / 1000
+
+
+def compare(options, train, test):
+    acts, prepared = {}, {}
+    for name in ["ours", *options.against]:
+        try:
+            prepared[name], acts[name] = seconds_of(lambda: globals()[name](train, test, options.k, options.threads))
+        except ImportError:
+            print(f"{name}: not installed", file=sys.stderr)
+    times = {name: [] for name in ["program", *acts]}
+    found = {}
+    for _ in range(options.rounds):
+        times["program"].append(program_seconds(options.program, len(test), options.k, options.threads))
+        for name, act in acts.items():
+            seconds, found[name] = seconds_of(act)
+            times[name].append(seconds)
+    print(f"{len(test):,} queries, {len(train):,} rows, k = {options.k}, {options.threads} threads, {options.rounds} rounds\n")
+    print("| | to fit, s | search, s: median (least to most) | times the program's | right neighbors |")
+    print("|---|---|---|---|---|")
+    for name, seconds in times.items():
+        version = getattr(importlib.import_module(name), "__version__", "") if name in options.against else ""
+        right = np.mean([np.isin(a, b).mean() for a, b in zip(found[name], found["ours"])]) if name in found else None
+        print("|", " | ".join([
+            f"{TITLES[name]} {version}".strip() if name in TITLES else "the program, `evaluate`",
+            f"{prepared[name]:.2f}" if name in prepared else "",
+            f"{statistics.median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f})",
+            f"{statistics.median(a / b for a, b in zip(seconds, times['program'])):.2f}",
+            "" if right is None else f"{right:.2%}"]), "|")  # fmt: skip
+
+
+def single_queries(options, train, test):
+    """The time of one query by kneighbors, and by the library's function alone."""
+    from mnist_knn import NearestNeighbors, _library
+
+    for rows in (1000, len(train)):
+        model = NearestNeighbors(n_neighbors=options.k, device="cpu").fit(train[:rows])
+        index = next(iter(model._indexes.values()))
+        indices, distances = np.empty((1, options.k), np.uint32), np.empty((1, options.k))
+        out = _library.NeighborArrays(count=1, k=options.k, indices=indices.ctypes.data, distances=distances.ctypes.data)
+        bare, whole = [], []
+        function = _library.library().knn_search
+        for i in range(options.calls):
+            query = test[i % len(test)][None]
+            vectors = _library.vectors_of(query)
+            arguments = (index, ctypes.byref(vectors), None, ctypes.byref(out))
+            bare.append(seconds_of(lambda: function(*arguments))[0])
+            whole.append(seconds_of(lambda: model.kneighbors(query))[0])
+        a, b = (statistics.quantiles(seconds, n=10)[0] * 1e6 for seconds in (bare, whole))
+        print(f"one query among {rows:,} rows, {options.calls:,} calls: {b:.1f} us by kneighbors, {a:.1f} us by the library's "
+              f"function: {b - a:.1f} us above it")  # fmt: skip
+
+
+def memory(train):
+    """What fitting takes beside the array, in MB."""
+    from mnist_knn import NearestNeighbors
+
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+    train.sum()
+    before = resident()
+    seconds, model = seconds_of(lambda: NearestNeighbors(device="cpu").fit(train))
+    print(f"fit: {seconds * 1000:.1f} ms; takes {resident() - before:.0f} MB beside the array's {train.nbytes / 1e6:.0f} MB")
+    del model
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=Path, help="default: the one in build/")
+    parser.add_argument("-k", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--calls", type=int, default=10_000)
+    parser.add_argument("--limit-test", type=int, default=10_000)
+    parser.add_argument("--against", default="sklearn,faiss,hnswlib,pynndescent", help="default: %(default)s; '' for none")
+    options = parser.parse_args()
+    options.against = [name for name in options.against.split(",") if name]
+    for name in options.against:
+        if name not in TITLES:
+            sys.exit(f"bench_python.py: error: --against: no '{name}'; expected some of {', '.join(TITLES)}")
+    options.program = options.program or next((path for path in PROGRAMS if path.is_file()), None)
+    if options.program is None:
+        sys.exit("bench_python.py: error: no program in build/; expected --program FILE")
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[variable] = str(options.threads)  # read when the libraries are loaded
+    global np
+    import numpy as np
+    from mnist_knn import load_mnist
+
+    mnist = load_mnist()
+    train, test = mnist.X_train, mnist.X_test[: options.limit_test]
+    memory(train)
+    single_queries(options, train, test)
+    compare(options, train, test)
+
+
+if __name__ == "__main__":
+    main()
