@@ -202,7 +202,7 @@ std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& met
 LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token) {
     if (auto kept = find_sample(index.set(), index.method())) return std::move(*kept);
     const ComparedRows compared = compared_rows(index);
-    LeaveOneOut sample = leave_one_out(index, &compared, token);
+    LeaveOneOut sample = leave_one_out(index, compared.rows.are_bytes() ? &compared : nullptr, token);
     index.set().keep<SampledAnswer>(Fitted::sample, index.method(), sample);
     return sample;
 }

@@ -66,7 +66,7 @@ static_assert(sizeof(SampledAnswer) == sizeof(ConfidenceFeatures) + 24);
 /// Empty if there are too few training images, or not k others.
 using LeaveOneOut = std::vector<SampledAnswer>;
 
-/// That of the index's set and method, with novelty: kept, or searched and kept. Throws as leave_one_out.
+/// That of the index's set and method, with novelty if its rows are bytes: kept, or searched and kept. Throws as leave_one_out.
 LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token);
 /// The kept one; nothing if there is none.
 std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method);

@@ -43,7 +43,7 @@ int SubsetSearch::depth(std::int64_t n) const {
 Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
                                 int k, const ProgressToken& token, bool leave_out) const {
     const std::vector<std::uint8_t> train = gathered(features_, among);
-    const Rows rows{train.data(), std::ssize(among), features_.dim};
+    const Rows rows{train.data(), std::ssize(among), features_.dim, features_.type};
     std::vector<std::uint8_t> others;
     Queries wanted = rows;
     wanted.is_training_set = std::ranges::equal(queries, among);
@@ -55,10 +55,10 @@ Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::spa
         wanted = Queries::some_of(rows, std::move(places));
     } else if (!wanted.is_training_set) {
         others = gathered(features_, queries);
-        wanted.rows = {others.data(), std::ssize(queries), features_.dim};
+        wanted.rows = {others.data(), std::ssize(queries), features_.dim, features_.type};
     }
     Timeline timeline;
-    const auto index = resolved_.engine->open({rows, {}}, method().measure, resolved_.plan, timeline);
+    const auto index = resolved_.engine->open({rows, {}}, index_.method().measure, resolved_.plan, timeline);
     Neighbors found = nearest_of(*index, wanted, k, timeline, token);
     for (Neighbor& neighbor : found.rows)
         neighbor.index = among[neighbor.index];
