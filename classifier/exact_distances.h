@@ -1,5 +1,5 @@
 #pragma once
-/// Distances of found neighbors, as exact as their rows allow.
+/// Distances of found neighbors, as exact as their rows allow, and the order of neighbors that were found by several searches.
 
 #include <vector>
 
@@ -13,5 +13,18 @@ namespace knn {
 /// is exact for l2 and l1. Where a row of neighbors ends with no_neighbor, infinity. Throws Interrupted.
 std::vector<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
                                     const Measure& measure, int threads, const ProgressToken& token = {});
+
+/// Whether neighbor a of a query comes before b. Where scores of real rows are equal, their exact distances decide. row_of(index):
+/// the bytes of a training row, of the query's dim and type.
+template <class RowOf>
+bool is_before(const Measure& measure, const Rows& query, const RowOf& row_of, const Neighbor& a,
+               const Neighbor& b) {
+    if (!measure.real || a.distance != b.distance || a.index == b.index) return a < b;
+    const auto exact = [&](const Neighbor& one) {
+        return exact_distance(measure, query.pixels, row_of(one.index), query.dim, query.type);
+    };
+    const double of_a = exact(a), of_b = exact(b);
+    return of_a != of_b ? of_a < of_b : a.index < b.index;
+}
 
 }  // namespace knn

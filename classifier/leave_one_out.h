@@ -79,8 +79,8 @@ using LeaveOneOut = std::vector<SampledAnswer>;
 
 class ExtraRows;
 
-/// That of the index's set and method, with novelty: kept, or searched and kept. `extra`: if not null, these rows vote too.
-/// Throws as leave_one_out.
+/// That of the index's set and method, with novelty if its rows are bytes: kept, or searched and kept. `extra`: if not null,
+/// these rows vote too. Throws as leave_one_out.
 LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token, const ExtraRows* extra = nullptr);
 /// The kept one; nothing if there is none. `with_drawn`: with the votes of drawn forms.
 std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method, bool with_drawn = false);

@@ -59,7 +59,7 @@ Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::spa
         wanted.rows = {others.data(), std::ssize(queries), features_.dim, features_.type};
     }
     Timeline timeline;
-    const auto index = resolved_.engine->open({rows, {}}, method().measure, resolved_.plan, timeline);
+    const auto index = resolved_.engine->open({rows, {}}, index_.method().measure, resolved_.plan, timeline);
     Neighbors found = nearest_of(*index, wanted, k, timeline, token);
     for (Neighbor& neighbor : found.rows)
         neighbor.index = among[neighbor.index];

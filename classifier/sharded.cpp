@@ -4,6 +4,7 @@
 #include <future>
 #include <utility>
 
+#include "classifier/exact_distances.h"
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
 #include "data/core/clock.h"
@@ -39,18 +40,34 @@ struct PartQueries {
     }
 };
 
+/// What orders the neighbors of several lists.
+struct ListOrder {
+    Measure measure;
+    Rows train, queries;  ///< of real rows
+
+    ListOrder from(std::int64_t query) const {
+        ListOrder some = *this;
+        some.queries.pixels = queries.row(query);
+        return some;
+    }
+};
+
 /// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
 /// rows in list i. The result takes the place of list 0. Adds the stage `merge`. Throws Interrupted.
-void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
-                 const std::atomic<bool>* stop, Timeline& timeline) {
+void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::int64_t count, int k,
+                 int threads, const std::atomic<bool>* stop, Timeline& timeline) {
     const auto start = Clock::now();
     const std::int64_t n = lists.size() > 1 ? count : 0;
     for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
         std::vector<Neighbor> both(at(2 * k));
         for (std::int64_t q = first; q < last; ++q) {
             Neighbor* const row = lists.front() + q * k;
+            const auto row_of = [&](std::uint32_t image) { return order.train.row(image); };
+            const auto is_less = [&](const Neighbor& a, const Neighbor& b) {
+                return is_before(order.measure, order.queries.slice(q, 1), row_of, a, b);
+            };
             for (const Neighbor* list : lists.subspan(1)) {
-                std::merge(row, row + k, list + q * k, list + (q + 1) * k, both.begin());
+                std::merge(row, row + k, list + q * k, list + (q + 1) * k, both.begin(), is_less);
                 std::copy_n(both.begin(), k, row);
             }
         }
@@ -63,9 +80,14 @@ void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, in
 class MergeBehind {
   public:
     /// `token` and `on_batch`, which gets the merged rows, must outlive this.
-    MergeBehind(std::vector<Neighbor*> lists, int k, const ProgressToken& token,
+    MergeBehind(const ListOrder& order, std::vector<Neighbor*> lists, int k, const ProgressToken& token,
                 const BatchCallback& on_batch)
-        : lists_(std::move(lists)), n_found_(lists_.size()), k_(k), token_(token), on_batch_(on_batch) {}
+        : order_(order),
+          lists_(std::move(lists)),
+          n_found_(lists_.size()),
+          k_(k),
+          token_(token),
+          on_batch_(on_batch) {}
 
     /// Rows of search `list`, in ascending order of the queries. From any thread.
     void add(std::size_t list, const ResultBatch& batch) {
@@ -88,10 +110,11 @@ class MergeBehind {
         std::vector<Neighbor*> rows;
         for (Neighbor* list : lists_)
             rows.push_back(list + begin * k_);
-        merge_top_k(rows, count, k_, available_threads(), token_.stop, timeline_);
+        merge_top_k(order_.from(begin), rows, count, k_, available_threads(), token_.stop, timeline_);
         if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
     }
 
+    ListOrder order_;
     std::vector<Neighbor*> lists_;
     std::vector<std::int64_t> n_found_;  ///< queries of each list
     int k_;
@@ -140,6 +163,7 @@ struct Sharded::Search {
 Sharded::Sharded(const Engine& engine, const Training& training, const Measure& measure, const Plan& plan,
                  Ranks* ranks, Timeline& timeline)
     : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
+    if (measure.real) compared_ = training.features.count > 0 ? training.features : training.rows;
     Range here{0, n_train_};
     if (ranks != nullptr && !replicates()) here = part_of(here, ranks->size(), ranks->rank());
     const auto devices = std::max<std::int64_t>(std::ssize(plan.devices), 1);
@@ -247,7 +271,7 @@ Sharded::Searched Sharded::top_k(const TopKRequest& wanted, const TopKResult& re
         here.batch =
             Search{*this, {.queries = wanted.queries, .k = wanted.k}, {mine.rows}, timeline, part}.run();
     here.ms = ms_since(start);
-    merge_ranks(mine, result.neighbors, timeline, token);
+    merge_ranks(mine, wanted.queries.rows, result.neighbors, timeline, token);
     if (wanted.on_batch && !result.neighbors.empty()) wanted.on_batch({0, result.neighbors});
     return here;
 }
@@ -291,7 +315,8 @@ std::int64_t Sharded::Search::search_shards() const {
     std::vector<Neighbor*> lists{result.neighbors.data()};
     for (std::size_t i = 1; i < of.shards_.size(); ++i)
         lists.push_back(others.emplace_back(n(), wanted.k).rows.data());
-    MergeBehind merge(lists, wanted.k, token, wanted.on_batch);
+    MergeBehind merge({of.measure_, of.compared_, wanted.queries.rows}, lists, wanted.k, token,
+                      wanted.on_batch);
     const std::int64_t batch =
         of.run_shards(n(), timeline, token, [&](std::size_t i, Timeline& own, const ProgressToken& part) {
             TopKRequest one = wanted;
@@ -353,7 +378,8 @@ std::int64_t Sharded::Search::in_part(DeviceIndex& index, const Part& part) cons
         const std::int64_t batch = alone.in_part(index, part);
         Neighbor* const lists[] = {result.neighbors.data(), found.rows.data()};
         const int threads = std::max(available_threads() / static_cast<int>(of.shards_.size()), 1);
-        merge_top_k(lists, n(), wanted.k, threads, token.stop, timeline);
+        merge_top_k({of.measure_, of.compared_, wanted.queries.rows}, lists, n(), wanted.k, threads,
+                    token.stop, timeline);
         if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
         return batch;
     }
@@ -389,8 +415,8 @@ std::int64_t Sharded::Search::in_few(DeviceIndex& index, Range part) const {
 }
 
 /// Each rank merges the lists of its share of the queries.
-void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
-                          const ProgressToken& token) const {
+void Sharded::merge_ranks(const Neighbors& mine, const Rows& queries, std::span<Neighbor> merged,
+                          Timeline& timeline, const ProgressToken& token) const {
     const auto start = Clock::now();
     const int size = ranks_->size(), k = mine.k;
     const Range own = answered(mine.n_query);
@@ -409,7 +435,8 @@ void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Tim
     }
     ranks_->exchange(send, receive, token.stop);
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), token.stop, timeline);
+    merge_top_k(ListOrder{measure_, compared_, queries}.from(own.begin), rows, own.count, k,
+                std::max(plan_.threads, 1), token.stop, timeline);
 }
 
 }  // namespace knn

@@ -72,12 +72,13 @@ class Sharded {
     std::int64_t run_shards(std::int64_t n_query, Timeline& timeline, const ProgressToken& token,
                             const std::function<std::int64_t(std::size_t shard, Timeline& timeline,
                                                              const ProgressToken& token)>& work) const;
-    void merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
-                     const ProgressToken& token) const;
+    void merge_ranks(const Neighbors& mine, const Rows& queries, std::span<Neighbor> merged,
+                     Timeline& timeline, const ProgressToken& token) const;
     bool replicates() const { return plan_.placement == Placement::replicate; }
 
     const Engine& engine_;
     Measure measure_;
+    Rows compared_;  ///< all training rows as they are compared, if they are real
     Plan plan_;
     Ranks* ranks_;
     std::int64_t n_train_;

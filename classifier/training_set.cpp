@@ -121,7 +121,8 @@ bool TrainingSet::is_cached() const {
 }
 
 TrainingSet::Entry TrainingSet::entry(Fitted what, const Method& method) const {
-    const std::string settings = settings_of(what, method) + " of " + std::to_string(size());
+    std::string settings = settings_of(what, method) + " of " + std::to_string(size());
+    if (!images().are_bytes()) settings += std::string(" ") + knn::name(images().type);
     const std::string type = name(what);
     return {type + '-' + shared_->identity.name + '-' + std::to_string(std::hash<std::string>()(settings)),
             shared_->identity.key + type + ' ' + settings + edition};

@@ -9,8 +9,13 @@ namespace knn {
 
 namespace {
 
+/// So that logarithms, and sums of weights, are finite.
+constexpr double least_real = 1e-300, most_real = 1e300;
+
 double positive_distance(const Measure& measure, std::uint32_t score) {
-    return std::max(distance_of(measure, score), is_integral(measure) ? 1.0 : 1e-9);
+    const double distance = distance_of(measure, score);
+    if (measure.real) return std::clamp(distance, least_real, most_real);
+    return std::max(distance, is_integral(measure) ? 1.0 : 1e-9);
 }
 
 /// The nearest neighbors of one class.
@@ -25,7 +30,8 @@ struct ClassSum {
 double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
     if (zeros_alone) return distance == 0 ? 1.0 : 0.0;
-    return inverse_square(measure, distance);
+    const double weight = inverse_square(measure, distance);
+    return measure.real ? std::clamp(weight, least_real, most_real) : weight;
 }
 
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,

@@ -15,6 +15,7 @@
 #include "cpu/self_search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/sketch_scanner.h"
+#include "cpu/vectors/vector_index.h"
 #include "cpu/work.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
@@ -311,28 +312,38 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
     return sketched_.get();
 }
 
+std::unique_ptr<DeviceIndex> open_bytes(const Rows& rows, const Measure& measure, const Plan& plan) {
+    return std::make_unique<CpuIndex>(rows, measure, plan);
+}
+
 }  // namespace
 
 UnsupportedReason configure(const Problem& problem, Plan& plan) {
     const bool sketches = names_columns(plan.sketch);
     if (sketches && !plan.select.empty()) return plan.select + " takes no sketches";
-    if (!plan.select.empty()) return configure_serial(problem, plan);
-    if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
+    const bool bytes = problem.type == ElementType::uint8;
+    if (bytes && !plan.select.empty()) return configure_serial(problem, plan);
+    if (UnsupportedReason wrong = refuse_problem(problem)) return wrong;
     if (sketches && problem.measure.metric != Metric::l2) return "sketches bound distances by l2 alone";
     if (sketches && problem.k > max_sketched_k) return "sketches find at most 1,024 neighbors";
-    plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
-    plan.select = "threshold";
+    if (bytes) {
+        plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
+        plan.select = "threshold";
+    } else if (UnsupportedReason refusal = configure_vectors(problem, plan)) {
+        return refusal;
+    }
     plan.threads = std::min(threads_or_all(plan.threads), max_threads);
     return std::nullopt;
 }
 
 std::unique_ptr<DeviceIndex> open(const Training& training, const Measure& measure, const Plan& plan,
-                                  Timeline&) {
+                                  Timeline& timeline) {
     const Rows& rows = training.features.count > 0 ? training.features : training.rows;
     if (training.transform != nullptr && training.features.count == 0)
         throw std::invalid_argument("images to transform, not features");
     if (plan.distance == serial_distance) return open_serial(rows);
-    return std::make_unique<CpuIndex>(rows, measure, plan);
+    if (!rows.are_bytes()) return open_vectors(rows, measure, plan, open_bytes, timeline);
+    return open_bytes(rows, measure, plan);
 }
 
 }  // namespace knn::cpu

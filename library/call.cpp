@@ -8,6 +8,8 @@
 #include <system_error>
 
 #include "data/core/errors.h"
+#include "data/core/exact_distance.h"
+#include "data/core/problem.h"
 
 namespace knn::library {
 
@@ -98,14 +100,17 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
             what + "has type " + std::to_string(type) + "; expected KNN_UINT8 to KNN_FLOAT64");
     require(space == KNN_HOST || space == KNN_CUDA,
             what + "has space " + std::to_string(space) + "; expected KNN_HOST or KNN_CUDA");
-    if (type != KNN_UINT8) throw Unsupported(what + "elements of another type; expected KNN_UINT8");
     if (space != KNN_HOST) throw Unsupported(what + "are in device memory; expected KNN_HOST");
-    require(count >= 0 && dim >= 1 && dim <= max_dim,
+    const auto element = static_cast<ElementType>(type);
+    const std::int64_t most = element == ElementType::uint8 ? max_dim : max_columns;
+    require(count >= 0 && dim >= 1 && dim <= most,
             what + "has count " + std::to_string(count) + " and dim " + std::to_string(dim) +
-                "; expected at least 0, and 1 to " + std::to_string(max_dim));
-    require(pitch == 0 || pitch >= dim,
-            what + "has pitch " + std::to_string(pitch) + "; expected 0, or at least dim");
-    const std::int64_t step = pitch == 0 ? dim : pitch;
+                "; expected at least 0, and 1 to " + std::to_string(most));
+    const std::int64_t row_bytes = dim * size_of(element);
+    require(pitch == 0 || pitch >= row_bytes, what + "has pitch " + std::to_string(pitch) +
+                                                  "; expected 0, or at least " + std::to_string(row_bytes) +
+                                                  ", the bytes of a vector");
+    const std::int64_t step = pitch == 0 ? row_bytes : pitch;
     require(fits_memory(count, step),
             what + "has count " + std::to_string(count) + "; expected one that fits memory");
     if (count > 0) require_there(data, name, "its data");
@@ -117,11 +122,25 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
             what + "has borrowed " + std::to_string(borrowed) +
                 "; expected 0, or 1 of vectors without gaps, and reserved 0");
     const auto* const bytes = static_cast<const std::uint8_t*>(data);
-    if (step == dim) return {bytes, count, dim};
-    copy.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(dim));
-    for (std::int64_t i = 0; i < count; ++i)
-        std::copy_n(bytes + i * step, dim, copy.data() + i * dim);
-    return {copy.data(), count, dim};
+    Rows rows{bytes, count, dim, element};
+    if (step != row_bytes) {
+        copy.resize(static_cast<std::size_t>(rows.bytes()));
+        for (std::int64_t i = 0; i < count; ++i)
+            std::copy_n(bytes + i * step, row_bytes, copy.data() + i * row_bytes);
+        rows.pixels = copy.data();
+    }
+    if (const Magnitude found = magnitude_of(rows); found.bad_row >= 0)
+        throw std::invalid_argument(what + *refuse_elements({}, found, dim));
+    return rows;
+}
+
+void require_same_form(const Rows& rows, const Rows& set, const char* name) {
+    const auto form = [](const Rows& of) {
+        return "dim " + std::to_string(of.dim) +
+               (of.are_bytes() ? "" : std::string(" and type ") + knn::name(of.type));
+    };
+    require(rows.dim == set.dim && rows.type == set.type,
+            std::string(name) + ": has " + form(rows) + "; expected " + form(set) + ", as the set");
 }
 
 knn_options read_options(const knn_options* given) {

@@ -69,6 +69,9 @@ inline std::string text_of(const char* text) {
 /// The vectors of a caller without gaps: in its memory, or copied to `copy`.
 Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, const char* name);
 
+/// Throws std::invalid_argument unless rows have the dim and the type of the set's.
+void require_same_form(const Rows& rows, const Rows& set, const char* name);
+
 /// Throws std::invalid_argument. NULL: all are defaults.
 knn_options read_options(const knn_options* given);
 

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "classifier/exact_distances.h"
 #include "classifier/vote.h"
 #include "data/core/errors.h"
 #include "data/core/sha256.h"
@@ -124,7 +125,8 @@ std::string digest_of(const TrainingSet& set) {
     const Rows& rows = set.images();
     const std::int64_t sizes[] = {rows.count, rows.dim, set.shape().rows, set.shape().cols};
     sha.add(sizes, sizeof sizes);
-    sha.add(rows.pixels, static_cast<std::size_t>(rows.count * rows.dim));
+    sha.add(rows.pixels, static_cast<std::size_t>(rows.bytes()));
+    if (!rows.are_bytes()) sha.add(name(rows.type), std::string_view(name(rows.type)).size());
     sha.add(set.labels().data(), set.labels().size());
     return sha.hex();
 }
@@ -220,12 +222,16 @@ Results Opened::search(const Queries& queries, const SearchOptions& options) con
     own.token = options.token.quiet();
     const Neighbors behind = rest->search(queries, own).neighbors;
     std::vector<Neighbor> both;
+    const auto row_of = [&](std::uint32_t row) { return snapshot->row(row); };
     for (std::int64_t q = 0; q < n; ++q) {
         const auto row = results.neighbors.row(q);
         both.assign(row.begin(), row.end());
         for (const Neighbor& one : behind.row(q))
             both.push_back({one.distance, one.index + static_cast<std::uint32_t>(first)});
-        std::partial_sort_copy(both.begin(), both.end(), row.begin(), row.end());
+        std::partial_sort_copy(both.begin(), both.end(), row.begin(), row.end(),
+                               [&](const Neighbor& a, const Neighbor& b) {
+                                   return is_before(method.measure, queries.rows.slice(q, 1), row_of, a, b);
+                               });
     }
     if (!options.vote) return results;
     results.votes.resize(static_cast<std::size_t>(n));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "classifier/exact_distances.h"
 #include "classifier/host.h"
 #include "library/index.h"
 
@@ -24,8 +25,7 @@ struct Asked {
     Queries of(const Opened& opened) const {
         const knn::Rows& set = opened.index->set().images();
         if (!of_set) {
-            require(rows.dim == set.dim, "queries: have dim " + std::to_string(rows.dim) + "; expected " +
-                                             std::to_string(set.dim) + ", as the set");
+            require_same_form(rows, set, "queries");
             return rows;
         }
         if (indices == nullptr) {
@@ -74,11 +74,25 @@ void require_k(int k, const Opened& opened, bool leaves_out) {
                                        " neighbors; expected at most as many, or the engine cpu");
 }
 
-void write_neighbors(const Neighbors& found, const knn::Measure& measure, const knn_neighbors& out) {
-    for (std::size_t i = 0; i < found.rows.size(); ++i) {
-        if (out.indices != nullptr) out.indices[i] = found.rows[i].index;
-        if (out.distances != nullptr) out.distances[i] = knn::distance_of(measure, found.rows[i].distance);
-    }
+void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Opened& opened, int threads,
+                     const knn_neighbors& out) {
+    const knn::Measure measure = opened.index->method().neighbor_measure();
+    const auto distance = [&](std::int64_t q, const knn::Neighbor& one) {
+        return measure.real
+                   ? knn::shown_distance(measure, knn::exact_distance(measure, queries.row(q),
+                                                                      opened.snapshot->row(one.index),
+                                                                      queries.dim, queries.type))
+                   : knn::distance_of(measure, one.distance);
+    };
+    constexpr std::int64_t piece = 64;
+    knn::for_rows(found.n_query, piece, measure.real ? threads : 1, nullptr,
+                  [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t i = first * found.k; i < last * found.k; ++i) {
+                          const knn::Neighbor& one = found.rows[static_cast<std::size_t>(i)];
+                          if (out.indices != nullptr) out.indices[i] = one.index;
+                          if (out.distances != nullptr) out.distances[i] = distance(i / found.k, one);
+                      }
+                  });
 }
 
 knn_status search(knn_index* index, const knn_options* given, knn_neighbors* neighbors,
@@ -94,7 +108,7 @@ knn_status search(knn_index* index, const knn_options* given, knn_neighbors* nei
         require_k(out.k, *opened, asked.of_set);
         if (asked.count == 0) return;
         const Results found = opened->search(queries, {.k = out.k, .vote = false, .token = progress.token()});
-        write_neighbors(found.neighbors, index->method().neighbor_measure(), out);
+        write_neighbors(found.neighbors, queries.rows, *opened, index->threads(), out);
     });
 }
 
@@ -131,11 +145,14 @@ knn_status classify(knn_index* index, const knn_options* given, knn_answers* ans
             require(neighbors->k == k, "neighbors: has k " + std::to_string(neighbors->k) + "; expected " +
                                            std::to_string(k) + ", as the index");
         }
+        const bool tests = out.p_values != nullptr || (out.rejected != nullptr && options.reject > 0);
         const bool scores = out.probabilities != nullptr || out.p_values != nullptr ||
                             (out.rejected != nullptr && options.reject > 0);
         const Progress progress(options.progress, options.data);
         const auto opened = index->open(asked.of_set || scores, k, progress.token());
         const Queries queries = asked.of(*opened);
+        require(!tests || queries.rows.are_bytes(),
+                "answers: p_values and rejected need images of uint8; expected NULL and no reject");
         require(opened->snapshot->has_labels(), "set: has no labels; expected one with labels to classify");
         require_k(k, *opened, asked.of_set);
         const auto scoring = scores ? index->scoring(*opened, progress.token().quiet()) : nullptr;
@@ -148,7 +165,7 @@ knn_status classify(knn_index* index, const knn_options* given, knn_answers* ans
         }
         if (scoring != nullptr)
             write_scores(*scoring, found, queries, options.reject, index->threads(), out, progress.token());
-        if (neighbors) write_neighbors(found.neighbors, index->method().neighbor_measure(), *neighbors);
+        if (neighbors) write_neighbors(found.neighbors, queries.rows, *opened, index->threads(), *neighbors);
     });
 }
 

@@ -37,7 +37,7 @@ TrainingSet copied_set(const knn_vectors* given, const std::uint8_t* labels) {
     require(rows.count > 0 && rows.count < max_rows,
             "vectors: has count " + std::to_string(rows.count) + "; expected 1 to 4294967294");
     if (vectors.borrowed == 0) {
-        if (copied->rows.empty()) copied->rows.assign(rows.pixels, rows.pixels + rows.count * rows.dim);
+        if (copied->rows.empty()) copied->rows.assign(rows.pixels, rows.pixels + rows.bytes());
         rows.pixels = copied->rows.data();
     }
     if (labels != nullptr) copied->labels.assign(labels, labels + rows.count);
@@ -95,19 +95,19 @@ TrainingSet Snapshot::whole() const {
     if (whole_) return *whole_;
     const auto copied = std::make_shared<Copied>();
     const Rows& before = base_.images();
-    copied->rows.reserve(static_cast<std::size_t>(size() * before.dim));
+    copied->rows.reserve(static_cast<std::size_t>(size() * before.row_bytes()));
     for (const Rows& rows : {before, added_})
-        copied->rows.insert(copied->rows.end(), rows.pixels, rows.pixels + rows.count * rows.dim);
+        copied->rows.insert(copied->rows.end(), rows.pixels, rows.pixels + rows.bytes());
     copied->labels.assign(labels_.begin(), labels_.end());
-    whole_ = TrainingSet(
-        {.rows = {copied->rows.data(), size(), before.dim}, .labels = copied->labels, .shape = base_.shape()},
-        {}, copied);
+    whole_ = TrainingSet({.rows = {copied->rows.data(), size(), before.dim, before.type},
+                          .labels = copied->labels,
+                          .shape = base_.shape()},
+                         {}, copied);
     return *whole_;
 }
 
 GrowingSet::GrowingSet(const TrainingSet& base)
-    : now_(std::make_shared<const Snapshot>(base, Rows{nullptr, 0, base.images().dim}, base.labels(),
-                                            nullptr)) {}
+    : now_(std::make_shared<const Snapshot>(base, base.images().first(0), base.labels(), nullptr)) {}
 
 std::shared_ptr<const Snapshot> GrowingSet::now() const {
     const std::lock_guard lock(mutex_);
@@ -126,8 +126,7 @@ void GrowingSet::Appended::reserve(std::size_t used, std::size_t size, std::size
 void GrowingSet::add(const Rows& rows, std::span<const std::uint8_t> labels) {
     const std::lock_guard lock(mutex_);
     const Rows& base = now_->base().images();
-    require(rows.dim == base.dim, "vectors: has dim " + std::to_string(rows.dim) + "; expected " +
-                                      std::to_string(base.dim) + ", as the set");
+    require_same_form(rows, base, "vectors");
     if (rows.count == 0) return;
     require(labels.empty() != now_->has_labels(),
             std::string("labels: is ") + (labels.empty() ? "" : "not ") + "NULL; expected labels " +
@@ -136,11 +135,11 @@ void GrowingSet::add(const Rows& rows, std::span<const std::uint8_t> labels) {
             "vectors: has count " + std::to_string(rows.count) + "; expected less than 2^32 in a set");
     const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
     const std::int64_t added = now_->added().count;
-    const std::size_t row_bytes = at(added * rows.dim), n_labels = now_->labels().size();
+    const std::size_t added_bytes = at(added * rows.row_bytes()), n_labels = now_->labels().size();
     // Memory for all that a base takes; pages that are not used yet cost nothing.
     const std::int64_t most = base.count / rows_per_added + rows.count;
-    rows_.reserve(row_bytes, at((added + rows.count) * rows.dim), at(most * rows.dim));
-    std::copy_n(rows.pixels, at(rows.count * rows.dim), rows_.bytes.get() + row_bytes);
+    rows_.reserve(added_bytes, at((added + rows.count) * rows.row_bytes()), at(most * rows.row_bytes()));
+    std::copy_n(rows.pixels, at(rows.bytes()), rows_.bytes.get() + added_bytes);
     if (!labels.empty()) {
         const bool is_first = labels_.bytes == nullptr;
         labels_.reserve(is_first ? 0 : n_labels, n_labels + labels.size(), at(base.count + most));
@@ -148,12 +147,12 @@ void GrowingSet::add(const Rows& rows, std::span<const std::uint8_t> labels) {
         std::ranges::copy(labels, labels_.bytes.get() + n_labels);
     }
     auto next = std::make_shared<const Snapshot>(
-        now_->base(), Rows{rows_.bytes.get(), added + rows.count, rows.dim},
+        now_->base(), Rows{rows_.bytes.get(), added + rows.count, rows.dim, rows.type},
         std::span<const std::uint8_t>(labels_.bytes.get(), labels.empty() ? 0 : n_labels + labels.size()),
         std::make_shared<std::pair<Appended, Appended>>(rows_, labels_));
     if (next->added().count > base.count / rows_per_added) {
         const TrainingSet whole = next->whole();  // a set of n rows is copied log n times
-        now_ = std::make_shared<const Snapshot>(whole, Rows{nullptr, 0, rows.dim}, whole.labels(), nullptr);
+        now_ = std::make_shared<const Snapshot>(whole, whole.images().first(0), whole.labels(), nullptr);
         rows_ = labels_ = {};
         return;
     }
@@ -203,7 +202,7 @@ knn_status knn_set_get_info(const knn_set* set, knn_set_info* info) {
                       .image_rows = images ? shape.rows : 0,
                       .image_cols = images ? shape.cols : 0,
                       .has_labels = now->has_labels() ? 1 : 0,
-                      .type = KNN_UINT8},
+                      .type = static_cast<std::int32_t>(now->base().images().type)},
                      info, "info");
     });
 }
@@ -216,10 +215,11 @@ knn_status knn_set_read(const knn_set* set, int64_t first, int64_t count, void* 
                 "first " + std::to_string(first) + ", count " + std::to_string(count) +
                     ": not in the set of " + std::to_string(now->size()) + "; expected rows that it has");
         require(labels == nullptr || now->has_labels(), "labels: the set has none; expected NULL");
-        const std::int64_t dim = now->base().images().dim;
+        const std::int64_t row_bytes = now->base().images().row_bytes();
         if (vectors != nullptr)
             for (std::int64_t i = 0; i < count; ++i)
-                std::copy_n(now->row(first + i), dim, static_cast<std::uint8_t*>(vectors) + i * dim);
+                std::copy_n(now->row(first + i), row_bytes,
+                            static_cast<std::uint8_t*>(vectors) + i * row_bytes);
         if (labels != nullptr) std::copy_n(now->labels().data() + first, count, labels);
     });
 }

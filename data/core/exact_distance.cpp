@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -220,10 +221,14 @@ std::optional<std::string> refuse_elements(const Measure& measure, const Magnitu
     const double p = measure.metric == Metric::l1 ? 1 : measure.metric == Metric::lp ? measure.p : 2;
     const double most = std::exp2((1000 - std::log2(static_cast<double>(dim))) / p) / 2;
     if (magnitude.largest <= most) return std::nullopt;
-    char text[64];
-    std::snprintf(text, sizeof text, "%.3g; expected at most %.3g", magnitude.largest, most);
-    return "elements reach " + std::string(text) + " with metric " + name(measure.metric) + " and " +
-           std::to_string(dim) + " columns, so that no distance is infinite";
+    const auto text = [](double value) {
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.3g", value);
+        return std::string(digits);
+    };
+    return "elements reach " + text(magnitude.largest) + " with metric " + name(measure.metric) + " and " +
+           std::to_string(dim) + " columns, so that distances could be infinite; expected at most " +
+           text(most);
 }
 
 }  // namespace knn

@@ -72,8 +72,8 @@ KNN_API int knn_has(const char* feature);
 enum { KNN_UINT8 = 0, KNN_INT8 = 1, KNN_FLOAT32 = 2, KNN_FLOAT64 = 3 };  ///< element types
 enum { KNN_HOST = 0, KNN_CUDA = 1 };  ///< memory of the process, or of the current CUDA device
 
-/// `count` vectors of `dim` elements, one behind the other. This version takes KNN_UINT8 in KNN_HOST memory; the rest is
-/// KNN_UNSUPPORTED.
+/// `count` vectors of `dim` elements, one behind the other, of one type for a set and its queries. Elements other than KNN_UINT8 are
+/// finite, dim is at most 65,536, and the method fits nothing (raw). This version takes KNN_HOST memory; the rest is KNN_UNSUPPORTED.
 typedef struct knn_vectors {
     size_t struct_size;
     const void* data;
@@ -186,9 +186,11 @@ typedef struct knn_neighbors {
     size_t struct_size;
     int64_t count;
     uint32_t* indices;
-    double* distances;  ///< l2: squared; l1, lp, cosine, pearson: as they are; re-ranked: of descriptors
-    int32_t k;          ///< 1 to 16384, on a GPU 1024, and at most the vectors that there are to find
-    int32_t space;      ///< KNN_HOST
+    double*
+        distances;  ///< l2: squared; l1, lp, cosine, pearson: as they are; re-ranked: of descriptors. In double
+                    ///< precision where elements are not KNN_UINT8, exactly as they are ordered
+    int32_t k;      ///< 1 to 16384, on a GPU 1024, and at most the vectors that there are to find
+    int32_t space;  ///< KNN_HOST
     void* stream;
 } knn_neighbors;
 #define KNN_NEIGHBORS(count_, k_) \

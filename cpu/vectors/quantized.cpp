@@ -1,0 +1,109 @@
+#include "cpu/vectors/quantized.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+
+namespace knn::cpu {
+
+namespace {
+
+constexpr std::int64_t rows_per_piece = 64;
+
+}  // namespace
+
+/// A row as it is quantized: of length 1 for an angle.
+void Quantizer::prepare(const RealRows& rows, std::int64_t i, double* out) const {
+    rows.convert(i, out);
+    if (!measure_.is_angle()) return;
+    const double inverse = rows.inverse_length(i);
+    for (std::int64_t j = 0; j < rows.rows().dim; ++j)
+        out[j] *= inverse;
+}
+
+Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int threads,
+                     const std::atomic<bool>* stop)
+    : measure_(measure) {
+    const std::int64_t n = train.rows().count, dim = train.rows().dim;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<double> most(at(dim), -infinity);
+    offsets_.assign(at(dim), infinity);
+    std::mutex mutex;
+    const std::int64_t piece = std::max(divide_up(n, 64), rows_per_piece);
+    for_rows(n, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+        Uninitialized<double> row(at(train.stride()));
+        std::vector<double> low(at(dim), infinity), high(at(dim), -infinity);
+        for (std::int64_t i = first; i < last; ++i) {
+            prepare(train, i, row.data());
+            measure.kernel.extend(row.data(), dim, low.data(), high.data());
+        }
+        const std::lock_guard lock(mutex);
+        measure.kernel.extend(low.data(), dim, offsets_.data(), most.data());
+        measure.kernel.extend(high.data(), dim, offsets_.data(), most.data());
+    });
+    double range = 0;
+    for (std::size_t j = 0; j < most.size(); ++j)
+        range = std::max(range, most[j] - offsets_[j]);
+    if (range == 0) return;
+    constexpr double most_scale = 1e300;
+    const double widest = std::min(255 / range, most_scale);
+    // Integers lose nothing by an integer scale.
+    constexpr std::int64_t sampled = 64;
+    std::vector<std::int64_t> sample;
+    for (std::int64_t i = 0; i < std::min(n, sampled); ++i)
+        sample.push_back(i * n / std::min(n, sampled));
+    double least = infinity, best = widest;
+    for (const double scale : {widest, std::floor(widest)}) {
+        if (scale <= 0) continue;
+        scale_ = scale;
+        std::vector<std::uint8_t> bytes(sample.size() * at(dim));
+        std::vector<double> lost(sample.size());
+        quantize(train, sample, bytes, lost, 1, stop);
+        const double mean = std::accumulate(lost.begin(), lost.end(), 0.0) / scale;
+        if (!(mean < least)) continue;
+        least = mean;
+        best = scale;
+    }
+    scale_ = best;
+}
+
+Measure Quantizer::byte_measure() const {
+    return {measure_.measure.metric == Metric::l1 ? Metric::l1 : Metric::l2};
+}
+
+/// Above what is lost, and above every rounding: of u some 2⁻⁵² of |u| <= 255 + lost in each of 65,536 columns, of a row of length 1
+/// 2⁻⁵⁰ in all, of the sums 2⁻³⁶ of them.
+double Quantizer::lost_by(const QuantizeLoss& loss) const {
+    constexpr double relative = 1 + 1e-9, absolute = 1e-7, of_length = 1e-14;
+    const double lost = measure_.measure.metric == Metric::l1 ? loss.absolute : std::sqrt(loss.square);
+    return lost * relative + absolute + (measure_.is_angle() ? scale_ * of_length : 0);
+}
+
+void Quantizer::quantize(const RealRows& rows, std::span<const std::int64_t> which,
+                         std::span<std::uint8_t> bytes, std::span<double> lost, int threads,
+                         const std::atomic<bool>* stop) const {
+    const std::int64_t dim = rows.rows().dim;
+    for_rows(std::ssize(which), rows_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+        Uninitialized<double> row(at(rows.stride()));
+        for (std::int64_t i = first; i < last; ++i) {
+            prepare(rows, which[at(i)], row.data());
+            lost[at(i)] = lost_by(
+                measure_.kernel.quantize({row.data(), offsets_.data(), scale_, dim, bytes.data() + i * dim}));
+        }
+    });
+}
+
+double Quantizer::least_distance(std::uint32_t score, double lost) const {
+    // Above the roundings of this function and of an exact distance, 2⁻³⁸ of it, and what its squares may lose below 2⁻¹⁰²².
+    constexpr double relative = 1 - 1e-9, absolute = 1e-290, of_angle = 1e-10;
+    const bool is_l1 = measure_.measure.metric == Metric::l1;
+    const double by_bytes = is_l1 ? score : std::sqrt(static_cast<double>(score));
+    const double length = (by_bytes - lost) / scale_;
+    if (!(length > 0)) return -1;
+    if (is_l1) return length * relative - absolute;
+    if (measure_.is_angle()) return 0.5 * length * length * relative - of_angle;
+    return length * length * relative - absolute;
+}
+
+}  // namespace knn::cpu

@@ -1,0 +1,44 @@
+#pragma once
+/// Real rows as bytes whose distances bound the real ones from below, so that a search of bytes finds the few rows that need an exact
+/// distance. docs/vectors.md has the proof.
+///
+/// With an offset o_j for each column and one scale S for all, u_j = (x_j − o_j) S is rounded to a byte b_j from 0 to 255. What is lost
+/// by that, e = ‖u − b‖, is kept: the largest e of the training rows, and that of each query, whose values may lie outside of the
+/// range. In the norm of the metric, ‖b(x) − b(y)‖ <= S ‖x − y‖ + e(x) + e(y), for any x and y: the offsets cancel. So a row farther by
+/// bytes than S d + e(query) + e(largest) is farther than d. cosine and pearson compare rows of length 1, of which ½ ‖x − y‖² is their
+/// distance.
+
+#include <optional>
+
+#include "cpu/vectors/real_rows.h"
+
+namespace knn::cpu {
+
+/// A way to make bytes of rows.
+class Quantizer {
+  public:
+    /// Fits offsets and scale to the training rows. Only where `suits`. Throws Interrupted.
+    Quantizer(const RealMeasure& measure, const RealRows& train, int threads, const std::atomic<bool>* stop);
+
+    static bool suits(const Measure& measure) { return measure.metric != Metric::lp; }
+    /// By which bytes are compared: l2, or l1 for l1.
+    Measure byte_measure() const;
+
+    /// count × dim bytes of rows first .., and what is lost by each, rounded up. Throws Interrupted.
+    void quantize(const RealRows& rows, std::span<const std::int64_t> which, std::span<std::uint8_t> bytes,
+                  std::span<double> lost, int threads, const std::atomic<bool>* stop) const;
+
+    /// Less than the exact distance of every row whose score of bytes is at least this, where the errors of the two rows add up to
+    /// `lost`.
+    double least_distance(std::uint32_t score, double lost) const;
+
+  private:
+    void prepare(const RealRows& rows, std::int64_t i, double* out) const;
+    double lost_by(const QuantizeLoss& loss) const;
+
+    const RealMeasure& measure_;
+    std::vector<double> offsets_;
+    double scale_ = 1;
+};
+
+}  // namespace knn::cpu

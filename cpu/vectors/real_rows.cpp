@@ -1,0 +1,109 @@
+#include "cpu/vectors/real_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace knn::cpu {
+
+namespace {
+
+RealSum sum_of(Metric metric) {
+    switch (metric) {
+        case Metric::l2:
+            return RealSum::squares;
+        case Metric::l1:
+            return RealSum::differences;
+        case Metric::lp:
+            return RealSum::powers;
+        case Metric::cosine:
+        case Metric::pearson:
+            break;
+    }
+    return RealSum::products;
+}
+
+/// Whether all elements are the same number.
+bool is_constant(const double* row, std::int64_t dim) {
+    return std::all_of(row, row + dim, [&](double x) { return x == row[0]; });
+}
+
+}  // namespace
+
+RealMeasure::RealMeasure(const Measure& of)
+    : measure(of), kernel(chosen_real_kernel()), sum(sum_of(of.metric)) {}
+
+void RealMeasure::run(RealPass& pass) const {
+    const double p = measure.p, whole = std::floor(p);
+    pass.p = p;
+    pass.whole = static_cast<unsigned>(whole);
+    pass.root = p > whole;
+    pass.power = p == whole || p == whole + 0.5 ? nullptr : power;
+    kernel.sums[static_cast<std::size_t>(sum)](pass);
+}
+
+RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, const std::atomic<bool>* stop)
+    : measure_(measure), rows_(rows), stride_(round_up(rows.dim, real_lanes)) {
+    if (!measure.is_angle()) return;
+    constexpr std::int64_t piece = 64;
+    norms_.resize(at(rows.count));
+    for_rows(rows.count, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+        Uninitialized<double> row(at(stride_));
+        for (std::int64_t i = first; i < last; ++i) {
+            Norm& norm = norms_[at(i)];
+            convert(i, row.data());
+            if (measure.measure.metric == Metric::pearson) {
+                if (is_constant(row.data(), rows.dim)) continue;
+                norm.mean = measure.kernel.sum(row.data(), stride_) / static_cast<double>(rows.dim);
+                convert(i, row.data());
+            }
+            RealPass self{row.data(), row.data(), 1, 1, stride_, nullptr, &norm.square};
+            measure.run(self);
+            if (norm.square > 0) norm.inverse_length = 1 / std::sqrt(norm.square);
+        }
+    });
+}
+
+void RealRows::convert(std::int64_t i, double* out) const {
+    const double mean = norms_.empty() ? 0 : norms_[at(i)].mean;
+    measure_.kernel.convert[static_cast<std::size_t>(rows_.type)](rows_.row(i), rows_.dim, mean, out);
+    std::fill(out + rows_.dim, out + stride_, 0.0);
+}
+
+Magnitude magnitude_of(const Rows& rows, int threads, const std::atomic<bool>* stop) {
+    constexpr std::int64_t piece_bytes = 1 << 20;
+    const std::int64_t piece = std::max<std::int64_t>(piece_bytes / rows.row_bytes(), 1);
+    std::vector<Magnitude> pieces(at(divide_up(rows.count, piece)));
+    for_rows(rows.count, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+        Magnitude& one = pieces[at(first / piece)];
+        one = knn::magnitude_of(rows.slice(first, last - first));
+        if (one.bad_row >= 0) one.bad_row += first;
+    });
+    Magnitude all;
+    for (const Magnitude& one : pieces) {
+        if (one.bad_row >= 0) return one;
+        all.largest = std::max(all.largest, one.largest);
+    }
+    return all;
+}
+
+void RealBest::prune() {
+    if (found_.size() < k_) return;
+    const auto last = found_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
+    std::nth_element(found_.begin(), last, found_.end());
+    found_.resize(k_);
+    limit_ = std::min(limit_, found_.back().distance);
+}
+
+std::span<const RealNeighbor> RealBest::finish() {
+    std::sort(found_.begin(), found_.end());
+    if (found_.size() > k_) found_.resize(k_);
+    return found_;
+}
+
+void write_best(RealBest& best, std::span<Neighbor> to) {
+    const auto found = best.finish();
+    for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = i < found.size() ? Neighbor{score_of_real(found[i].distance), found[i].index} : no_neighbor;
+}
+
+}  // namespace knn::cpu

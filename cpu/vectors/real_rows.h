@@ -1,0 +1,102 @@
+#pragma once
+/// Rows of any element type as the kernels compare them: doubles, with the norms that cosine and pearson need.
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "cpu/host/threads.h"
+#include "cpu/vectors/kernel.h"
+#include "data/core/exact_distance.h"
+#include "data/core/neighbors.h"
+#include "data/core/round_up.h"
+
+namespace knn::cpu {
+
+/// A measure as the kernels compute it.
+struct RealMeasure {
+    explicit RealMeasure(const Measure& of);
+
+    bool is_angle() const { return sum == RealSum::products; }  ///< cosine or pearson
+    /// The sums of `pass`, whose arrays and sizes are set.
+    void run(RealPass& pass) const;
+
+    Measure measure;
+    const RealKernel& kernel;
+    RealSum sum;
+};
+
+/// Does not own the rows.
+class RealRows {
+  public:
+    /// Computes the norms. Throws Interrupted.
+    RealRows(const RealMeasure& measure, const Rows& rows, int threads, const std::atomic<bool>* stop);
+
+    const Rows& rows() const { return rows_; }
+    std::int64_t stride() const { return stride_; }
+    /// Row i, less its mean for pearson, to `stride` doubles.
+    void convert(std::int64_t i, double* out) const;
+    /// a·a; 0 if the measure is no angle.
+    double square(std::int64_t i) const { return norms_.empty() ? 0 : norms_[at(i)].square; }
+    /// 1 / √square within 2⁻⁵² of it; 0 if square is 0, and if the measure is no angle.
+    double inverse_length(std::int64_t i) const { return norms_.empty() ? 0 : norms_[at(i)].inverse_length; }
+
+  private:
+    struct Norm {
+        double mean = 0, square = 0, inverse_length = 0;
+    };
+    const RealMeasure& measure_;
+    Rows rows_;
+    std::int64_t stride_;
+    std::vector<Norm> norms_;  ///< of an angle
+};
+
+/// One neighbor with its exact distance.
+struct RealNeighbor {
+    double distance;
+    std::uint32_t index;
+
+    friend bool operator<(const RealNeighbor& a, const RealNeighbor& b) {
+        return a.distance != b.distance ? a.distance < b.distance : a.index < b.index;
+    }
+};
+
+/// The k nearest of one query so far, in whatever order they come.
+class RealBest {
+  public:
+    /// limit: no farther one is wanted.
+    explicit RealBest(int k, double limit = std::numeric_limits<double>::infinity())
+        : k_(static_cast<std::size_t>(k)), limit_(limit) {}
+
+    /// No farther one enters.
+    double limit() const { return limit_; }
+    void offer(RealNeighbor one) {
+        if (one.distance > limit_) return;
+        found_.push_back(one);
+        if (found_.size() >= 2 * k_ + slack) prune();
+    }
+    void add(const RealBest& others) {
+        for (const RealNeighbor& one : others.found_)
+            offer(one);
+    }
+    /// Lowers the limit as far as possible.
+    void prune();
+    /// In order. k, unless fewer came.
+    std::span<const RealNeighbor> finish();
+
+  private:
+    static constexpr std::size_t slack = 8;
+
+    std::size_t k_;
+    double limit_;
+    std::vector<RealNeighbor> found_;
+};
+
+/// As magnitude_of, on several threads.
+Magnitude magnitude_of(const Rows& rows, int threads, const std::atomic<bool>* stop);
+
+/// Writes scores of the best, then no_neighbor.
+void write_best(RealBest& best, std::span<Neighbor> to);
+
+}  // namespace knn::cpu

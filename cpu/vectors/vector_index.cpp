@@ -1,0 +1,322 @@
+#include "cpu/vectors/vector_index.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <string>
+
+#include "cpu/host/host.h"
+#include "cpu/vectors/exhaustive.h"
+#include "cpu/vectors/quantized.h"
+#include "data/core/clock.h"
+#include "data/core/errors.h"
+
+namespace knn::cpu {
+
+namespace {
+
+/// Training rows below which, and queries so far below which, every pair costs less than bytes.
+constexpr std::int64_t least_rows = 1024, least_queries = 12;
+/// Candidates beyond k: the first time, and at most.
+constexpr int usual_spare = 32, most_spare = 512;
+constexpr std::int64_t sampled_queries = 32;
+constexpr std::int64_t candidates_bytes = 128 << 20;  // of the queries that are searched at once
+constexpr std::int64_t group = 8;                     // rows in one pass of a kernel
+
+/// The training rows as bytes, open to search.
+struct Filter {
+    Quantizer quantizer;
+    std::vector<std::uint8_t> bytes = {};
+    std::vector<double> lost = {};  ///< of each row
+    double largest_lost = 0;
+    std::unique_ptr<DeviceIndex> index = nullptr;
+};
+
+std::vector<std::int64_t> all_up_to(std::int64_t n) {
+    std::vector<std::int64_t> all(at(n));
+    std::iota(all.begin(), all.end(), std::int64_t{0});
+    return all;
+}
+
+/// Queries with their bytes.
+struct ByteQueries {
+    Queries queries;
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::uint32_t> images;
+    std::vector<double> own_lost;
+    std::span<const double> lost;
+};
+
+/// One search that finds candidates by bytes.
+class FilteredSearch {
+  public:
+    FilteredSearch(const RealSearch& search, const Filter& filter) : search_(search), filter_(filter) {}
+
+    /// Answers those of these queries (ascending) that k + spare candidates are enough for, and returns the others. If `depths` is
+    /// there, it gets the number of candidates that each needed, or one more than there were.
+    std::vector<std::int64_t> run(std::span<const std::int64_t> queries, int spare,
+                                  const ProgressToken& token, std::vector<int>* depths = nullptr);
+
+  private:
+    ByteQueries quantized(std::span<const std::int64_t> some);
+    /// The depth for one query.
+    int refine(std::int64_t query, std::span<const Neighbor> candidates, double lost, bool all,
+               double* query_row, double* rows, std::span<Neighbor> out) const;
+
+    const RealSearch& search_;
+    const Filter& filter_;
+};
+
+ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
+    const Rows& train = search_.train.rows();
+    const Queries& all = search_.queries;
+    ByteQueries result;
+    if (all.is_training_set && std::ssize(some) == train.count) {
+        result.queries = all;
+        result.queries.rows = {filter_.bytes.data(), train.count, train.dim};
+        result.lost = filter_.lost;
+        return result;
+    }
+    const auto start = Clock::now();
+    result.bytes.resize(some.size() * at(train.dim));
+    result.own_lost.resize(some.size());
+    filter_.quantizer.quantize(search_.query_rows, some, result.bytes, result.own_lost, search_.threads,
+                               search_.token.stop);
+    result.queries = Rows{result.bytes.data(), std::ssize(some), train.dim};
+    result.lost = result.own_lost;
+    if (all.leaves_out()) {
+        for (const std::int64_t query : some)
+            result.images.push_back(all.images[at(query)]);
+        result.queries.images = result.images;
+    }
+    search_.timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start)});
+    return result;
+}
+
+int FilteredSearch::refine(std::int64_t query, std::span<const Neighbor> candidates, double lost, bool all,
+                           double* query_row, double* rows, std::span<Neighbor> out) const {
+    const RealMeasure& measure = search_.measure;
+    const RealRows& train = search_.train;
+    const auto k = at(search_.k);
+    search_.query_rows.convert(query, query_row);
+    RealBest best(search_.k);
+    std::array<double, group> totals;
+    for (std::size_t first = 0; first < candidates.size();) {
+        if (first >= k) {
+            best.prune();
+            if (filter_.quantizer.least_distance(candidates[first].distance, lost) > best.limit()) {
+                write_best(best, out);
+                return static_cast<int>(first);
+            }
+        }
+        const std::size_t count = std::min(candidates.size() - first, std::size_t{group});
+        for (std::size_t i = 0; i < count; ++i)
+            train.convert(candidates[first + i].index, rows + static_cast<std::int64_t>(i) * train.stride());
+        RealPass pass{query_row, rows,         1, static_cast<std::int64_t>(count), train.stride(),
+                      nullptr,   totals.data()};
+        measure.run(pass);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint32_t index = candidates[first + i].index;
+            best.offer({measure.is_angle() ? cosine_distance(totals[i], search_.query_rows.square(query),
+                                                             train.square(index))
+                                           : totals[i],
+                        index});
+        }
+        first += count;
+    }
+    best.prune();
+    const bool is_proven =
+        all || filter_.quantizer.least_distance(candidates.back().distance, lost) > best.limit();
+    if (is_proven) write_best(best, out);
+    return static_cast<int>(candidates.size()) + (is_proven ? 0 : 1);
+}
+
+std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> queries, int spare,
+                                              const ProgressToken& token, std::vector<int>* depths) {
+    const std::int64_t n_train = search_.train.rows().count;
+    const std::int64_t others = n_train - (search_.queries.leaves_out() ? 1 : 0);
+    const int k = static_cast<int>(std::min<std::int64_t>(search_.k + spare, others));
+    const std::int64_t at_once =
+        std::max<std::int64_t>(candidates_bytes / (k * std::int64_t{sizeof(Neighbor)}), 1);
+    const std::int64_t n = std::ssize(queries), stride = search_.train.stride();
+    std::vector<int> found(at(n));
+    for (std::int64_t begin = 0; begin < n; begin += at_once) {
+        const auto some = queries.subspan(at(begin), at(std::min(at_once, n - begin)));
+        const ByteQueries asked = quantized(some);
+        Neighbors candidates(std::ssize(some), k);
+        filter_.index->top_k({.queries = asked.queries, .k = k}, {candidates.rows}, search_.timeline,
+                             token.part(begin, n));
+        const auto start = Clock::now();
+        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, token.stop,
+                 [&](std::int64_t first, std::int64_t last) {
+                     Uninitialized<double> query(at(stride)), rows(at(group * stride));
+                     for (std::int64_t q = first; q < last; ++q)
+                         found[at(begin + q)] = refine(
+                             some[at(q)], candidates.row(q), asked.lost[at(q)] + filter_.largest_lost,
+                             k == others &&
+                                 !(search_.queries.leaves_out() && search_.excluded(some[at(q)]) >= n_train),
+                             query.data(), rows.data(), search_.row(some[at(q)]));
+                 });
+        search_.timeline.add({.name = "refine", .launches = 1, .total_ms = ms_since(start)});
+    }
+    std::vector<std::int64_t> left;
+    for (std::size_t i = 0; i < found.size(); ++i)
+        if (found[i] > k) left.push_back(queries[i]);
+    if (depths != nullptr) *depths = std::move(found);
+    return left;
+}
+
+class VectorIndex final : public DeviceIndex {
+  public:
+    VectorIndex(const Rows& rows, const Measure& measure, const Plan& plan, OpenBytes open_bytes)
+        : measure_(measure),
+          plan_(plan),
+          open_bytes_(open_bytes),
+          magnitude_(checked(rows, "training set")),
+          rows_(measure_, rows, plan.threads, nullptr) {}
+
+    std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
+                       const ProgressToken& token) override {
+        const Rows& train = rows_.rows();
+        require_top_k(wanted, result, train.count);
+        const std::int64_t n = wanted.queries.count();
+        token.step(0, n);
+        if (n == 0) return 0;
+        if (wanted.queries.rows.type != train.type || wanted.queries.rows.dim != train.dim)
+            throw std::invalid_argument("queries of another type or dim than the training rows");
+        try {
+            search(wanted, result, timeline, token);
+        } catch (const std::bad_alloc&) {
+            throw_out_of_memory("searching " + std::to_string(train.count) + " training rows of " +
+                                std::to_string(train.dim) + " columns");
+        }
+        token.step(n, n);
+        if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
+        return n;
+    }
+
+  private:
+    Magnitude checked(const Rows& rows, const char* name, double known = 0) const {
+        Magnitude magnitude = magnitude_of(rows, plan_.threads, nullptr);
+        magnitude.largest = std::max(magnitude.largest, known);
+        if (const auto why = refuse_elements(measure_.measure, magnitude, rows.dim))
+            throw DataError(std::string(name) + ": " + *why);
+        return magnitude;
+    }
+    void search(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
+                const ProgressToken& token);
+    const Filter* filter_for(std::int64_t n_query, int k, Timeline& timeline, const ProgressToken& token);
+    /// Spare candidates for k, by a sample of the queries; −1: every pair is faster.
+    int spare_for(const RealSearch& search, FilteredSearch& filtered);
+
+    RealMeasure measure_;
+    Plan plan_;
+    OpenBytes open_bytes_;
+    Magnitude magnitude_;
+    RealRows rows_;
+    std::mutex mutex_;  ///< of what follows
+    std::unique_ptr<const Filter> filter_;
+    bool lacks_memory_ = false;
+    std::int64_t n_asked_ = 0;
+    std::map<int, int> spare_;  ///< by k
+};
+
+const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& timeline,
+                                      const ProgressToken& token) {
+    const Rows& train = rows_.rows();
+    if (!Quantizer::suits(measure_.measure) || train.count < least_rows || k + usual_spare > max_k)
+        return nullptr;
+    const std::lock_guard lock(mutex_);
+    n_asked_ += n_query;
+    if (filter_ != nullptr) return filter_.get();
+    if (n_asked_ < least_queries || lacks_memory_) return nullptr;
+    const std::int64_t available = available_bytes();
+    lacks_memory_ = available >= 0 && 3 * train.count * train.dim > available / 2;
+    if (lacks_memory_) return nullptr;
+    const auto start = Clock::now();
+    auto filter = std::make_unique<Filter>(Filter{Quantizer(measure_, rows_, plan_.threads, token.stop)});
+    filter->bytes.resize(at(train.count * train.dim));
+    filter->lost.resize(at(train.count));
+    filter->quantizer.quantize(rows_, all_up_to(train.count), filter->bytes, filter->lost, plan_.threads,
+                               token.stop);
+    filter->largest_lost = *std::max_element(filter->lost.begin(), filter->lost.end());
+    filter->index =
+        open_bytes_({filter->bytes.data(), train.count, train.dim}, filter->quantizer.byte_measure(), plan_);
+    timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start)});
+    filter_ = std::move(filter);
+    return filter_.get();
+}
+
+int VectorIndex::spare_for(const RealSearch& search, FilteredSearch& filtered) {
+    const std::int64_t n = search.queries.count();
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto known = spare_.find(search.k); known != spare_.end()) return known->second;
+    }
+    if (n < 4 * sampled_queries) return usual_spare;
+    std::vector<std::int64_t> sample;
+    for (std::int64_t i = 0; i < sampled_queries; ++i)
+        sample.push_back(i * n / sampled_queries);
+    std::vector<int> depths;
+    const int most = std::min(most_spare, max_k - search.k);
+    filtered.run(sample, most, search.token.quiet(), &depths);
+    std::sort(depths.begin(), depths.end());
+    const int wanted = depths[depths.size() * 7 / 8] - search.k;
+    int spare = -1;
+    if (depths[depths.size() / 2] <= search.k + most)
+        spare = std::clamp<int>(wanted + wanted / 4 + 4, 8, most);
+    const std::lock_guard lock(mutex_);
+    spare_[search.k] = spare;
+    return spare;
+}
+
+void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
+                         const ProgressToken& token) {
+    const Queries& queries = wanted.queries;
+    const std::int64_t n = queries.count();
+    std::optional<RealRows> own;
+    if (!queries.is_training_set || queries.rows.pixels != rows_.rows().pixels) {
+        checked(queries.rows, "queries", magnitude_.largest);
+        own.emplace(measure_, queries.rows, plan_.threads, token.stop);
+    }
+    ProgressToken rising = token.quiet();
+    std::int64_t reported = 0;
+    if (token.progress)
+        rising.progress = [&](std::int64_t done, std::int64_t all) {
+            token.progress(reported = std::max(reported, done), all);
+        };
+    const RealSearch search{rows_,         measure_, own ? *own : rows_,
+                            queries,       wanted.k, result.neighbors,
+                            plan_.threads, timeline, rising};
+    std::vector<std::int64_t> left = all_up_to(n);
+    if (const Filter* filter = filter_for(n, wanted.k, timeline, token)) {
+        FilteredSearch filtered(search, *filter);
+        const int spare = spare_for(search, filtered), most = std::min(most_spare, max_k - wanted.k);
+        if (spare >= 0) left = filtered.run(left, spare, rising);
+        if (spare >= 0 && spare < most && !left.empty()) left = filtered.run(left, most, rising.quiet());
+    }
+    search_exhaustively(search, left);
+}
+
+}  // namespace
+
+UnsupportedReason configure_vectors(const Problem& problem, Plan& plan) {
+    if (!plan.select.empty()) return plan.select + " takes rows of uint8 alone";
+    if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
+    plan.distance = chosen_real_kernel().name;
+    plan.select = "threshold";
+    return std::nullopt;
+}
+
+std::unique_ptr<DeviceIndex> open_vectors(const Rows& rows, const Measure& measure, const Plan& plan,
+                                          OpenBytes open_bytes, Timeline& timeline) {
+    const auto start = Clock::now();
+    auto index = std::make_unique<VectorIndex>(rows, measure, plan, open_bytes);
+    timeline.add({.name = "check", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    return index;
+}
+
+}  // namespace knn::cpu

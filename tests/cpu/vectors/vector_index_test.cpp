@@ -1,0 +1,216 @@
+/// The engine `cpu` among rows that are not uint8: the neighbors of the oracle, whatever finds them.
+
+#include "cpu/vectors/vector_index.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <thread>
+
+#include "classifier/exact_distances.h"
+#include "classifier/index.h"
+#include "cpu/kernels/kernels.h"
+#include "data/core/clock.h"
+#include "data/core/errors.h"
+#include "tests/support/error_of.h"
+#include "tests/support/real_oracle.h"
+#include "tests/support/surroundings.h"
+
+namespace knn {
+namespace {
+
+const Measure real_l2{Metric::l2, 2, true};
+
+std::vector<Measure> searched_measures() {
+    return {real_l2,
+            {Metric::l1, 2, true},
+            {Metric::cosine, 2, true},
+            {Metric::pearson, 2, true},
+            {Metric::lp, 3, true},
+            {Metric::lp, 0.5, true}};
+}
+
+struct Searched {
+    Neighbors neighbors;
+    Timeline timeline;
+
+    bool ran(const std::string& stage) const {
+        for (const Stage& one : timeline.stages())
+            if (one.name == stage) return true;
+        return false;
+    }
+};
+
+Searched searched(const Rows& train, const Queries& queries, int k, const Measure& measure, int threads = 2) {
+    Searched result;
+    const auto index = open_on_cpu(train, queries.count(), k, measure, threads);
+    result.neighbors = nearest_of(*index, queries, k, result.timeline, {});
+    return result;
+}
+
+TEST_CASE("cpu vectors: hostile sets, every metric, with themselves and with others") {
+    int filtered = 0, exhaustive = 0;
+    for (const ElementType type : {ElementType::int8, ElementType::float32, ElementType::float64})
+        for (const test::RealSet& set : test::hostile_real_sets(type)) {
+            CAPTURE(set.name);
+            CAPTURE(name(type));
+            const Rows rows = set.rows();
+            for (const Measure& measure : searched_measures()) {
+                if (measure.metric == Metric::lp && set.dim > 100) continue;
+                CAPTURE(name(measure.metric));
+                for (const int k : {set.dim % 2 == 0 ? 1 : 7}) {
+                    CAPTURE(k);
+                    const Rows some = rows.slice(100, 12);
+                    if (refuse_elements(measure, magnitude_of(rows), rows.dim)) continue;
+                    const auto with_others = searched(rows.first(1400), some, k, measure);
+                    const Neighbors right = test::nearest_reals(rows.first(1400), some, k, measure);
+                    REQUIRE(with_others.neighbors.rows == right.rows);
+                    filtered += with_others.ran("refine");
+                    exhaustive += with_others.ran("distance");
+                    const Queries own = Queries::some_of(rows, 100, 12);
+                    REQUIRE(searched(rows, own, k, measure).neighbors.rows ==
+                            test::nearest_reals(rows, own.rows, k, measure, own.images).rows);
+                }
+            }
+        }
+    CHECK(filtered > 50);
+    CHECK(exhaustive > 50);
+}
+
+TEST_CASE("cpu vectors: every instruction set and number of threads") {
+    const test::RealSet set = test::normal_set(1300, 83, 11, 5);
+    const Rows rows = set.rows();
+    for (const Measure& measure : searched_measures()) {
+        CAPTURE(name(measure.metric));
+        const Queries own = Queries::all_of(rows);
+        const Neighbors right = test::nearest_reals(rows, rows.first(50), 6, measure, own.images.first(50));
+        for (const std::string& isa : cpu::instruction_sets()) {
+            const test::Isa chosen(isa);
+            CAPTURE(isa);
+            for (const int threads : {1, 3}) {
+                const Neighbors found = searched(rows, own, 6, measure, threads).neighbors;
+                REQUIRE(std::equal(right.rows.begin(), right.rows.end(), found.rows.begin()));
+                if (threads == 1) {
+                    const Neighbors other =
+                        searched(rows, own.slice(1000, 300), 6, measure, threads).neighbors;
+                    REQUIRE(std::equal(other.rows.begin(), other.rows.end(), found.row(1000).begin()));
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("cpu vectors: random problems") {
+    std::mt19937_64 random(21);
+    const auto upto = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n) + 1; };
+    for (int i = 0; i < 40; ++i) {
+        CAPTURE(i);
+        const std::int64_t n = i % 3 == 0 ? upto(40) : 1000 + upto(400), dim = upto(40);
+        const ElementType type =
+            std::array{ElementType::int8, ElementType::float32, ElementType::float64}[random() % 3];
+        const int centers = static_cast<int>(random() % 3) * 4;
+        const test::RealSet set = test::normal_set(n + 15, dim, random(), centers, type);
+        const Rows train = set.rows().first(n), others = set.rows().slice(n, 15);
+        const auto measures = searched_measures();
+        const Measure measure = measures[random() % measures.size()];
+        CAPTURE(name(measure.metric));
+        const int k = static_cast<int>(std::min<std::int64_t>(upto(30), n));
+        REQUIRE(searched(train, others, k, measure).neighbors.rows ==
+                test::nearest_reals(train, others, k, measure).rows);
+    }
+}
+
+TEST_CASE("cpu vectors: queries far outside of the range of the training set") {
+    const test::RealSet set = test::normal_set(1500, 20, 3);
+    std::vector<double> far;
+    for (int i = 0; i < 40; ++i)
+        for (int j = 0; j < 20; ++j)
+            far.push_back(j == i % 20 ? (i % 2 == 0 ? 1e3 : -1e20) : 0.3 * j);
+    const test::RealSet queries = test::real_set("far", far, 20);
+    for (const Measure& measure : searched_measures())
+        REQUIRE(searched(set.rows(), queries.rows(), 5, measure).neighbors.rows ==
+                test::nearest_reals(set.rows(), queries.rows(), 5, measure).rows);
+}
+
+TEST_CASE("cpu vectors: the largest k, and rows of the largest length") {
+    const test::RealSet set = test::normal_set(1500, 5, 31, 2);
+    const Rows rows = set.rows();
+    const Queries own = Queries::some_of(rows, 0, 20);
+    for (const int k : {600, 1000, 1024})
+        REQUIRE(searched(rows, own, k, real_l2).neighbors.rows ==
+                test::nearest_reals(rows, own.rows, k, real_l2, own.images).rows);
+    const test::RealSet wide = test::normal_set(30, max_columns, 32);
+    REQUIRE(searched(wide.rows(), wide.rows(), 30, real_l2).neighbors.rows ==
+            test::nearest_reals(wide.rows(), wide.rows(), 30, real_l2).rows);
+}
+
+TEST_CASE("cpu vectors: bytes, as rows of int8, are as far as pixels") {
+    std::mt19937_64 random(5);
+    std::vector<double> values;
+    for (int i = 0; i < 1400 * 30; ++i)
+        values.push_back(static_cast<double>(random() % 128));
+    const test::RealSet real = test::real_set("", values, 30, ElementType::int8);
+    const test::RealSet bytes = test::real_set("", values, 30, ElementType::uint8);
+    const Searched found = searched(real.rows(), Queries::all_of(real.rows()), 5, real_l2);
+    CHECK_FALSE(found.ran("distance"));
+    const Neighbors right = search_on_cpu(bytes.rows(), Queries::all_of(bytes.rows()), 5, {});
+    for (std::size_t i = 0; i < right.rows.size(); ++i) {
+        REQUIRE(found.neighbors.rows[i].index == right.rows[i].index);
+        REQUIRE(distance_of(real_l2, found.neighbors.rows[i].distance) == right.rows[i].distance);
+    }
+}
+
+TEST_CASE("cpu vectors: exact distances of what was found") {
+    const test::RealSet set = test::normal_set(300, 33, 8);
+    const Rows rows = set.rows();
+    for (const Measure& measure : searched_measures()) {
+        const Neighbors found = searched(rows, rows.first(20), 4, measure).neighbors;
+        const std::vector<double> distances = exact_distances(rows, rows.first(20), found, measure, 2);
+        for (std::int64_t q = 0; q < 20; ++q)
+            for (std::int64_t i = 0; i < 4; ++i) {
+                const double distance = distances[static_cast<std::size_t>(4 * q + i)];
+                const double defined = test::defined_distance(
+                    measure, rows, q, rows, found.row(q)[static_cast<std::size_t>(i)].index);
+                REQUIRE(distance == shown_distance(measure, defined));
+            }
+    }
+}
+
+TEST_CASE("cpu vectors: what cannot be searched is refused in a line") {
+    const test::RealSet bad = test::real_set("", {1, 2, 3, std::nan("")}, 2);
+    const test::RealSet good = test::real_set("", {1, 2, 3, 4}, 2);
+    CHECK(test::error_of<DataError>([&] { search_on_cpu(bad.rows(), good.rows(), 1, {}); }) ==
+          "training set: row 1, column 1 is not finite; expected finite numbers");
+    CHECK(test::error_of<DataError>([&] { search_on_cpu(good.rows(), bad.rows(), 1, {}); }) ==
+          "queries: row 1, column 1 is not finite; expected finite numbers");
+    const Problem wide{10, 10, max_columns + 1, 1, real_l2, ElementType::float32};
+    CHECK(refuse_problem(wide).value_or("") == "rows of 65537 columns are too long; expected at most 65536");
+}
+
+TEST_CASE("cpu vectors: a search stops soon") {
+    const test::RealSet set = test::normal_set(4000, 400, 9);
+    const Rows rows = set.rows();
+    for (const Measure& measure : {real_l2, Measure{Metric::lp, 0.7, true}}) {
+        std::atomic<bool> stop = false;
+        std::chrono::steady_clock::time_point asked;
+        std::thread other([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(30));
+            asked = Clock::now();
+            stop = true;
+        });
+        try {
+            for (int i = 0; i < 1000; ++i)
+                search_on_cpu(rows, rows, 5, measure, {.progress = nullptr, .stop = &stop}, 1);
+            FAIL("was not stopped");
+        } catch (const Interrupted&) {
+        }
+        other.join();
+        CHECK(ms_since(asked) < 200);
+    }
+}
+
+}  // namespace
+}  // namespace knn
