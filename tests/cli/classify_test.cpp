@@ -235,6 +235,42 @@ TEST_CASE("classify: real digits and photos are right, letters rejected, and rea
     }
 }
 
+TEST_CASE("classify: digits of other people are right, and their letters are named") {
+    if (more_pictures_folder().empty()) return skip("there are no more pictures: set MNIST_KNN_PICTURES2");
+    if (mnist_folder().empty()) return skip(no_mnist);
+    const Folder cache;
+    Words words = "classify --json - --data" + Words{mnist_folder()};
+    const auto listed = [&](const std::string& name) {
+        auto rows = csv_rows(read_file(more_pictures_folder() + '/' + name));
+        rows.erase(rows.begin());
+        for (const auto& row : rows)
+            words.push_back(more_pictures_folder() + '/' + row[0]);
+        return rows;
+    };
+    const auto digits = listed("labels.csv"), letters = listed("nondigits.csv");
+    const json answers = json::parse(
+        program(words, {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}}).out)["pictures"];
+    REQUIRE(answers.size() == digits.size() + letters.size());
+    const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
+    int right = 0, wrong = 0, rejected = 0, named = 0;
+    for (std::size_t i = 0; i < digits.size(); ++i)
+        if (!digit(i).is_null()) ++(digit(i) == std::stoi(digits[i][1]) ? right : wrong);
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+        const std::size_t at = digits.size() + i;
+        if (letters[i][2] != "0" || !digit(at).is_null()) continue;
+        ++rejected;
+        if (!answers[at].value("reason", "").starts_with("like ")) continue;
+        ++named;
+        CHECK(answers[at].contains("guess"));
+    }
+    MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected, ", named,
+            " for what they are like");
+    CHECK(right >= 586);  // docs/classify.md has the figures
+    CHECK(wrong <= 8);
+    CHECK(rejected >= 180);
+    CHECK(named >= 110);
+}
+
 TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
     const Digits digits;
     const std::vector<int> chosen = digits.one_of_each();

@@ -40,5 +40,8 @@ std::string seeds_folder() {
 std::string pictures_folder() {
     return folder("MNIST_KNN_PICTURES");
 }
+std::string more_pictures_folder() {
+    return folder("MNIST_KNN_PICTURES2");
+}
 
 }  // namespace knn::test
