@@ -320,12 +320,14 @@ std::unique_ptr<DeviceIndex> open_bytes(const Rows& rows, const Measure& measure
 
 UnsupportedReason configure(const Problem& problem, Plan& plan) {
     const bool sketches = names_columns(plan.sketch);
-    if (sketches && !plan.select.empty()) return plan.select + " takes no sketches";
+    if (sketches && !plan.select.empty()) return plan.select + " takes no sketches; expected §sketch auto";
     const bool bytes = problem.type == ElementType::uint8;
     if (bytes && !plan.select.empty()) return configure_serial(problem, plan);
     if (UnsupportedReason wrong = refuse_problem(problem)) return wrong;
-    if (sketches && problem.measure.metric != Metric::l2) return "sketches bound distances by l2 alone";
-    if (sketches && problem.k > max_sketched_k) return "sketches find at most 1,024 neighbors";
+    if (sketches && problem.measure.metric != Metric::l2)
+        return "sketches bound distances by l2 alone; expected §sketch auto, or §metric l2";
+    if (sketches && problem.k > max_sketched_k)
+        return "sketches find at most 1,024 neighbors; expected §sketch auto";
     if (bytes) {
         plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
         plan.select = "threshold";

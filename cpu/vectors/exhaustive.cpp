@@ -127,7 +127,7 @@ void search_exhaustively(const RealSearch& search, std::span<const std::int64_t>
             write_best(best[q], search.row(some[q]));
     }
     const double pairs = static_cast<double>(n) * static_cast<double>(n_train);
-    search.timeline.add({.name = "distance",
+    search.timeline.add({.name = "all_pairs",
                          .launches = 1,
                          .total_ms = ms_since(start),
                          .operations = 3 * pairs * static_cast<double>(search.train.rows().dim)});

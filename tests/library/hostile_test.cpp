@@ -40,10 +40,11 @@ TEST_CASE("library: versions, features and names") {
     const auto part = [](int number) { return std::to_string(number); };
     CHECK(knn_version() ==
           part(KNN_VERSION_MAJOR) + '.' + part(KNN_VERSION_MINOR) + '.' + part(KNN_VERSION_PATCH));
-    CHECK(knn_has("uint8") == 1);
+    for (const char* type : {"uint8", "int8", "float32", "float64"})
+        CHECK(knn_has(type) == 1);
     CHECK(knn_has("pictures") == MNIST_KNN_HAS_OPENCV);
     CHECK(knn_has("cuda") == MNIST_KNN_HAS_CUDA);
-    for (const char* none : {"float32", "device-memory", "", "uint", "uint8 "})
+    for (const char* none : {"float16", "device-memory", "", "uint", "uint8 "})
         CHECK(knn_has(none) == 0);
     CHECK(knn_has(nullptr) == 0);
     CHECK(std::string(knn_status_name(KNN_NO_MEMORY)) == "KNN_NO_MEMORY");
@@ -149,8 +150,6 @@ TEST_CASE_FIXTURE(Opened, "library: wrong vectors are refused") {
     refused(KNN_INVALID, "borrowed", [](knn_vectors& v) { v.borrowed = 2; });
     refused(KNN_INVALID, "borrowed", [](knn_vectors& v) { v.borrowed = 1, v.pitch = 785, v.count = 1; });
     refused(KNN_INVALID, "reserved", [](knn_vectors& v) { v.reserved = 1; });
-    for (const int type : {KNN_INT8, KNN_FLOAT32, KNN_FLOAT64})
-        refused(KNN_UNSUPPORTED, "KNN_UINT8", [&](knn_vectors& v) { v.type = type; });
     refused(KNN_UNSUPPORTED, "KNN_HOST", [](knn_vectors& v) { v.space = KNN_CUDA; });
     knn_set* made = nullptr;
     const knn_vectors none = drawn.vectors(0, 0);
@@ -230,6 +229,13 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
         refused(KNN_INVALID, "k", [&](knn_settings& s) { s.k = k; });
     refused(KNN_INVALID, "k 97", [](knn_settings& s) { s.method = "accurate", s.k = 97; });
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.method = "accurate", s.weights = "distance"; });
+}
+
+TEST_CASE_FIXTURE(Opened, "library: a file without end is no saved index") {
+    knn_index* none = nullptr;
+    CHECK(knn_index_open(set.get(), "/dev/zero", nullptr, &none) == KNN_DATA);
+    CHECK(std::string(knn_last_error()).find("/dev/zero: is no saved index") == 0);
+    CHECK(none == nullptr);
 }
 
 TEST_CASE("library: sets without labels or shape, and small ones, do what they can") {

@@ -69,7 +69,7 @@ TEST_CASE("cpu vectors: hostile sets, every metric, with themselves and with oth
                     const Neighbors right = test::nearest_reals(rows.first(1400), some, k, measure);
                     REQUIRE(with_others.neighbors.rows == right.rows);
                     filtered += with_others.ran("refine");
-                    exhaustive += with_others.ran("distance");
+                    exhaustive += with_others.ran("all_pairs");
                     const Queries own = Queries::some_of(rows, 100, 12);
                     REQUIRE(searched(rows, own, k, measure).neighbors.rows ==
                             test::nearest_reals(rows, own.rows, k, measure, own.images).rows);
@@ -155,7 +155,7 @@ TEST_CASE("cpu vectors: bytes, as rows of int8, are as far as pixels") {
     const test::RealSet real = test::real_set("", values, 30, ElementType::int8);
     const test::RealSet bytes = test::real_set("", values, 30, ElementType::uint8);
     const Searched found = searched(real.rows(), Queries::all_of(real.rows()), 5, real_l2);
-    CHECK_FALSE(found.ran("distance"));
+    CHECK_FALSE(found.ran("all_pairs"));
     const Neighbors right = search_on_cpu(bytes.rows(), Queries::all_of(bytes.rows()), 5, {});
     for (std::size_t i = 0; i < right.rows.size(); ++i) {
         REQUIRE(found.neighbors.rows[i].index == right.rows[i].index);
