@@ -11,7 +11,7 @@ template <class Check>
 int refusal(const Check& check) {
     try {
         check();
-    } catch (const Problem& problem) {
+    } catch (const knn::web::Problem& problem) {
         return problem.status;
     }
     return 0;

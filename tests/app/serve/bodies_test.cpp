@@ -19,7 +19,7 @@ std::string npy(const std::string& shape, const std::string& pixels, const std::
 
 template <class Work>
 bool refuses(const Work& work) {
-    return !test::error_of<Problem>(work).empty();
+    return !test::error_of<knn::web::Problem>(work).empty();
 }
 
 bool refuses_pixels(const std::string& body) {

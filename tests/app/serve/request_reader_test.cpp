@@ -23,7 +23,7 @@ std::vector<Request> requests_in(const std::string& bytes, std::size_t piece) {
                 if (reader.stage() == RequestReader::Stage::whole) requests.push_back(reader.release());
             }
         }
-    } catch (const Problem& problem) {
+    } catch (const knn::web::Problem& problem) {
         requests.push_back({{}, std::to_string(problem.status)});
     }
     return requests;
