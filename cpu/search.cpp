@@ -305,10 +305,11 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
 
 UnsupportedReason configure(const Problem& problem, Plan& plan) {
     const bool sketches = names_columns(plan.sketch);
-    if (sketches && !plan.select.empty()) return plan.select + " takes no sketches";
+    if (sketches && !plan.select.empty()) return plan.select + " takes no sketches; expected §sketch auto";
     if (!plan.select.empty()) return configure_serial(problem, plan);
     if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
-    if (sketches && problem.measure.metric != Metric::l2) return "sketches bound distances by l2 alone";
+    if (sketches && problem.measure.metric != Metric::l2)
+        return "sketches bound distances by l2 alone; expected §sketch auto, or §metric l2";
     plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
     plan.select = "threshold";
     plan.threads = std::min(threads_or_all(plan.threads), max_threads);

@@ -176,13 +176,19 @@ Method load(const TrainingSet& set, const std::string& file) {
     };
     std::ifstream stream(file, std::ios::binary);
     std::string line;
-    if (!std::getline(stream, line) || line != heading) refuse("is no saved index");
-    if (!std::getline(stream, line) || line != "set " + digest_of(set)) refuse("is of another set");
+    const auto next_line = [&] {  // a file that is none may have no line end, and no end
+        char text[128];
+        const bool read = bool(stream.getline(text, sizeof text));
+        line = read ? text : "";
+        return read;
+    };
+    if (!next_line() || line != heading) refuse("is no saved index");
+    if (!next_line() || line != "set " + digest_of(set)) refuse("is of another set");
     std::map<std::string, std::vector<std::uint8_t>> pieces;
     std::vector<std::pair<std::string, std::size_t>> sizes;
     const std::size_t most = static_cast<std::size_t>(set.size()) * sizeof(std::int64_t) + max_method_bytes +
                              sizeof(SampledAnswer) * strided_sample(set.size()).size();
-    while (std::getline(stream, line) && !line.starts_with("end ")) {
+    while (next_line() && !line.starts_with("end ")) {
         std::istringstream words(line);
         std::string what;
         std::size_t size = 0;

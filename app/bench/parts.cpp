@@ -60,7 +60,7 @@ std::vector<FittedCase> fit_all(BenchRun& run, const Rows& images, ImageShape sh
             continue;
         }
         const auto begin = Clock::now();
-        FittedTransform fitted = cpu::fit(spec, images, shape, run.options.request.threads);
+        FittedTransform fitted = cpu::fit(spec, images, shape, run.options.request.threads, run.token.stop);
         all.push_back({std::move(fitted), ms_since(begin)});
     }
     return all;

@@ -106,6 +106,14 @@ void check_not_read(const std::string& file, const std::string& option, const st
                             "); expected another file for " + option);
 }
 
+/// Throws DataError where `file` is what standard output was redirected to, so that one would replace the other.
+void check_not_printed_to(const std::string& file, const std::string& option) {
+    std::error_code none;
+    if (!is_standard_output(file) && fs::is_regular_file(file, none) &&
+        fs::equivalent(file, "/proc/self/fd/1", none))
+        throw DataError(file + ": is standard output too; expected another file for " + option + ", or -");
+}
+
 /// Throws DataError where a data set would be read from a single file that is written, or where what is written as a data
 /// set would hide a file of another spelling, or be hidden by it.
 void check_no_data_set(const OutputPlace& output) {
@@ -234,8 +242,10 @@ void check_distinct(const std::vector<OutputPlace>& outputs) {
 }
 
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs::path>& inputs) {
-    for (const OutputPlace& output : outputs)
+    for (const OutputPlace& output : outputs) {
         check_not_read(output.file, output.option, inputs);
+        check_not_printed_to(output.file, output.option);
+    }
     check_not_read("-", "standard output", inputs);  // what is printed
     std::error_code none;
     for (const OutputPlace& output : outputs) {

@@ -25,6 +25,10 @@ using nlohmann::json;
 constexpr const char* schema = "mnist-knn/evaluate/1";
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
+/// What a report may have: a value takes up to a hundred times the memory of its text.
+constexpr int max_depth = 10;
+constexpr std::int64_t max_values = 5'000'000;
+
 constexpr const char* expected_report = "a report.json of 'mnist-knn evaluate'";
 
 /// What the file says in place of a name may have a megabyte; an error has one line.
@@ -194,7 +198,14 @@ SavedReport read_report(const std::string& file) {
 
 SavedReport parse_report(std::string_view text, const std::string& name) {
     if (text.empty()) fail(name, "is empty");
-    const json root = json::parse(text, nullptr, false);
+    std::int64_t values = 0;
+    const auto check = [&](int depth, json::parse_event_t, const json&) {
+        throw_if_stopped();
+        if (depth > max_depth || ++values > max_values)
+            fail(name, "has more values, or deeper, than any report");
+        return true;
+    };
+    const json root = json::parse(text, check, false);
     if (root.is_discarded()) fail(name, "is not JSON, or is cut short");
     const ReportPart part(name, root);
     if (const std::string found = part.at("schema").text(); found != schema)

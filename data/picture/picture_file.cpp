@@ -66,11 +66,17 @@ std::vector<std::uint8_t> content_of(int descriptor, const std::string& name) {
 }
 
 void check(const PictureHeader& header, const std::string& name) {
-    const std::string size = std::to_string(header.cols) + "x" + std::to_string(header.rows);
+    const auto size_text = [](std::int64_t cols, std::int64_t rows) {
+        return std::to_string(cols) + "x" + std::to_string(rows) + " pixels";
+    };
+    const std::string size = size_text(header.cols, header.rows);
     if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
-    if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size + " pixels");
+    if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size);
     if (header.rows > max_picture_pixels / header.cols)
-        fail(name, "has " + size + " pixels", "expected at most 100 megapixels");
+        fail(name, "has " + size, "expected at most 100 megapixels");
+    if (!header.fits(max_picture_pixels))
+        fail(name, "has tiles of " + size_text(header.tile_cols, header.tile_rows),
+             "expected at most 100 megapixels");
     // Each scan of a progressive JPEG is a pass over all pixels, even if it has 20 bytes. 10 are usual; 100 is libtiff's limit.
     const std::int64_t max_scans =
         std::min<std::int64_t>(100, 20 * max_picture_pixels / (header.rows * header.cols));
@@ -152,8 +158,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     std::string error;
     const bool decoded = decode(still, name, picture, damaged, error);
     // Codecs that lack memory give up and do not say why.
-    if ((!decoded || damaged) && !is_free(header.rows * header.cols * decoding_bytes_per_pixel))
-        throw std::bad_alloc();
+    if ((!decoded || damaged) && !is_free(header.pixels() * decoding_bytes_per_pixel)) throw std::bad_alloc();
     if (!decoded) fail(name, error, "expected a whole " + header.format + " file");
     if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header.format + " file");
     return upright(std::move(picture), header.orientation);

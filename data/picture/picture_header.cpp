@@ -61,22 +61,32 @@ int orientation_of(const BytesView& tiff) {
     return value >= 1 && value <= 8 ? value : 1;
 }
 
-// PNG (W3C, third edition): chunks of length, type, data, CRC; IHDR first, IEND last; eXIf holds EXIF.
+// PNG (W3C, third edition): chunks of length, type, data, CRC; IHDR first, IEND last; eXIf holds EXIF. Compressed texts are
+// left out of what is decoded: libpng unpacks each, to 8 MB at most, and keeps a thousand of them.
 PictureHeader png(const BytesView& file) {
     PictureHeader header("PNG");
     header.cut_short = true;
     header.cols = file.u32(16, true);
     header.rows = file.u32(20, true);
-    std::uint64_t at = 8;
+    std::uint64_t at = 8, kept_from = 0;
+    const auto keep_to = [&](std::uint64_t end) {
+        const std::vector<std::uint8_t> kept = file.from(kept_from, end - kept_from).copy();
+        header.still.insert(header.still.end(), kept.begin(), kept.end());
+    };
     while (file.has(at, 12)) {
-        const std::uint64_t length = file.u32(at, true);
+        const std::uint64_t length = file.u32(at, true), end = at + 12 + length;
         if (!file.has(at, 12 + length)) break;
         if (file.is("eXIf", at + 4)) header.orientation = orientation_of(file.from(at + 8, length));
+        if (file.is("zTXt", at + 4) || file.is("iTXt", at + 4)) {
+            keep_to(at);
+            kept_from = end;
+        }
         if (file.is("IEND", at + 4)) {
             header.cut_short = false;
+            if (kept_from > 0) keep_to(end);
             break;
         }
-        at += 12 + length;
+        at = end;
     }
     return header;
 }
@@ -152,6 +162,8 @@ PictureHeader tiff(const BytesView& file) {
     };
     header.cols = side(256);
     header.rows = side(257);
+    header.tile_cols = side(322);
+    header.tile_rows = side(323);
     const std::uint64_t offsets = tiff_entry(file, 273, 324), sizes = tiff_entry(file, 279, 325);
     if (offsets == 0 || sizes == 0) return header;
     const auto parts =

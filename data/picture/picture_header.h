@@ -1,6 +1,7 @@
 #pragma once
 /// Properties of a picture file, read before decoding.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,15 +14,23 @@ namespace knn {
 struct PictureHeader {
     explicit PictureHeader(std::string format_) : format(std::move(format_)) {}
 
-    std::string format;               ///< "PNG", "JPEG", "BMP", "TIFF", "WebP" or "PNM"
-    std::int64_t rows = 0, cols = 0;  ///< as stored; of the first picture
-    int orientation = 1;              ///< EXIF's, 1 to 8, if the reader must rotate the picture; 1: upright
-    int scans = 0;                    ///< of a JPEG: passes over its pixels
-    bool unclear_colors = false;      ///< a JPEG of four unspecified components
-    bool cut_short = false;           ///< the file is truncated
-    /// What to decode instead: the first picture of an animated WebP as a file, or PNM with scaled samples, or with a line
-    /// end behind its last digit, which OpenCV asks for; else empty.
+    std::string format;                         ///< "PNG", "JPEG", "BMP", "TIFF", "WebP" or "PNM"
+    std::int64_t rows = 0, cols = 0;            ///< as stored; of the first picture
+    std::int64_t tile_rows = 0, tile_cols = 0;  ///< of a TIFF in tiles, which may be larger than the picture
+    int orientation = 1;          ///< EXIF's, 1 to 8, if the reader must rotate the picture; 1: upright
+    int scans = 0;                ///< of a JPEG: passes over its pixels
+    bool unclear_colors = false;  ///< a JPEG of four unspecified components
+    bool cut_short = false;       ///< the file is truncated
+    /// What to decode instead: the first picture of an animated WebP as a file, a PNG without its compressed texts, or PNM
+    /// with scaled samples, or with a line end behind its last digit, which OpenCV asks for; else empty.
     std::vector<std::uint8_t> still;
+
+    /// Whether neither the picture nor a tile has more pixels.
+    bool fits(std::int64_t most) const {
+        return (cols == 0 || rows <= most / cols) && (tile_cols == 0 || tile_rows <= most / tile_cols);
+    }
+    /// What is decoded at once, if it fits.
+    std::int64_t pixels() const { return std::max(rows * cols, tile_rows * tile_cols); }
 };
 
 /// None if the bytes do not begin like any of the formats. Never reads out of bounds, for any content.

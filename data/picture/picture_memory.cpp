@@ -32,9 +32,8 @@ std::int64_t bytes_needed(const std::string& file) {
     const std::optional<PictureHeader> header = picture_header(bytes);
     const std::int64_t file_bytes = std::min<std::int64_t>(status.st_size, all_bytes);
     if (!header) return file_bytes;  // it is refused
-    if (header->rows <= 0 || header->cols <= 0 || header->rows > max_picture_pixels / header->cols)
-        return all_bytes;
-    return std::min(all_bytes, file_bytes + header->rows * header->cols * decoding_bytes_per_pixel);
+    if (header->rows <= 0 || header->cols <= 0 || !header->fits(max_picture_pixels)) return all_bytes;
+    return std::min(all_bytes, file_bytes + header->pixels() * decoding_bytes_per_pixel);
 }
 
 }  // namespace

@@ -122,6 +122,18 @@ TEST_CASE("files: nor one that is read, or written, through a descriptor") {
     CHECK(place.folder.names() == place.before);
 }
 
+TEST_CASE("files: no output is the file of standard output under a name of its own") {
+    const Place place;
+    write(place.folder / "log", "kept");
+    for (const std::string words : {"--json log >> log", "--csv /proc/thread-self/fd/1 >> log"}) {
+        check_error(
+            started({"/bin/sh", "-c", "exec \"$0\" graph --data data --device cpu " + words, program_file()},
+                    {.folder = place.folder / ""}),
+            1, "is standard output too");
+        CHECK(place.file("log") == "kept");
+    }
+}
+
 TEST_CASE("files: no output has a name by which a data set is read") {
     const Place place;
     const std::string labels = "data/train-labels-idx1-ubyte";

@@ -69,8 +69,10 @@ const std::vector<Mistake>& mistakes() {
         {{}},
         {"evaluate --data . -k 41", "k = "},
         {"evaluate --data . -k 9 --limit-train 8", "k = "},
-        {"evaluate --data . --device cpu --sketch 128 --metric l1", "sketches bound distances by l2"},
-        {"evaluate --data . --device cpu --sketch 64 --select nth_element", "takes no sketches"},
+        {"evaluate --data . --device cpu --sketch 128 --metric l1",
+         "sketches bound distances by l2 alone; expected --sketch auto"},
+        {"evaluate --data . --device cpu --sketch 64 --select nth_element",
+         "takes no sketches; expected --sketch auto"},
         {{"evaluate", "--tie", "\xff\xfe"}, "error: --tie ??: "},
         {{"evaluate", "--tie", "a\u202eb\u2028c"}, "error: --tie a?b?c: "},
         // Engines and devices.

@@ -134,7 +134,8 @@ TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanne
     request.query = request.query.first(50);
     CHECK(launches_of(test::search_on_cpu(request), "sketch") == 0);
     request.sketch = SketchColumns::c128;
-    CHECK_THROWS_WITH(test::search_on_cpu(request), "sketches bound distances by l2 alone");
+    CHECK_THROWS_WITH(test::search_on_cpu(request),
+                      "sketches bound distances by l2 alone; expected §sketch auto, or §metric l2");
 }
 
 }  // namespace

@@ -229,6 +229,13 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.method = "accurate", s.weights = "distance"; });
 }
 
+TEST_CASE_FIXTURE(Opened, "library: a file without end is no saved index") {
+    knn_index* none = nullptr;
+    CHECK(knn_index_open(set.get(), "/dev/zero", nullptr, &none) == KNN_DATA);
+    CHECK(std::string(knn_last_error()).find("/dev/zero: is no saved index") == 0);
+    CHECK(none == nullptr);
+}
+
 TEST_CASE("library: sets without labels or shape, and small ones, do what they can") {
     const DrawnSet drawn(3, 8);
     const Set set = made_set(drawn.vectors(), nullptr);

@@ -84,6 +84,18 @@ TEST_CASE("an error quotes only the beginning of what a report says") {
     }
 }
 
+TEST_CASE("what has more values than a report, or deeper, is refused before it takes memory") {
+    std::string many = "[0";
+    for (int i = 0; i < 5'000'000; ++i)
+        many += ",0";
+    for (const std::string& text :
+         {std::string(1'000'000, '['), std::string(50, '[') + std::string(50, ']'), many + ']'})
+        CHECK_THROWS_WITH_AS(parse_report(text, "r"),
+                             doctest::Contains("r: has more values, or deeper, than any report"), DataError);
+    CHECK_THROWS_WITH_AS(parse_report(std::string(9, '[') + std::string(9, ']'), "r"),
+                         doctest::Contains("has no schema"), DataError);
+}
+
 TEST_CASE("predictions are read back, bit for bit") {
     const test::TempFolder folder;
     test::Sample sample = test::sample_evaluation();

@@ -123,6 +123,15 @@ TEST_CASE("picture file: what is no picture, or too large, or lies") {
                          doctest::Contains("cannot be read: No such file"), DataError);
 }
 
+TEST_CASE("picture file: a TIFF whose tiles are larger than any picture") {
+    Bytes tiff = {'I', 'I', '*', 0, 8, 0, 0, 0, 4, 0};
+    for (const int tag : {0, 1, 0x42, 0x43})  // the sides of the picture, 28, and of its tiles, 16384
+        for (const int byte : {tag, 1, 4, 0, 1, 0, 0, 0, tag > 1 ? 0 : 28, tag > 1 ? 64 : 0, 0, 0})
+            tiff.push_back(static_cast<std::uint8_t>(byte));
+    CHECK(error_of(tiff).find("has tiles of 16384x16384 pixels; expected at most 100 megapixels") !=
+          std::string::npos);
+}
+
 TEST_CASE("picture file: a JPEG of so many scans that decoding would last") {
     // Side by side; each scan is empty, so none of the files can be decoded.
     const auto of_scans = [](int scans, unsigned char side_256) {

@@ -58,3 +58,18 @@ TEST_CASE("picture header: samples of an unusual range are scaled, and what foll
     const auto narrow = header_of("P5\n1 2\n1\n\1\0after"sv);
     CHECK(std::string(narrow.still.begin(), narrow.still.end()) == "P5\n1 2\n1\n\xff\0"s);
 }
+
+TEST_CASE(
+    "picture header: a PNG is decoded without its compressed texts, which may be a thousand times as large") {
+    const auto chunk = [](const std::string& type, const std::string& data) {
+        return "\0\0\0"s + static_cast<char>(data.size()) + type + data + "crc_";
+    };
+    const std::string begin = "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\1\0\0\0\1\x08\0\0\0\0crc_"s,
+                      data = chunk("IDAT", "zTXt"), plain = chunk("tEXt", "kept"), end = chunk("IEND", "");
+    const auto texts = header_of(begin + chunk("zTXt", "one") + chunk("iTXt", "") + plain + data +
+                                 chunk("zTXt", "two") + end + "after");
+    CHECK(std::string(texts.still.begin(), texts.still.end()) == begin + plain + data + end);
+    CHECK(!texts.cut_short);
+    CHECK(header_of(begin + plain + data + end).still.empty());
+    CHECK(header_of(begin + chunk("zTXt", "one") + data).cut_short);
+}

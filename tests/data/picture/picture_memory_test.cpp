@@ -26,6 +26,18 @@ std::string png_header(std::uint32_t side) {
     return "\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"s + size + size + "\x08\0\0\0\0"s;
 }
 
+/// The beginning of a TIFF of 28 × 28 pixels, whose tiles have side × side.
+std::string tiff_header(std::uint32_t side) {
+    std::string tiff = "II*\0\x08\0\0\0\4\0"s;
+    for (const auto& [tag, value] : {std::pair("\0\1", 28u), std::pair("\1\1", 28u),
+                                     std::pair("\x42\1", side), std::pair("\x43\1", side)}) {
+        tiff += std::string(tag, 2) + "\4\0\1\0\0\0"s;
+        for (int shift = 0; shift < 32; shift += 8)
+            tiff += static_cast<char>(value >> shift & 255);
+    }
+    return tiff;
+}
+
 /// How many of four threads that decode this picture do so at one time.
 int most_at_once(const std::string& file, std::int64_t more_bytes = 0) {
     PictureMemory memory;
@@ -53,6 +65,9 @@ TEST_CASE_FIXTURE(InFolder, "picture memory: the larger the pictures, the fewer 
     CHECK(most_at_once(small) > 1);
     CHECK(most_at_once(folder.write("6000.png", png_header(6000))) <= 2);
     CHECK(most_at_once(folder.write("10000.png", png_header(10'000))) == 1);
+    CHECK(most_at_once(folder.write("small tiles.tif", tiff_header(256))) > 1);
+    CHECK(most_at_once(folder.write("large tiles.tif", tiff_header(9000))) == 1);
+    CHECK(most_at_once(folder.write("too large tiles.tif", tiff_header(0xffffffff))) == 1);
     CHECK(most_at_once(small, 1'000'000'000) == 1);
     const std::string pipe = folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
