@@ -200,12 +200,12 @@ TEST_CASE("--help and --version take precedence") {
 TEST_CASE("errors name the mistake") {
     const std::pair<const char*, const char*> mistakes[] = {
         {"",
-         "no command given; expected evaluate, classify, draw, view, bench, graph, condense, audit, tune, "
-         "compare or info"},
+         "no command given; expected evaluate, classify, draw, view, bench, graph, condense, learn, "
+         "audit, tune, compare or info"},
         {"evalute", "evalute: unknown command; did you mean 'evaluate'?"},
         {"dance",
-         "dance: unknown command; expected evaluate, classify, draw, view, bench, graph, condense, audit, "
-         "tune, compare or info"},
+         "dance: unknown command; expected evaluate, classify, draw, view, bench, graph, condense, learn, "
+         "audit, tune, compare or info"},
         {"--verison", "--verison: unknown option; did you mean '--version'?"},
         {"evaluate --engin x", "--engin: unknown option; did you mean '--engine'?"},
         {"evaluate -z", "-z: unknown option; expected one that --help=all lists"},
@@ -225,8 +225,8 @@ TEST_CASE("errors name the mistake") {
     for (const auto& [words, message] : mistakes)
         CHECK(mistake(std::string(words)) == message);
     CHECK(mistake_of({""}) ==
-          "'': unknown command; expected evaluate, classify, draw, view, bench, graph, condense, audit, "
-          "tune, compare or info");
+          "'': unknown command; expected evaluate, classify, draw, view, bench, graph, condense, learn, "
+          "audit, tune, compare or info");
     CHECK(mistake_of({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
     CHECK(mistake_of({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
     CHECK(mistake_of({"view", "--sheet", ""}) == "--sheet '': empty; expected a name");
