@@ -233,36 +233,13 @@ std::vector<Option> output_options(Options& o) {
 }  // namespace
 
 bool Option::is_rare() const {
-    static constexpr std::array rare = {"--train-images",
-                                        "--train-labels",
-                                        "--test-images",
-                                        "--test-labels",
-                                        "--transform",
-                                        "--rerank",
-                                        "--candidates",
-                                        "--vote",
-                                        "--engine",
-                                        "--distance",
-                                        "--select",
-                                        "--metric",
-                                        "--p",
-                                        "--weights",
-                                        "--tie",
-                                        "--spread",
-                                        "--memory",
-                                        "--limit-train",
-                                        "--limit-test",
-                                        "--sketch",
-                                        "--batch",
-                                        "--threads",
-                                        "--pixels",
-                                        "--seed",
-                                        "--no-cache",
-                                        "--color",
-                                        "--progress",
-                                        "--json-version",
-                                        "--extra",
-                                        "--review"};
+    static constexpr std::array rare = {
+        "--train-images", "--train-labels", "--test-images", "--test-labels", "--extra",
+        "--transform",    "--rerank",       "--candidates",  "--vote",        "--engine",
+        "--distance",     "--select",       "--metric",      "--p",           "--weights",
+        "--tie",          "--spread",       "--memory",      "--limit-train", "--limit-test",
+        "--sketch",       "--batch",        "--threads",     "--review",      "--pixels",
+        "--seed",         "--no-cache",     "--color",       "--progress",    "--json-version"};
     return std::find(rare.begin(), rare.end(), shown()) != rare.end();
 }
 
