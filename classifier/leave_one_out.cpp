@@ -211,8 +211,7 @@ LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token, const 
     const bool with_drawn = extra != nullptr;
     if (auto kept = find_sample(index.set(), index.method(), with_drawn)) return std::move(*kept);
     const ComparedRows compared = with_drawn ? extra->compared() : compared_rows(index);
-    LeaveOneOut sample =
-        leave_one_out(index, compared.rows.are_bytes() ? &compared : nullptr, token, extra);
+    LeaveOneOut sample = leave_one_out(index, compared.rows.are_bytes() ? &compared : nullptr, token, extra);
     index.set().keep<SampledAnswer>(with_drawn ? Fitted::drawn_sample : Fitted::sample, index.method(),
                                     sample);
     return sample;

@@ -39,10 +39,10 @@ Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim,
       max_k(largest_k) {
     constexpr std::size_t bytes = 8;  // of one random number
     for (std::size_t i = 0; i < pixels.size(); i += bytes) {
-        if (i % (std::size_t{1} << 24) == 0) stop_if_asked();
+        if (i % (std::size_t{1} << 22) == 0) stop_if_asked();  // the first touch of memory may take long
         const std::uint64_t value = random_value(seed, i);
         for (std::size_t b = 0; b < bytes && i + b < pixels.size(); ++b)
-            pixels[i + b] = static_cast<std::uint8_t>(value >> (8 * b));
+            pixels.data()[i + b] = static_cast<std::uint8_t>(value >> (8 * b));
     }
 }
 

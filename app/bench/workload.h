@@ -48,7 +48,7 @@ struct Workload {
     std::unique_ptr<HostMemory> memory;  ///< of the data set: pinned if there is a GPU
     Dataset dataset;                     ///< empty if the images are random
     std::string text;                    ///< description
-    std::vector<std::uint8_t> pixels;    ///< random training images and queries
+    Bytes pixels;                        ///< random training images and queries
     Rows train, query;
     std::vector<std::uint8_t> no_labels;  ///< of random images: all 0
     std::span<const std::uint8_t> labels;

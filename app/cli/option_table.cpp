@@ -140,7 +140,8 @@ std::vector<Option> data_options(Options& o) {
     DataOptions& d = o.data;
     constexpr const char* all =
         "evaluate classify draw serve view bench graph condense audit tune compare info";
-    constexpr const char* searching = "evaluate classify draw serve view bench graph condense audit tune info";
+    constexpr const char* searching =
+        "evaluate classify draw serve view bench graph condense audit tune info";
     constexpr const char* with_test_set = "evaluate serve view bench audit compare info";
     constexpr const char* all_searching =
         "evaluate classify draw view bench graph condense audit tune compare";
@@ -345,12 +346,12 @@ std::vector<Option> output_options(Options& o) {
 
 bool Option::is_rare() const {
     static constexpr std::array rare = {
-        "--train-images", "--train-labels", "--test-images", "--test-labels", "--train",   "--test",
-        "--label-column", "--transform",    "--rerank",      "--candidates",  "--vote",    "--engine",
-        "--distance",     "--select",       "--metric",      "--p",           "--weights", "--tie",
-        "--spread",       "--memory",       "--limit-train", "--limit-test",  "--sketch",  "--batch",
-        "--threads",      "--pixels",       "--seed",        "--no-cache",    "--color",   "--progress",
-        "--json-version"};
+        "--train-images", "--train-labels", "--test-images", "--test-labels", "--train",      "--test",
+        "--label-column", "--extra",        "--transform",   "--rerank",      "--candidates", "--vote",
+        "--engine",       "--distance",     "--select",      "--metric",      "--p",          "--weights",
+        "--tie",          "--spread",       "--memory",      "--limit-train", "--limit-test", "--sketch",
+        "--batch",        "--threads",      "--review",      "--pixels",      "--seed",       "--no-cache",
+        "--color",        "--progress",     "--json-version"};
     const bool is_its_input = std::string_view(commands) == "neighbors";
     return !is_its_input && std::find(rare.begin(), rare.end(), shown()) != rare.end();
 }
@@ -376,15 +377,12 @@ std::string Option::key() const {
 }
 
 std::vector<OptionGroup> option_table(Options& options, std::string_view command) {
-    std::vector<OptionGroup> groups = {{"Pictures", picture_options(options)},
-                                       {"Digits", selection_options(options)},
-                                       {"Network", serve_options(options)},
-                                       {"What is measured", bench_options(options)},
-                                       {"Vectors", generate_options(options)},
-                                       {"Data", data_options(options)},
-                                       {"Search", search_options(options)},
-                                       {"Form (none: a window)", form_options(options)},
-                                       {"Output", output_options(options)}};
+    std::vector<OptionGroup> groups = {
+        {"Pictures", picture_options(options)}, {"Digits", selection_options(options)},
+        {"Network", serve_options(options)},    {"What is measured", bench_options(options)},
+        {"Vectors", generate_options(options)}, {"Data", data_options(options)},
+        {"Search", search_options(options)},    {"Form (none: a window)", form_options(options)},
+        {"Output", output_options(options)}};
     for (OptionGroup& group : groups)
         std::erase_if(group.options, [&](const Option& option) { return !option.belongs_to(command); });
     std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });

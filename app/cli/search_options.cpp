@@ -95,8 +95,7 @@ std::vector<Option> search_options(Options& o) {
     constexpr const char* all = "evaluate classify draw serve view bench graph neighbors condense audit tune";
     constexpr const char* searching = "evaluate classify draw serve view graph neighbors condense audit tune";
     constexpr const char* voting = "evaluate classify draw serve view condense audit";
-    constexpr const char* with_transform =
-        "evaluate classify draw serve view graph neighbors condense audit";
+    constexpr const char* with_transform = "evaluate classify draw serve view graph neighbors condense audit";
     constexpr const char* with_metric =
         "evaluate classify draw serve view bench graph neighbors condense audit";
     constexpr const char* instead = "instead of the method's; may be repeated";
@@ -261,8 +260,7 @@ bool names_data(const Options& options) {
     const auto& given = options.given;
     return std::any_of(given.begin(), given.end(), [](const std::string& option) {
         return option == "data" || option == "train" || option == "test" || option == "extra" ||
-               option.ends_with("-images") ||
-               option.ends_with("-labels");
+               option.ends_with("-images") || option.ends_with("-labels");
     });
 }
 

@@ -96,6 +96,7 @@ int learn(const Options& options, Clock::time_point) {
         picture.expected = expected_digit(picture.file);
     const Learned learned = learned_from(pictures);
     const std::size_t failures = report_failures(pictures);
+    if (learned.labels.empty() && failures > 0) return 1;
     if (learned.labels.empty())
         throw DataError(options.classify.images.front() +
                         ": no picture to learn from; expected pictures in folders 0 to 9, or with names such "

@@ -43,8 +43,7 @@ DataLocation named_by(const SavedReport& report) {
         location.test_labels_named = location.files.size() > 3 && !location.files[3].empty();
     }
     const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, none); };
-    if ((report.files.empty() && !report.synthetic) ||
-        !std::ranges::all_of(location.inputs(), is_there))
+    if ((report.files.empty() && !report.synthetic) || !std::ranges::all_of(location.inputs(), is_there))
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
     return location;

@@ -195,6 +195,7 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, co
     if (location.synthetic) {
         Dataset data = synthetic_digits({}, memory);
         append_extra(data, location, memory, first.train);
+        data.labels = occurring_labels(data);
         return data;
     }
     PendingSet train(location.files[0], location.files[1]), test(location.files[2], location.files[3]);

@@ -16,6 +16,14 @@ struct Command {
     std::string input = "data/train-labels-idx1-ubyte";  ///< one of the files that it reads
 };
 
+/// data/1/stroke.pgm, for `learn`: 28×28 pixels as MNIST has them.
+inline std::string stroke_pgm() {
+    std::string pixels(784, '\0');
+    for (std::size_t row = 5; row < 23; ++row)
+        pixels.replace(row * 28 + 12, 3, 3, '\xff');
+    return "P5\n28 28\n255\n" + pixels;
+}
+
 inline const std::vector<Command>& commands() {
     static const std::vector<Command> all = {
         {"evaluate", "evaluate -q -k 3 --data data --device cpu",
@@ -34,7 +42,7 @@ inline const std::vector<Command>& commands() {
          "data/t10k-images-idx3-ubyte --device cpu",
          "--npz out/r.npz --csv out/r.csv --json out/r.json", "data/t10k-images-idx3-ubyte"},
         {"condense", "condense -q -k 3 --data data --device cpu", "--out out/small"},
-        {"learn", "learn -q data/0.pgm data/1.pgm", "--out out/my", "data/0.pgm"},
+        {"learn", "learn -q data/1", "--out out/my", "data/1/stroke.pgm"},
         {"audit", "audit -q --method raw -k 3 --data data --device cpu",
          "--csv out/u.csv --json out/u.json --html out/u.html"},
         {"view", "view -q --from a --device cpu", "--html out/v.html", "a/report.json"},

@@ -32,6 +32,7 @@ struct Place : Work {
             if (name != "data") fs::rename(folder / name, folder / ("data/" + name));
         for (const int i : {0, 1})
             write(folder / ("data/" + std::to_string(i) + ".pgm"), raw(std::string(2 * 784, '\x77'), i));
+        write(folder / "data/1/stroke.pgm", stroke_pgm());
         for (const std::string words : {"-k 1 --report a", "-k 3 --report b"})
             output_of(in_data("evaluate -q " + words));
         before = folder.names();

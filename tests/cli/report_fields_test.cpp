@@ -110,6 +110,7 @@ TEST_CASE("docs/report.md describes every field of every JSON and every column o
         if (name != "data") fs::rename(work.folder / name, work.folder / ("data/" + name));
     for (const int i : {0, 1})
         write(work.folder / ("data/" + std::to_string(i) + ".pgm"), raw(std::string(2 * 784, '\x77'), i));
+    write(work.folder / "data/1/stroke.pgm", stroke_pgm());
     for (const std::string words : {"-k 1 --report a", "-k 3 --report b"})
         output_of(work.plain("evaluate -q --data data --device cpu " + words));
     const auto tables = documented();

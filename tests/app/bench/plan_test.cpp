@@ -1,10 +1,14 @@
 #include "app/bench/run.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "app/bench/workload.h"
+#include "app/console/interrupt.h"
 #include "classifier/engines.h"
 #include "data/core/errors.h"
 #include "tests/support/error_of.h"
@@ -223,6 +227,23 @@ TEST_CASE("random images are the same every time and fill the range") {
     CHECK(!std::equal(bytes.begin(), bytes.end(), c.train.pixels));
     CHECK(*std::max_element(bytes.begin(), bytes.end()) > 240);
     CHECK(*std::min_element(bytes.begin(), bytes.end()) < 15);
+}
+
+TEST_CASE("bench: random images look for a stop") {
+    const pid_t child = ::fork();  // what was asked to stop cannot go on
+    if (child == 0) {
+        watch_for_interrupts();
+        std::raise(SIGINT);
+        try {
+            const Workload work(50, 7, 12, 4, 3);
+        } catch (const Interrupted&) {
+            ::_exit(0);
+        }
+        ::_exit(1);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
 }
 
 }  // namespace knn

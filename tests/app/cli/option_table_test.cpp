@@ -224,11 +224,12 @@ TEST_CASE("errors name the mistake") {
     const std::pair<const char*, const char*> mistakes[] = {
         {"",
          "no command given; expected evaluate, classify, draw, view, bench, graph, neighbors, condense, "
+         "learn, "
          "audit, tune, compare, generate or info"},
         {"evalute", "evalute: unknown command; did you mean 'evaluate'?"},
         {"dance",
          "dance: unknown command; expected evaluate, classify, draw, view, bench, graph, neighbors, "
-         "condense, "
+         "condense, learn, "
          "audit, tune, compare, generate or info"},
         {"--verison", "--verison: unknown option; did you mean '--version'?"},
         {"evaluate --engin x", "--engin: unknown option; did you mean '--engine'?"},
@@ -253,6 +254,7 @@ TEST_CASE("errors name the mistake") {
         CHECK(mistake(std::string(words)) == message);
     CHECK(mistake_of({""}) ==
           "'': unknown command; expected evaluate, classify, draw, view, bench, graph, neighbors, condense, "
+          "learn, "
           "audit, tune, compare, generate or info");
     CHECK(mistake_of({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
     CHECK(mistake_of({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
