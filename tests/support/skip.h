@@ -24,10 +24,10 @@ inline constexpr const char* no_opencv = "this build has no OpenCV";
 inline constexpr const char* no_mnist = "MNIST was not found: set MNIST_KNN_DATA";
 
 /// The folders that some tests need, empty where they are not there.
-std::string mnist_folder();     ///< $MNIST_KNN_DATA
-std::string photos_folder();    ///< $MNIST_KNN_PHOTOS
-std::string seeds_folder();     ///< $MNIST_KNN_SEEDS: the texts of the five reports, named 000* to 004*
-std::string pictures_folder();  ///< $MNIST_KNN_PICTURES: labels.csv, nondigits.csv, pages.csv
+std::string mnist_folder();          ///< $MNIST_KNN_DATA
+std::string photos_folder();         ///< $MNIST_KNN_PHOTOS
+std::string seeds_folder();          ///< $MNIST_KNN_SEEDS: the texts of the five reports, named 000* to 004*
+std::string pictures_folder();       ///< $MNIST_KNN_PICTURES: labels.csv, nondigits.csv, pages.csv
 std::string more_pictures_folder();  ///< $MNIST_KNN_PICTURES2: the same of other people
 
 }  // namespace knn::test
