@@ -150,7 +150,7 @@ void direct(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n,
     }
 }
 
-/// Adds the sums of `n_axes` axes over a chunk of pixels of two rows; vectorized by the compiler.
+/// Adds the sums of `n_axes` axes over a chunk of pixels of two rows; vectorized by the compiler. sums_b: null for a row alone.
 template <int n_axes>
 void weigh_pair(const std::int16_t* weights, std::int64_t dim, const std::int16_t* a, const std::int16_t* b,
                 std::int64_t n, std::int32_t* sums_a, std::int32_t* sums_b) {
@@ -161,10 +161,10 @@ void weigh_pair(const std::int16_t* weights, std::int64_t dim, const std::int16_
             of_a[axis] += weights[axis * dim + p] * a[p];
             of_b[axis] += weights[axis * dim + p] * b[p];
         }
-    for (int axis = 0; axis < n_axes; ++axis) {
+    for (int axis = 0; axis < n_axes; ++axis)
         sums_a[axis] += of_a[axis];
+    for (int axis = 0; sums_b != nullptr && axis < n_axes; ++axis)
         sums_b[axis] += of_b[axis];
-    }
 }
 
 /// Two rows at a time, so that the weights are read half as often.
@@ -176,7 +176,6 @@ inline void weigh(const std::int16_t* weights, std::int64_t axes, const std::uin
         sums[i] = 0;
     for (std::int64_t i = 0; i < n; i += 2) {
         const std::int64_t other = i + 1 < n ? i + 1 : i;
-        std::int32_t unused[4];
         for (std::int64_t first = 0; first < dim; first += chunk) {
             const std::int64_t length = first + chunk < dim ? chunk : dim - first;
             for (std::int64_t p = 0; p < length; ++p) {
@@ -185,13 +184,13 @@ inline void weigh(const std::int16_t* weights, std::int64_t axes, const std::uin
             }
             for (std::int64_t axis = 0; axis < axes; axis += 4) {
                 const std::int16_t* some = weights + axis * dim + first;
-                std::int32_t* const to = other > i ? sums + other * axes + axis : unused;
+                std::int32_t* const to = other > i ? sums + other * axes + axis : nullptr;
                 if (axis + 4 <= axes)
                     weigh_pair<4>(some, dim, wide[0], wide[1], length, sums + i * axes + axis, to);
                 else
                     for (std::int64_t one = 0; axis + one < axes; ++one)
                         weigh_pair<1>(some + one * dim, dim, wide[0], wide[1], length,
-                                      sums + i * axes + axis + one, to + (other > i ? one : 0));
+                                      sums + i * axes + axis + one, to != nullptr ? to + one : nullptr);
             }
         }
     }
