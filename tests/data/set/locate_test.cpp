@@ -184,7 +184,7 @@ TEST_CASE_FIXTURE(Nowhere, "locate: single files replace the folder's, and four 
     fs::remove("d/train-labels-idx1-ubyte");
     CHECK(locate_error(options).find("d: lacks train-labels-idx1-ubyte;") == 0);
     surroundings.set("MNIST_KNN_DATA", "none");
-    const DataLocation four = knn::locate({"", "a", "b", "c", "d", ""});
+    const DataLocation four = knn::locate({"", "a", "b", "c", "d", "", "", "", ""});
     CHECK(four.files == std::vector<fs::path>{"a", "b", "c", "d"});
     CHECK(four.source == "a, b, c, d");
     CHECK(four.looked_in.empty());
@@ -193,7 +193,7 @@ TEST_CASE_FIXTURE(Nowhere, "locate: single files replace the folder's, and four 
 
 TEST_CASE_FIXTURE(
     Nowhere, "locate: some single files take the rest from the usual places, or name the missing options") {
-    const DataOptions options = {"", "a", "b", "", "", ""};
+    const DataOptions options = {"", "a", "b", "", "", "", "", "", ""};
     CHECK(locate_error(options).find("§test-images, §test-labels: not given, and no data set was found in "
                                      "data/mnist, ") == 0);
     CHECK(locate_error(options).find("; expected all four files, or §data") != std::string::npos);
