@@ -191,7 +191,7 @@ std::vector<Option> search_options(Options& o) {
          "is "
          "faster), off, or the number of columns, 64 or 128, of a GPU 128; changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
-        {"evaluate classify draw view bench graph neighbors condense audit tune generate", "--threads",
+        {"evaluate classify draw serve view bench graph neighbors condense audit tune generate", "--threads",
          number(w.threads, 1, max_threads), "CPU threads (default: all)"},
     };
 }
