@@ -22,7 +22,7 @@ DType = np.dtype[Any]
 
 #: Element types of the library, by NumPy's type in this machine's byte order.
 TYPES: dict[DType, int] = {np.dtype(name): i for i, name in enumerate(("uint8", "int8", "float32", "float64"))}
-MAX_K = 1024
+MAX_K = 16_384
 
 
 class _Struct(ctypes.Structure):

@@ -234,9 +234,10 @@ class Errors(unittest.TestCase):
             NearestNeighbors(device="gpu").fit(random_bytes(10, 3))
 
     def test_k_beyond_the_library(self):
-        X = random_bytes(1100, 2)
-        with self.assertRaisesRegex(ValueError, "1024"):
-            NearestNeighbors(1025).fit(X).kneighbors(X[:1])
+        model = NearestNeighbors(16_384, device="cpu").fit(random_bytes(16_385, 1))
+        self.assertEqual(model.kneighbors([[3]], return_distance=False).shape, (1, 16_384))
+        with self.assertRaisesRegex(ValueError, "16384"):
+            model.kneighbors([[3]], 16_385)
 
 
 class Processes(unittest.TestCase):
