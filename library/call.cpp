@@ -118,7 +118,7 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
                 ((image_rows == 0 && image_cols == 0) || std::int64_t{image_rows} * image_cols == dim),
             what + "has images of " + std::to_string(image_rows) + "x" + std::to_string(image_cols) +
                 "; expected dim pixels, or 0x0");
-    require((borrowed == 0 || (borrowed == 1 && step == dim)) && reserved == 0,
+    require((borrowed == 0 || (borrowed == 1 && step == row_bytes)) && reserved == 0,
             what + "has borrowed " + std::to_string(borrowed) +
                 "; expected 0, or 1 of vectors without gaps, and reserved 0");
     const auto* const bytes = static_cast<const std::uint8_t*>(data);
