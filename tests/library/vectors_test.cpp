@@ -175,6 +175,7 @@ TEST_CASE("library: vectors are refused in the caller's words") {
     OK(knn_search(index.get(), &vectors, nullptr, &found.out));
 
     knn_vectors other = KNN_VECTORS(numbers.data(), 2, 4);
+    found.out.count = 2;
     for (const int type : {KNN_UINT8, KNN_INT8, KNN_FLOAT32}) {
         other.type = type;
         REFUSED(KNN_INVALID, "type", knn_search(index.get(), &other, nullptr, &found.out));
