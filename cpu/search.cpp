@@ -339,12 +339,12 @@ UnsupportedReason configure(const Problem& problem, Plan& plan) {
 }
 
 std::unique_ptr<DeviceIndex> open(const Training& training, const Measure& measure, const Plan& plan,
-                                  Timeline& timeline) {
+                                  Timeline&) {
     const Rows& rows = training.features.count > 0 ? training.features : training.rows;
     if (training.transform != nullptr && training.features.count == 0)
         throw std::invalid_argument("images to transform, not features");
     if (plan.distance == serial_distance) return open_serial(rows);
-    if (!rows.are_bytes()) return open_vectors(rows, measure, plan, open_bytes, timeline);
+    if (!rows.are_bytes()) return open_vectors(rows, measure, plan, open_bytes);
     return open_bytes(rows, measure, plan);
 }
 
