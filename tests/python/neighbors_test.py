@@ -155,7 +155,7 @@ class Floats(unittest.TestCase):
             expected, order = support.brute_force(X, Q, 5)
             distances, indices = NearestNeighbors(5).fit(X).kneighbors(Q)
             np.testing.assert_array_equal(indices, order)
-            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-6)
+            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-14)
 
     def test_queries_of_a_wider_type_than_the_training_set(self):
         X = random_bytes(50, 3)
@@ -164,7 +164,7 @@ class Floats(unittest.TestCase):
         model = NearestNeighbors(4).fit(X)
         for queries in (Q, Q.astype(np.float32)):
             distances, indices = model.kneighbors(queries)
-            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-5)
+            np.testing.assert_allclose(distances, np.sqrt(support.brute_force(X.astype(float), queries, 4)[0]), rtol=1e-14)
         np.testing.assert_array_equal(model.kneighbors(Q)[1], order)
         np.testing.assert_array_equal(model.kneighbors(X[:5], 1)[0], 0)  # and bytes again
 
