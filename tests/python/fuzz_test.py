@@ -1,5 +1,5 @@
 """Misuse of handles by hypothesis: whatever is called in whatever order with whatever arrays, the process lives, and what is
-raised is an error of sense. MNIST_KNN_FUZZ_SECONDS: for so long instead of 60 sequences."""
+raised is an error of sense. MNIST_KNN_FUZZ_SECONDS: for so long instead of 30 sequences."""
 
 import gc
 import os
@@ -145,7 +145,7 @@ class Fuzz(unittest.TestCase):
         start = time.monotonic()
         while True:
             checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-            run_state_machine_as_test(Misuse, settings=settings(max_examples=60, stateful_step_count=20, deadline=None,
+            run_state_machine_as_test(Misuse, settings=settings(max_examples=30, stateful_step_count=20, deadline=None,
                                                                 suppress_health_check=checks, database=None))  # fmt: skip
             if time.monotonic() - start >= SECONDS:
                 break
