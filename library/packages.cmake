@@ -29,7 +29,7 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
   "python3 (>= 3.9), python3-numpy, libmnistknn${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-sklearn, python3-scipy")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-sklearn, python3-scipy, mnist-knn")
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "The Python package, with scikit-learn's interface.")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/mnist_knn DESTINATION lib/python3/dist-packages COMPONENT python
   FILES_MATCHING PATTERN "*.py" PATTERN "py.typed")

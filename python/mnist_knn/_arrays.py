@@ -40,7 +40,7 @@ def element_type(array: Array) -> DType:
     if dtype in TYPES:
         return dtype
     if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported\n{array}\n")
+        raise ValueError("Complex data not supported; expected real numbers")
     if dtype.kind == "b":
         return BYTE
     return np.dtype("float32" if dtype.kind in "iuf" and dtype.itemsize <= 2 else "float64")
@@ -70,9 +70,9 @@ def vectors(data: Any, estimator: str, name: str = "X") -> Array:
     if array.ndim != 2:
         if array.ndim > 2:
             raise ValueError(f"Found array with dim {array.ndim}. {estimator} expected <= 2.")
-        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead:\narray={array}.\nReshape your data either "
-                         "using array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it "
-                         "contains a single sample.")  # fmt: skip
+        raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using "
+                         f"{name}.reshape(-1, 1) if it has a single feature or {name}.reshape(1, -1) if it is a single "
+                         "sample.")  # fmt: skip
     for size, what in zip(array.shape, ("sample", "feature")):
         if size == 0:
             raise ValueError(f"Found array with 0 {what}(s) (shape={array.shape}) while a minimum of 1 is required by "
@@ -91,7 +91,7 @@ def require_finite(array: Array, name: str, estimator: str) -> None:
             return
     at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
     what = "NaN" if np.isnan(array).any() else f"infinity or a value too large for {array.dtype!r}"
-    raise ValueError(f"Input {name} contains {what}.\n{estimator} expects finite values; the first other one is at {at}.")
+    raise ValueError(f"Input {name} contains {what}; {estimator} expects finite values; the first other one is at {at}.")
 
 
 def class_labels(y: Any, count: int, estimator: str) -> tuple[Array, Array]:
@@ -108,7 +108,7 @@ def class_labels(y: Any, count: int, estimator: str) -> tuple[Array, Array]:
     if len(array) != count:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count}, {len(array)}]")
     if array.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported\n{array}\n")
+        raise ValueError("Complex data not supported; expected real numbers")
     require_finite(array, "y", estimator)
     if array.dtype.kind == "f" and (array != np.floor(array)).any():
         raise ValueError("Unknown label type: continuous; expected classes, not numbers with fractions")

@@ -236,6 +236,18 @@ def _wait(done: threading.Event) -> None:
             pass
 
 
+#: Of this process: another object in each forked child.
+_process = object()
+
+
+def _after_fork() -> None:
+    global _process
+    _process = object()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 class ForkError(RuntimeError):
     """A handle of the parent process is used in a forked child, where the library's threads and locks are not."""
 
@@ -247,13 +259,13 @@ class Handle:
         handle = _pointer()
         make(ctypes.byref(handle))
         self._as_parameter_ = handle  # what ctypes passes
-        self._process = os.getpid()
+        self._process = _process
         weakref.finalize(self, _free, release, handle, self._process).atexit = False
 
     @property
     def is_ours(self) -> bool:
         """Whether this process made it, and did not inherit it by fork."""
-        return self._process == os.getpid()
+        return self._process is _process
 
     def check(self) -> None:
         """Raises ForkError unless this process made it."""
@@ -264,8 +276,8 @@ class Handle:
         raise TypeError(f"{type(self).__name__}: has no form that can be pickled; expected an estimator")
 
 
-def _free(release: str, handle: ctypes.c_void_p, process: int) -> None:
-    if process == os.getpid():
+def _free(release: str, handle: ctypes.c_void_p, process: object) -> None:
+    if process is _process:
         getattr(library(), release)(handle)
 
 
@@ -349,6 +361,18 @@ def _labels_of(labels: Array | None, count: int) -> Array | None:
     return np.ascontiguousarray(labels)
 
 
+class _Single:
+    """What a search of one query needs, ready to be used again. A search leaves the processor's caches to the rows: after it,
+    making arrays and structs anew takes longer than all else in Python."""
+
+    def __init__(self, index: Index, k: int, dtype: DType) -> None:
+        self.k, self.function = k, library().knn_search
+        self.query = np.empty((1, index.training.dim), dtype)
+        self.indices, self.distances = np.empty((1, k), np.uint32), np.empty((1, k), np.float64)
+        arrays = NeighborArrays(count=1, k=k, indices=_address(self.indices), distances=_address(self.distances))
+        self.arguments = index._as_parameter_, ctypes.byref(vectors_of(self.query)), None, ctypes.byref(arrays)
+
+
 class Index(Handle):
     """A training set opened by a method; settings are those of knn_settings (method, metric, p, weights, tie, device,
     engine, memory, k, threads). Several threads may search it at a time.
@@ -367,6 +391,7 @@ class Index(Handle):
         self.training = training
         self.device = self.info.device.decode()
         self._reads_pixels = given.method in (None, b"raw")
+        self._singles: list[_Single] = []
 
     @property
     def info(self) -> IndexInfo:
@@ -374,23 +399,36 @@ class Index(Handle):
         call("knn_index_get_info", self, ctypes.byref(info))
         return info
 
-    def _stop(self, options: Options, count: int) -> Options | None:
-        """The options, if the search of so many queries may take long."""
-        work = count * self.training.dim * len(self.training)
-        return options if work >= LONG_CALL or not self._reads_pixels else None
+    def _is_short(self, count: int) -> bool:
+        """Whether a search of so many queries takes too little time to be stopped."""
+        return self._reads_pixels and count * self.training.dim * len(self.training) < LONG_CALL
 
     def search(self, queries: Array | None, k: int, distances: bool = True) -> tuple[Any, Any]:
-        """The k nearest of each query: indices (uint32), and distances (float64; of l2 squared) or None, both count × k.
+        """The k nearest of each query: indices (int64), and distances (float64; of l2 squared) or None, both count × k.
         `queries` None: of each row of the set, which is left out."""
         count = len(self.training) if queries is None else len(queries)
         if not 0 < k <= MAX_K:
             raise ValueError(f"k {k}: is out of range; expected 1 to {MAX_K}")
+        if queries is not None and queries.shape == (1, self.training.dim) and self._is_short(1):
+            return self._search_one(queries, k, distances)
         indices = np.empty((count, k), np.uint32)
         lengths = np.empty((count, k), np.float64) if distances else None
         arrays = NeighborArrays(count=count, indices=indices.ctypes.data, distances=_address(lengths), k=k)
         arrays.held = indices, lengths
         self._run("search", queries, count, Options(), arrays)
-        return indices, lengths
+        return indices.astype(np.intp), lengths
+
+    def _search_one(self, query: Array, k: int, distances: bool) -> tuple[Any, Any]:
+        one = self._singles.pop() if self._singles else None
+        if one is None or one.k != k or one.query.dtype != query.dtype:
+            one = _Single(self, k, query.dtype)
+        self.check()
+        one.query[...] = query
+        if status := one.function(*one.arguments):
+            _raise(status)
+        found = one.indices.astype(np.intp), one.distances.copy() if distances else None
+        self._singles.append(one)
+        return found
 
     def classify(self, queries: Array | None, wanted: tuple[str, ...] = ("labels",),
                  reject: float = 0) -> dict[str, Array]:  # fmt: skip
@@ -404,7 +442,7 @@ class Index(Handle):
         return answers
 
     def _run(self, what: str, queries: Array | None, count: int, options: Options, out: Any) -> None:
-        stop = self._stop(options, count)
+        stop = None if self._is_short(count) else options
         if queries is None:
             call(f"knn_{what}_rows", self, None, count, ctypes.byref(options), ctypes.byref(out), stop=stop)
         else:

@@ -71,6 +71,7 @@ class _Fitted(BaseEstimator):
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
         self._indexes: dict[DType, Index] = {}
+        self._lone = (1, array.shape[1]) if names is None else None  # the shape of one query without names
         self._type = array.dtype
         narrowed = _arrays.narrowed(array) if self._type != BYTE and metric in _INTEGRAL else None
         if narrowed is not None:
@@ -98,6 +99,8 @@ class _Fitted(BaseEstimator):
                                  "arguments before using this estimator.")  # fmt: skip
         if X is None:
             return self._index(self._type), None
+        if type(X) is np.ndarray and X.dtype == BYTE == self._type and X.shape == self._lone and X.flags.c_contiguous:
+            return self._index(BYTE), X  # nothing to check, nor to convert
         array = _arrays.vectors(X, type(self).__name__)
         _arrays.check_columns(self, X, array.shape[1])
         if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
@@ -121,7 +124,7 @@ class _Fitted(BaseEstimator):
         indices, lengths = index.search(array, int(k), distances)
         if lengths is not None and self._metric == "l2" and self.metric != "sqeuclidean":
             np.sqrt(lengths, out=lengths)
-        return indices.astype(np.intp), lengths
+        return indices, lengths
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """The nearest training rows of each query, by (distance, index).

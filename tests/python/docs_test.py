@@ -1,4 +1,4 @@
-"""docs/python.md, the docstrings and README's example, line by line; the examples; type hints by mypy --strict."""
+"""docs/python.md and the docstrings, line by line; the examples; type hints by mypy --strict."""
 
 import doctest
 import importlib
@@ -48,15 +48,6 @@ class Docs(unittest.TestCase):
                 os.chdir(before)
         self.assertEqual(result.failed, 0)
         self.assertGreater(result.attempted, 30)
-
-    def test_readme(self):
-        support.mnist()
-        code = next(code for code in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S) if "mnist_knn" in code)
-        self.assertLessEqual(len(code.strip().split("\n")), 10)
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        printed = done.stdout.split("\n")
-        self.assertIn(f"  # {printed[0]}\n", code)
 
     def test_examples(self):
         support.require("sklearn", "matplotlib", "pandas")

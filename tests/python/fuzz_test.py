@@ -1,11 +1,12 @@
 """Misuse of handles by hypothesis: whatever is called in whatever order with whatever arrays, the process lives, and what is
-raised is an error of sense. MNIST_KNN_FUZZ_SECONDS: for so long instead of 60 sequences."""
+raised is an error of sense. MNIST_KNN_FUZZ_SECONDS: for so long instead of 30 sequences."""
 
 import gc
 import os
 import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import support
 
@@ -23,7 +24,7 @@ kinds = st.sampled_from(["u1", "u1", "u1", "i1", "f4", "f8", ">f8", "i8", "b1", 
 sizes = st.integers(0, 6) | st.sampled_from([20, 64, 784])
 words = st.none() | st.sampled_from(["raw", "l2", "l1", "lp", "cosine", "pearson", "uniform", "distance", "nearest", "smallest",
                                      "cpu", "gpu", "gpu:0", "auto", "classic", "", "x" * 3000, "raw\0", "\udcff"])  # fmt: skip
-numbers = st.integers(-3, 12) | st.sampled_from([1024, 1025, 2**31, 2**40, -(2**63), 2**70])
+numbers = st.integers(-3, 12) | st.sampled_from([1024, 16_385, 2**31, 2**40, -(2**63), 2**70])
 
 
 @st.composite
@@ -31,6 +32,8 @@ def arrays(draw):
     shape = draw(st.lists(sizes, min_size=0, max_size=3))
     if draw(st.booleans()):
         shape = [draw(st.integers(0, 9)), draw(st.sampled_from([3, 3, 3, 784]))]
+    if np.prod(shape) > 100_000:
+        shape = shape[:1]
     array = np.random.default_rng(draw(st.integers(0, 9))).integers(0, 9, shape)
     array = array.astype(draw(kinds))
     for change in draw(st.lists(st.sampled_from(["T", "back", "gaps", "F", "still", "nan"]), max_size=2)):
@@ -59,7 +62,7 @@ class Misuse(RuleBasedStateMachine):
         try:
             return act()
         except EXPECTED as error:
-            assert "\n" not in str(error).strip() or "sample" in str(error) or "array" in str(error) or "Input" in str(error)
+            assert "\n" not in str(error), error
             return None
 
     def some(self, handles, i):
@@ -109,10 +112,10 @@ class Misuse(RuleBasedStateMachine):
         if index := self.some(self.indexes, i):
             with tempfile.NamedTemporaryFile() as file:
                 if self.attempt(lambda: index.save(file.name)) is None and damage:
-                    content = bytearray(open(file.name, "rb").read())
+                    content = bytearray(Path(file.name).read_bytes())
                     if damage < len(content):
                         content[damage] ^= 1
-                    open(file.name, "wb").write(content)
+                    Path(file.name).write_bytes(content)
                 self.attempt(lambda: Index(index.training, file.name))
 
     @rule(which=st.sampled_from(["sets", "indexes", "models"]))
@@ -142,7 +145,7 @@ class Fuzz(unittest.TestCase):
         start = time.monotonic()
         while True:
             checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-            run_state_machine_as_test(Misuse, settings=settings(max_examples=60, stateful_step_count=20, deadline=None,
+            run_state_machine_as_test(Misuse, settings=settings(max_examples=30, stateful_step_count=20, deadline=None,
                                                                 suppress_health_check=checks, database=None))  # fmt: skip
             if time.monotonic() - start >= SECONDS:
                 break

@@ -59,6 +59,16 @@ class Searches(unittest.TestCase):
         model = NearestNeighbors(1).fit([[0], [1], [5]])
         self.assertEqual(model.kneighbors([[4]], 3, return_distance=False).tolist(), [[2, 1, 0]])
 
+    def test_single_queries_have_arrays_of_their_own(self):
+        X = random_bytes(50, 6)
+        for rows in (X, X / np.float32(2)):
+            model = NearestNeighbors(3).fit(rows)
+            found = [model.kneighbors(rows[i : i + 1], k) for i in range(50) for k in (3, 3, 7)]
+            for i, (distances, indices) in enumerate(found):
+                expected, order = support.brute_force(rows, rows[i // 3][None], 7 if i % 3 == 2 else 3)
+                np.testing.assert_array_equal(indices, order)
+                np.testing.assert_array_equal(distances, np.sqrt(expected))
+
     def test_a_graph_has_the_neighbors(self):
         support.require("scipy")
         X = random_bytes(30, 5)
@@ -145,7 +155,7 @@ class Floats(unittest.TestCase):
             expected, order = support.brute_force(X, Q, 5)
             distances, indices = NearestNeighbors(5).fit(X).kneighbors(Q)
             np.testing.assert_array_equal(indices, order)
-            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-6)
+            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-14)
 
     def test_queries_of_a_wider_type_than_the_training_set(self):
         X = random_bytes(50, 3)
@@ -154,7 +164,7 @@ class Floats(unittest.TestCase):
         model = NearestNeighbors(4).fit(X)
         for queries in (Q, Q.astype(np.float32)):
             distances, indices = model.kneighbors(queries)
-            np.testing.assert_allclose(distances, np.sqrt(expected), rtol=1e-5)
+            np.testing.assert_allclose(distances, np.sqrt(support.brute_force(X.astype(float), queries, 4)[0]), rtol=1e-14)
         np.testing.assert_array_equal(model.kneighbors(Q)[1], order)
         np.testing.assert_array_equal(model.kneighbors(X[:5], 1)[0], 0)  # and bytes again
 
@@ -288,10 +298,12 @@ class Processes(unittest.TestCase):
         self.assertGreater(counted[0], seconds * 20)
 
     def test_several_threads_search(self):
-        found = [None] * 8
+        found, alone = [None] * 8, [None] * 8
 
         def search(i):
-            found[i] = self.model.kneighbors(self.X[i * 100 : i * 100 + 100], 1)[1].ravel()
+            rows = self.X[i * 100 : i * 100 + 100]
+            found[i] = self.model.kneighbors(rows, 1)[1].ravel()
+            alone[i] = [self.model.kneighbors(row[None], 1)[1].item() for row in rows[:20]]
 
         threads = [threading.Thread(target=search, args=(i,)) for i in range(8)]
         for thread in threads:
@@ -299,6 +311,7 @@ class Processes(unittest.TestCase):
         for thread in threads:
             thread.join()
         np.testing.assert_array_equal(np.concatenate(found), np.arange(800))
+        np.testing.assert_array_equal(alone, np.arange(800).reshape(8, 100)[:, :20])
 
     def test_a_forked_child_makes_the_index_again(self):
         self.assertTrue(in_child(lambda: self.model.kneighbors(self.X[:3])[1].tolist() == self.expected))

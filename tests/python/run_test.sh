@@ -6,6 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../tools/support.sh"
 file=$1
 export MNIST_KNN_LIBRARY=$2 MNIST_KNN_PROGRAM=$3
 export XDG_CACHE_HOME=$work/cache PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$repository/python:$repository/tests/python
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1  # of others, which spin while they wait: t-SNE took 48 s for 3
 find_python() {
     for python in ${PYTHON:+"$PYTHON"} python3 /usr/bin/python3; do
         if "$python" -c 'import numpy' 2>/dev/null; then return; fi

@@ -64,29 +64,30 @@ class AsBruteForce(unittest.TestCase):
                         brute = theirs.KNeighborsClassifier(k, weights=weights, algorithm="brute").fit(X.astype(float), y)
                         ours_d, ours_i = ours.kneighbors(Q)
                         d, i = brute.kneighbors(Q.astype(float))
-                        np.testing.assert_allclose(ours_d, d, rtol=1e-5, atol=1e-3 if kind == np.float32 else 1e-5)
-                        apart = (np.diff(d, axis=1) > 1e-3).all(axis=1) if k > 1 else np.ones(len(Q), bool)
+                        np.testing.assert_allclose(ours_d, d, rtol=1e-8)
+                        apart = (np.diff(d, axis=1) > 1e-6).all(axis=1) if k > 1 else np.ones(len(Q), bool)
                         far = brute.kneighbors(Q.astype(float), min(k + 1, n))[0]
-                        apart &= far[:, -1] - d[:, -1] > 1e-3
+                        apart &= far[:, -1] - d[:, -1] > 1e-6
                         self.assertGreater(apart.sum(), 0)
                         np.testing.assert_array_equal(ours_i[apart], i[apart])
                         np.testing.assert_allclose(ours.predict_proba(Q)[apart], brute.predict_proba(Q.astype(float))[apart],
-                                                   rtol=1e-4)  # fmt: skip
+                                                   rtol=1e-8)  # fmt: skip
                         np.testing.assert_array_equal(ours.predict(Q)[apart], brute.predict(Q.astype(float))[apart])
 
     def test_tied_data_have_the_same_distances(self):
         X, Q = RANDOM.integers(0, 2, (200, 5), np.uint8), RANDOM.integers(0, 2, (40, 5), np.uint8)
         for ours, name in (({"p": 2}, "euclidean"), ({"p": 1}, "manhattan"), ({"metric": "manhattan"}, "manhattan")):
             d = theirs.NearestNeighbors(n_neighbors=9, algorithm="brute", metric=name).fit(X.astype(float)).kneighbors(Q)[0]
-            np.testing.assert_allclose(NearestNeighbors(9, **ours).fit(X).kneighbors(Q)[0], d, atol=1e-6)
+            np.testing.assert_allclose(NearestNeighbors(9, **ours).fit(X).kneighbors(Q)[0], d, rtol=1e-8)
 
     def test_metrics(self):
         X, Q = RANDOM.integers(0, 256, (300, 20), np.uint8), RANDOM.integers(0, 256, (30, 20), np.uint8)
         for ours, name, more in (({"metric": "cosine"}, "cosine", {}), ({"metric": "correlation"}, "correlation", {}),
                                  ({"p": 3}, "minkowski", {"p": 3})):  # fmt: skip
             brute = theirs.NearestNeighbors(n_neighbors=5, algorithm="brute", metric=name, **more).fit(X.astype(float))
-            distances = NearestNeighbors(5, **ours).fit(X).kneighbors(Q)[0]
-            np.testing.assert_allclose(distances, brute.kneighbors(Q.astype(float))[0], rtol=1e-5, atol=1e-6)
+            for kind, near in ((np.uint8, {"atol": 2**-24, "rtol": 2**-24}), (np.float64, {"rtol": 1e-10})):
+                distances = NearestNeighbors(5, **ours).fit(X.astype(kind)).kneighbors(Q.astype(kind))[0]
+                np.testing.assert_allclose(distances, brute.kneighbors(Q.astype(float))[0], **near)
 
 
 class Tools(unittest.TestCase):
