@@ -185,7 +185,7 @@ std::string number_text(const Measure& measure, double distance) {
 class NeighborsWriter {
   public:
     NeighborsWriter(const NeighborsOptions& options, Found& found)
-        : options_(options), found_(found), measure_(found.measure()) {
+        : found_(found), measure_(found.measure()) {
         const std::int64_t n = found.vectors.n_query();
         const std::array<std::int64_t, 2> shape = {n, found.k()};
         if (!options.npy.empty()) {
@@ -292,7 +292,6 @@ class NeighborsWriter {
     }
 
     OutputFiles files_;
-    const NeighborsOptions& options_;
     Found& found_;
     Measure measure_;
     std::int64_t next_ = 0;  ///< query
