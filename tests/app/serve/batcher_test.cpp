@@ -126,7 +126,7 @@ TEST_CASE("batches: a failure reaches all of its batch, and no other") {
     CHECK(failed == std::vector<bool>{true, false});
 }
 
-TEST_CASE("batches: more than can wait is refused; a single request of any size is not") {
+TEST_CASE("batches: more than can wait is refused, a single request of any size is not") {
     std::promise<void> go;
     std::shared_future<void> gate = go.get_future().share();
     Batcher batcher;

@@ -28,7 +28,7 @@ TEST_CASE("drawn forms: every digit and no digit, the same bytes each time, a fo
     CHECK_THROWS_AS(form_of_row(rows.count), std::out_of_range);
 }
 
-TEST_CASE("drawn forms: strokes are points of two digits, corners and lifts; what is no digit has a name") {
+TEST_CASE("drawn forms: strokes are points of two digits, corners and lifts, what is no digit has a name") {
     for (const DrawnForm& form : drawn_forms()) {
         CAPTURE(form.strokes);
         const std::string text = form.strokes;
