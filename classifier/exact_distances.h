@@ -27,4 +27,17 @@ bool is_before(const Measure& measure, const Rows& query, const RowOf& row_of, c
     return of_a != of_b ? of_a < of_b : a.index < b.index;
 }
 
+/// The order of the neighbors of a set's own rows.
+struct NeighborOrder {
+    Measure measure = {};
+    Rows rows = {};  ///< as they are compared; only of a real measure
+
+    /// Whether neighbor a of this row comes before b.
+    bool operator()(std::int64_t row, const Neighbor& a, const Neighbor& b) const {
+        if (!measure.real) return a < b;
+        const auto row_of = [&](std::uint32_t index) { return rows.row(index); };
+        return is_before(measure, rows.slice(row, 1), row_of, a, b);
+    }
+};
+
 }  // namespace knn

@@ -22,9 +22,8 @@ Method search_of(const Method& method, std::int64_t rows) {
 }  // namespace
 
 bool ExtraRows::suit(const Method& method) {
-    const auto is_fitted_to_set = [](const TransformStep& step) { return step.kind == TransformKind::pca; };
     return method.rerank.has_descriptors() && method.vote.votes == VoteKind::class_mean &&
-           std::ranges::none_of(method.transform.steps, is_fitted_to_set);
+           !method.transform.is_fitted();
 }
 
 bool ExtraRows::are_fitted(const TrainingSet& rows, const Method& method) {

@@ -13,8 +13,9 @@ namespace knn {
 namespace {
 
 /// Whether the edge from `point` to `neighbor` has a reverse; `last` is the last neighbor of the other end.
-bool is_mutual(std::int64_t point, const Neighbor& neighbor, const Neighbor& last) {
-    return Neighbor{neighbor.distance, static_cast<std::uint32_t>(point)} <= last;
+bool is_mutual(const NeighborOrder& is_before, std::int64_t point, const Neighbor& neighbor,
+               const Neighbor& last) {
+    return !is_before(neighbor.index, last, {neighbor.distance, static_cast<std::uint32_t>(point)});
 }
 
 }  // namespace
@@ -44,24 +45,27 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
     return search;
 }
 
-GraphRows undirected(const Neighbors& directed, GraphForm form) {
+GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before) {
     GraphRows rows(at(directed.n_query));
     for (std::int64_t i = 0; i < directed.n_query; ++i)
         for (const Neighbor& j : directed.row(i)) {
-            const bool both = is_mutual(i, j, directed.row(j.index).back());
+            const bool both = is_mutual(is_before, i, j, directed.row(j.index).back());
             if (both || form == GraphForm::symmetric) rows[at(i)].push_back(j);
             if (!both && form == GraphForm::symmetric)
                 rows[j.index].push_back({j.distance, static_cast<std::uint32_t>(i)});
         }
-    for (std::vector<Neighbor>& row : rows)
-        std::sort(row.begin(), row.end());
+    for (std::int64_t i = 0; i < directed.n_query; ++i)
+        std::sort(rows[at(i)].begin(), rows[at(i)].end(),
+                  [&](const Neighbor& a, const Neighbor& b) { return is_before(i, a, b); });
     return rows;
 }
 
-void MutualCounter::row(std::int64_t point, std::span<const Neighbor> neighbors) {
+void MutualCounter::row(std::int64_t point, std::span<const Neighbor> neighbors,
+                        const NeighborOrder& is_before) {
     last_[at(point)] = neighbors.back();
     for (const Neighbor& neighbor : neighbors)
-        pairs_ += neighbor.index < point && is_mutual(point, neighbor, last_[neighbor.index]) ? 1 : 0;
+        pairs_ +=
+            neighbor.index < point && is_mutual(is_before, point, neighbor, last_[neighbor.index]) ? 1 : 0;
 }
 
 GraphCounter::GraphCounter(std::int64_t n, GraphForm form, std::span<const std::uint8_t> labels)

@@ -2,7 +2,7 @@
 /// The exact k-nearest-neighbor graph of a set of points with itself, and what can be counted of it.
 ///
 /// Row i has the k nearest of point i among all others, ordered by (distance, index): an edge from i to each.
-/// Equal points are told apart by index. Every metric is symmetric bit for bit (data/core/metric.h), so the edge
+/// Equal points are told apart by index. Every metric is symmetric bit for bit (data/core/metric.h, exact_distance.h), so the edge
 /// from j to i exists exactly if the pair (distance of i and j, i) is not behind the last neighbor of j. The last
 /// neighbor of each point is therefore all that is needed to find mutual edges.
 
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "classifier/exact_distances.h"
 #include "classifier/index.h"
 #include "data/core/names.h"
 
@@ -43,13 +44,13 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
 using GraphRows = std::vector<std::vector<Neighbor>>;
 
 /// The form `mutual` or `symmetric` of a graph. Needs memory for all edges of both.
-GraphRows undirected(const Neighbors& directed, GraphForm form);
+GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before = {});
 
 /// Finds the mutual edges of rows that come in order, with 8 bytes for each point.
 class MutualCounter {
   public:
     explicit MutualCounter(std::int64_t n) : last_(static_cast<std::size_t>(n)) {}
-    void row(std::int64_t point, std::span<const Neighbor> neighbors);
+    void row(std::int64_t point, std::span<const Neighbor> neighbors, const NeighborOrder& is_before = {});
     /// Pairs that are neighbors of each other.
     std::int64_t pairs() const { return pairs_; }
 

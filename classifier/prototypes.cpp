@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "classifier/exact_distances.h"
 #include "data/core/format.h"
 #include "data/core/problem.h"
 #include "data/core/round_up.h"
@@ -134,6 +135,7 @@ class Condenser {
         : set_(set),
           token_(token),
           all_(all_indices(set.size())),
+          order_{set.method().measure, set.features()},
           depth_(at(set.depth(set.size()))),
           whole_(set.size()),
           lists_(set.size()),
@@ -190,8 +192,9 @@ class Condenser {
     }
     void insert(std::uint32_t image, const Neighbor& neighbor) {
         List& list = lists_.nearest[image];
-        if (list.size() >= depth_ && list.back() < neighbor) return;
-        list.insert(std::lower_bound(list.begin(), list.end(), neighbor), neighbor);
+        const auto is_before = [&](const Neighbor& a, const Neighbor& b) { return order_(image, a, b); };
+        if (list.size() >= depth_ && is_before(list.back(), neighbor)) return;
+        list.insert(std::lower_bound(list.begin(), list.end(), neighbor, is_before), neighbor);
         if (list.size() > depth_) list.pop_back();
         lists_.is_stale[image] = true;
     }
@@ -239,6 +242,7 @@ class Condenser {
     const SubsetSearch& set_;
     const ProgressToken& token_;
     Indices all_;
+    NeighborOrder order_;
     std::size_t depth_;
     Lists whole_;                    ///< in the whole set
     Indices kept_;                   ///< in the order in which they were kept
@@ -249,10 +253,7 @@ class Condenser {
 
 /// Whether the training set decides more than what is a neighbor.
 bool fits(const Method& method) {
-    const auto& steps = method.transform.steps;
-    return std::any_of(steps.begin(), steps.end(),
-                       [](const TransformStep& step) { return step.kind == TransformKind::pca; }) ||
-           (method.reranks() && method.rerank.density);
+    return method.transform.is_fitted() || (method.reranks() && method.rerank.density);
 }
 
 /// What the kept set answers to all images, opened as another program run would.

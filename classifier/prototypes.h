@@ -21,7 +21,7 @@ Indices all_indices(std::int64_t n);
 LabeledImages copied(const Training& training, std::span<const std::uint32_t> images);
 
 /// A training set whose subsets are searched among each other: what editing and condensing do. What the method fits on a
-/// training set (the axes of `pca`, the density of a re-ranking) is fitted once, on the whole set.
+/// training set (the axes of `pca`, the range of `minmax`, the density of a re-ranking) is fitted once, on the whole set.
 class SubsetSearch {
   public:
     /// Throws as Index.
@@ -67,7 +67,7 @@ class SubsetSearch {
 // If all neighbors that determine an image's answer are kept, they are its neighbors in the kept set too. So each
 // visit makes progress, and at the end all answers agree.
 //
-// Up to here, what a method fits on its training set (`pca`, the density of a re-ranking) is fitted on the whole set;
+// Up to here, what a method fits on its training set (`pca`, `minmax`, the density of a re-ranking) is fitted on the whole set;
 // a user of the kept set fits it on that. For such methods the kept set is opened as it will be read, all images are
 // classified, and of each whose answer differs the next image is kept (in the end any, from index 0), until none
 // differs.

@@ -25,9 +25,10 @@ namespace knn::cpu {
 namespace {
 
 constexpr int max_threads = 1024;
-/// Up to here reading the rows as they are is not slower than packing them first. Measured on MNIST with two
-/// threads: rows 3 ms for one query and 2 ms for each further one, panels 25 to 30 ms for 1 to 16 queries.
-constexpr std::int64_t max_unpacked_queries = 12;
+/// Up to here reading the rows as they are is not slower than packing them first, or than reading panels that an earlier search has
+/// made. Measured on MNIST with two threads: rows 3 ms for one query and 2 ms for each further one, panels 25 to 30 ms for 1 to 16
+/// queries, of which 20 to 25 are for packing.
+constexpr std::int64_t max_unpacked_queries = 12, max_queries_beside_panels = 3;
 
 /// Memory limit for the neighbors of all slices before they are merged.
 constexpr std::int64_t slices_bytes = 64 << 20;
@@ -57,7 +58,7 @@ class Search {
     const std::vector<QueryRange>& left() const { return left_; }
 
   private:
-    bool packs() const { return sketched_ != nullptr || queries_.count() > max_unpacked_queries; }
+    bool packs() const { return packs_; }
     std::int64_t units() const {
         return divide_up(resident_.train.count, packs() ? resident_.kernel.images : RowScanner::unit_rows);
     }
@@ -89,6 +90,7 @@ class Search {
     int k_;
     std::span<Neighbor> found_;
     Timeline& timeline_;
+    const bool packs_;
     Work work_;
     Team team_;
     Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
@@ -111,6 +113,9 @@ Search::Search(Resident& resident, const Sketched* sketched, const Queries& quer
       k_(k),
       found_(found),
       timeline_(timeline),
+      packs_(sketched != nullptr ||
+             queries.count() >
+                 (resident.bytes_to_pack() > 0 ? max_unpacked_queries : max_queries_beside_panels)),
       work_(queries.count(), units(), resident.plan.threads,
             packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, max_block(),
             max_slices(queries.count(), k)),
@@ -339,12 +344,12 @@ UnsupportedReason configure(const Problem& problem, Plan& plan) {
 }
 
 std::unique_ptr<DeviceIndex> open(const Training& training, const Measure& measure, const Plan& plan,
-                                  Timeline& timeline) {
+                                  Timeline&) {
     const Rows& rows = training.features.count > 0 ? training.features : training.rows;
     if (training.transform != nullptr && training.features.count == 0)
         throw std::invalid_argument("images to transform, not features");
     if (plan.distance == serial_distance) return open_serial(rows);
-    if (!rows.are_bytes()) return open_vectors(rows, measure, plan, open_bytes, timeline);
+    if (!rows.are_bytes()) return open_vectors(rows, measure, plan, open_bytes);
     return open_bytes(rows, measure, plan);
 }
 

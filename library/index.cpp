@@ -114,9 +114,7 @@ PlanRequest request_of(const knn_settings& settings) {
 /// Whether the answers for each row depend on that row alone and on the neighbors' order: then rows can be searched beside
 /// others.
 bool is_separable(const Method& method) {
-    const auto fits = [](const TransformStep& step) { return step.kind == TransformKind::pca; };
-    return !method.reranks() && method.vote.votes == VoteKind::majority &&
-           std::ranges::none_of(method.transform.steps, fits);
+    return !method.reranks() && method.vote.votes == VoteKind::majority && !method.transform.is_fitted();
 }
 
 /// Of images and labels: what is fitted to one set is of no use to another.

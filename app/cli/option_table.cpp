@@ -352,7 +352,7 @@ bool Option::is_rare() const {
         "--tie",          "--spread",       "--memory",      "--limit-train", "--limit-test", "--sketch",
         "--batch",        "--threads",      "--review",      "--pixels",      "--seed",       "--no-cache",
         "--color",        "--progress",     "--json-version"};
-    const bool is_its_input = std::string_view(commands) == "neighbors";
+    const bool is_its_input = std::string_view(commands) == "neighbors" && shown() == "--train";
     return !is_its_input && std::find(rare.begin(), rare.end(), shown()) != rare.end();
 }
 

@@ -117,7 +117,7 @@ std::vector<Option> search_options(Options& o) {
     return {
         {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding, in_report},
         {"classify draw serve", "--method", method, methods_text + "accurate" + overriding},
-        {"audit", "--method", method, methods_text + "accurate, with --train raw" + overriding},
+        {"audit", "--method", method, methods_text + "accurate; of vectors raw" + overriding},
         {"tune", "--method", several("NAME|FILE", t.methods, read_method),
          "a method, or a FILE of --save, without its vote (default raw); may be repeated"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),
@@ -191,7 +191,7 @@ std::vector<Option> search_options(Options& o) {
          "is "
          "faster), off, or the number of columns, 64 or 128, of a GPU 128; changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
-        {"evaluate classify draw view bench graph neighbors condense audit tune generate", "--threads",
+        {"evaluate classify draw serve view bench graph neighbors condense audit tune generate", "--threads",
          number(w.threads, 1, max_threads), "CPU threads (default: all)"},
     };
 }

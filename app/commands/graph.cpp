@@ -203,15 +203,18 @@ class GraphWriter {
             all_ = Neighbors(n, k());
     }
 
+    /// Of a real measure, before the first row: what the index compares.
+    void compare(const Rows& rows) { order_ = {measure(), rows}; }
+
     /// Rows of the directed graph, in order.
     void take(std::int64_t first, const Neighbors& part) {
-        const Rows& rows = result_.training().rows;
+        const Rows& rows = order_.rows;
         std::vector<double> exact;
-        if (is_directed() && is_exact())
+        if (is_directed() && measure().real)
             exact =
                 exact_distances(rows, rows.slice(first, part.n_query), part, measure(), result_.plan.threads);
         for (std::int64_t i = 0; i < part.n_query; ++i) {
-            mutual_.row(first + i, part.row(i));
+            mutual_.row(first + i, part.row(i), order_);
             const std::size_t at = exact.empty() ? 0 : static_cast<std::size_t>(i * part.k);
             if (is_directed())
                 put_row(first + i, part.row(i), std::span(exact).subspan(at));
@@ -225,7 +228,7 @@ class GraphWriter {
     OutputFiles& finish() {
         const std::int64_t n = result_.images();
         if (!is_directed()) {
-            const GraphRows rows = undirected(all_, result_.form);
+            const GraphRows rows = undirected(all_, result_.form, order_);
             std::int64_t edges = 0;
             for (const std::vector<Neighbor>& row : rows)
                 edges += std::ssize(row);
@@ -253,12 +256,11 @@ class GraphWriter {
 
     /// Whether distances are integers, else float32 or reals.
     bool has_integers() const { return is_integral(measure()); }
-    /// Whether they are those of the rows themselves in double precision.
-    bool is_exact() const { return measure().real && result_.method.transform.is_raw(); }
+    /// Of a real measure, else none.
     std::vector<double> exact_row(std::int64_t point, std::span<const Neighbor> row) const {
         std::vector<double> distances;
-        const Rows& rows = result_.training().rows;
-        if (is_exact())
+        const Rows& rows = order_.rows;
+        if (measure().real)
             for (const Neighbor& one : row)
                 distances.push_back(shown_distance(
                     measure(),
@@ -278,7 +280,7 @@ class GraphWriter {
 
     /// In the CSV points count from 0 and ranks from 1; in the matrix points count from 1, and of an undirected form, a
     /// symmetric matrix, the file has the lower triangle.
-    /// `exact`: the distances of the row, if is_exact().
+    /// `exact`: the distances of the row, of a real measure.
     void put_row(std::int64_t point, std::span<const Neighbor> row, std::span<const double> exact) {
         counter_.row(point, row);
         if (indices_ != nullptr) {
@@ -286,9 +288,8 @@ class GraphWriter {
             if (has_integers())
                 put_npy_row<std::int64_t>(*distances_, row, &Neighbor::distance);
             else if (measure().real)
-                put_npy_row<double>(*distances_, row, [&, i = std::size_t{0}](auto& one) mutable {
-                    return exact.empty() ? distance_of(measure(), one.distance) : exact[i++];
-                });
+                put_npy_row<double>(*distances_, row,
+                                    [&, i = std::size_t{0}](auto&) mutable { return exact[i++]; });
             else
                 put_npy_row<float>(*distances_, row,
                                    [&](auto& one) { return distance_of(measure(), one.distance); });
@@ -307,6 +308,7 @@ class GraphWriter {
 
     OutputFiles files_;
     GraphResult& result_;
+    NeighborOrder order_;
     MutualCounter mutual_;
     GraphCounter counter_;
     std::ostream *indices_ = nullptr, *distances_ = nullptr;  ///< of --npy
@@ -347,6 +349,9 @@ int graph(const Options& options, Clock::time_point start) {
     GraphWriter writer(options.graph, result);
     const Index index(points.training(), result.method, resolved, stoppable());
     result.timeline = index.opening();
+    if (result.method.measure.real)
+        writer.compare(
+            index.set().features(result.method.transform, 0, stoppable().stop, result.timeline).rows);
     const GraphSearch search = with_progress(options.output, "searching", [&](const ProgressToken& token) {
         return search_graph(index, result.timeline, token,
                             [&](std::int64_t first, const Neighbors& part) { writer.take(first, part); });

@@ -106,7 +106,6 @@ class SearchedVectors {
             original_ = std::move(set_);
             set_.emplace(Training{made.rows, {}, {}});
         }
-        check_elements(method.measure);
     }
     const TrainingSet& compared() const { return *set_; }
     const Rows& compared_queries() const { return compared_queries_; }
@@ -142,15 +141,6 @@ class SearchedVectors {
             one->elements = converted(one->rows(), type, memory_->resource());
             one->type = type;
         }
-    }
-
-    /// Throws DataError where a distance could be infinite.
-    void check_elements(const Measure& measure) const {
-        if (set_->images().are_bytes()) return;
-        Magnitude all = magnitude_of(set_->images());
-        if (!are_own()) all.largest = std::max(all.largest, magnitude_of(compared_queries_).largest);
-        if (const auto why = refuse_elements(measure, all, set_->images().dim))
-            throw DataError(train_.source + ": " + *why);
     }
 
     const Options& options_;

@@ -74,8 +74,11 @@ web::Model open_model(Opened& opened, const Options& options, std::optional<Save
     stop_if_asked();
     constexpr std::int64_t batch = web::Batcher::max_batch;
     const DigitSearch& search = opened.search.emplace(training, options, batch);
-    Answer first;
-    Answer* const digits[] = {&first};
+    // As many as it takes to make all that later searches use.
+    std::vector<Answer> first(64);
+    std::vector<Answer*> digits;
+    for (Answer& answer : first)
+        digits.push_back(&answer);
     const Plan plan = search.answer(digits, {}).plan;
 
     web::Model model;

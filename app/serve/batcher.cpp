@@ -1,12 +1,16 @@
 #include "app/serve/batcher.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace knn::web {
 
 namespace {
 
 constexpr std::size_t image_bytes = DigitImage::Pixels{}.size();
+
+/// How long a batch waits to have as many requests as the one before.
+constexpr std::chrono::milliseconds patience{2};
 
 }  // namespace
 
@@ -82,6 +86,8 @@ std::vector<Batcher::Piece> Batcher::gather() {
     std::vector<Piece> pieces;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || !jobs_.empty(); });
+    // Clients that have just got their answers are about to send the next requests: small batches cost almost as much as large ones.
+    changed_.wait_for(lock, patience, [&] { return closed_ || jobs_.size() >= last_requests_; });
     std::size_t total = 0;
     for (const std::unique_ptr<Job>& job : jobs_) {
         if (total == max_batch) break;
@@ -90,6 +96,7 @@ std::vector<Batcher::Piece> Batcher::gather() {
         job->begun += count;
         total += count;
     }
+    last_requests_ = pieces.size();
     return pieces;
 }
 

@@ -71,6 +71,7 @@ class Batcher {
     std::deque<std::unique_ptr<Job>> jobs_;
     std::size_t waiting_ = 0;  ///< images
     std::int64_t batches_ = 0;
+    std::size_t last_requests_ = 0;  ///< in the last batch
     bool closed_ = false;
     Search search_;
     std::thread thread_;

@@ -12,9 +12,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "app/serve/decoder.h"
 #include "app/serve/frames.h"
@@ -172,6 +174,16 @@ void answer_one() {
     send(content);
 }
 
+/// Closes what the server had open: clients would wait for the end of their connections, and new ones would be accepted by
+/// nobody, as long as this process has the sockets too.
+void close_inherited() {
+    std::vector<int> numbers;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+        numbers.push_back(std::stoi(entry.path().filename()));
+    for (const int number : numbers)
+        if (number > STDERR_FILENO) ::close(number);
+}
+
 /// Loads the codecs, and makes them do what they do once: the copies may open no file.
 void warm_up() {
     limit_codecs();
@@ -189,7 +201,8 @@ void warm_up() {
 
 int decode_worker() {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        ::signal(signal, SIG_IGN);                      // it ends with the server, which finishes what runs
+        ::signal(signal, SIG_IGN);  // it ends with the server, which finishes what runs
+    close_inherited();
     std::ofstream("/proc/self/oom_score_adj") << 1000;  // where memory is short, it goes first
     warm_up();
     char byte = 0;

@@ -58,6 +58,10 @@ bool receive_all(int socket, char* bytes, std::size_t size, Instant deadline) {
 }  // namespace
 
 void Decoder::start() {
+    char byte = 0;
+    // It sends nothing by itself: this is its end, where the system has ended it to get memory.
+    if (process_ > 0 && (::recv(socket_.number(), &byte, 1, MSG_DONTWAIT) >= 0 || errno == ECONNRESET))
+        stop();
     if (process_ > 0) return;
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)

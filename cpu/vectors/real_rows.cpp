@@ -1,6 +1,7 @@
 #include "cpu/vectors/real_rows.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace knn::cpu {
@@ -45,7 +46,9 @@ RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, co
     : measure_(measure), rows_(rows), stride_(round_up(rows.dim, real_lanes)) {
     if (!measure.is_angle()) return;
     constexpr std::int64_t piece = 64;
+    constexpr double least_square = 0x1p-900;  // what is lost of a product, 2⁻¹⁰⁷⁵, is nothing beside it
     norms_.resize(at(rows.count));
+    std::atomic<bool> lose_bits = false;
     for_rows(rows.count, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
         Uninitialized<double> row(at(stride_));
         for (std::int64_t i = first; i < last; ++i) {
@@ -59,8 +62,10 @@ RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, co
             RealPass self{row.data(), row.data(), 1, 1, stride_, nullptr, &norm.square};
             measure.run(self);
             if (norm.square > 0) norm.inverse_length = 1 / std::sqrt(norm.square);
+            if (norm.square > 0 && norm.square < least_square) lose_bits = true;
         }
     });
+    lose_bits_ = lose_bits;
 }
 
 void RealRows::convert(std::int64_t i, double* out) const {

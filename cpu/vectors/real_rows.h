@@ -41,6 +41,9 @@ class RealRows {
     double square(std::int64_t i) const { return norms_.empty() ? 0 : norms_[at(i)].square; }
     /// 1 / √square within 2⁻⁵² of it; 0 if square is 0, and if the measure is no angle.
     double inverse_length(std::int64_t i) const { return norms_.empty() ? 0 : norms_[at(i)].inverse_length; }
+    /// Whether a·a of a row is above 0, but so small that products of elements have lost bits: a row divided by its length may then be
+    /// of any length.
+    bool lose_bits() const { return lose_bits_; }
 
   private:
     struct Norm {
@@ -50,6 +53,7 @@ class RealRows {
     Rows rows_;
     std::int64_t stride_;
     std::vector<Norm> norms_;  ///< of an angle
+    bool lose_bits_ = false;
 };
 
 /// One neighbor with its exact distance.

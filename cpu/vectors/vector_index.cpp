@@ -29,7 +29,7 @@ constexpr std::int64_t group = 8;                     // rows in one pass of a k
 /// The training rows as bytes, open to search.
 struct Filter {
     Quantizer quantizer;
-    std::vector<std::uint8_t> bytes = {};
+    Uninitialized<std::uint8_t> bytes = {};
     std::vector<double> lost = {};  ///< of each row
     double largest_lost = 0;
     std::unique_ptr<DeviceIndex> index = nullptr;
@@ -44,7 +44,7 @@ std::vector<std::int64_t> all_up_to(std::int64_t n) {
 /// Queries with their bytes.
 struct ByteQueries {
     Queries queries;
-    std::vector<std::uint8_t> bytes;
+    Uninitialized<std::uint8_t> bytes;
     std::vector<std::uint32_t> images;
     std::vector<double> own_lost;
     std::span<const double> lost;
@@ -172,15 +172,11 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
 class VectorIndex final : public DeviceIndex {
   public:
     VectorIndex(const Rows& rows, const Measure& measure, const Plan& plan, OpenBytes open_bytes)
-        : measure_(measure),
-          plan_(plan),
-          open_bytes_(open_bytes),
-          magnitude_(checked(rows, "training set")),
-          rows_(measure_, rows, plan.threads, nullptr) {}
+        : measure_(measure), plan_(plan), open_bytes_(open_bytes), train_(rows) {}
 
     std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override {
-        const Rows& train = rows_.rows();
+        const Rows& train = train_;
         require_top_k(wanted, result, train.count);
         const std::int64_t n = wanted.queries.count();
         token.step(0, n);
@@ -188,6 +184,7 @@ class VectorIndex final : public DeviceIndex {
         if (wanted.queries.rows.type != train.type || wanted.queries.rows.dim != train.dim)
             throw std::invalid_argument("queries of another type or dim than the training rows");
         try {
+            prepare(timeline, token);
             search(wanted, result, timeline, token);
         } catch (const std::bad_alloc&) {
             throw_out_of_memory("searching " + std::to_string(train.count) + " training rows of " +
@@ -199,13 +196,13 @@ class VectorIndex final : public DeviceIndex {
     }
 
   private:
-    Magnitude checked(const Rows& rows, const char* name, double known = 0) const {
-        Magnitude magnitude = magnitude_of(rows, plan_.threads, nullptr);
-        magnitude.largest = std::max(magnitude.largest, known);
-        if (const auto why = refuse_elements(measure_.measure, magnitude, rows.dim))
+    void check(const Rows& rows, const char* name, const ProgressToken& token) const {
+        if (const auto why =
+                refuse_elements(measure_.measure, magnitude_of(rows, plan_.threads, token.stop), rows.dim))
             throw DataError(std::string(name) + ": " + *why);
-        return magnitude;
     }
+    /// Once: looks at all training rows, which a stop may end.
+    void prepare(Timeline& timeline, const ProgressToken& token);
     void search(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                 const ProgressToken& token);
     const Filter* filter_for(std::int64_t n_query, int k, Timeline& timeline, const ProgressToken& token);
@@ -215,18 +212,27 @@ class VectorIndex final : public DeviceIndex {
     RealMeasure measure_;
     Plan plan_;
     OpenBytes open_bytes_;
-    Magnitude magnitude_;
-    RealRows rows_;
-    std::mutex mutex_;  ///< of what follows
+    Rows train_;
+    std::mutex mutex_;              ///< of what follows
+    std::optional<RealRows> rows_;  ///< after prepare()
     std::unique_ptr<const Filter> filter_;
     bool lacks_memory_ = false;
     std::int64_t n_asked_ = 0;
     std::map<int, int> spare_;  ///< by k
 };
 
+void VectorIndex::prepare(Timeline& timeline, const ProgressToken& token) {
+    const std::lock_guard lock(mutex_);
+    if (rows_) return;
+    const auto start = Clock::now();
+    check(train_, "training set", token);
+    rows_.emplace(measure_, train_, plan_.threads, token.stop);
+    timeline.add({.name = "check", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+}
+
 const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& timeline,
                                       const ProgressToken& token) {
-    const Rows& train = rows_.rows();
+    const Rows& train = train_;
     if (!Quantizer::suits(measure_.measure) || train.count < least_rows || k + usual_spare > max_k)
         return nullptr;
     const std::lock_guard lock(mutex_);
@@ -237,10 +243,10 @@ const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& tim
     lacks_memory_ = available >= 0 && 3 * train.count * train.dim > available / 2;
     if (lacks_memory_) return nullptr;
     const auto start = Clock::now();
-    auto filter = std::make_unique<Filter>(Filter{Quantizer(measure_, rows_, plan_.threads, token.stop)});
+    auto filter = std::make_unique<Filter>(Filter{Quantizer(measure_, *rows_, plan_.threads, token.stop)});
     filter->bytes.resize(at(train.count * train.dim));
     filter->lost.resize(at(train.count));
-    filter->quantizer.quantize(rows_, all_up_to(train.count), filter->bytes, filter->lost, plan_.threads,
+    filter->quantizer.quantize(*rows_, all_up_to(train.count), filter->bytes, filter->lost, plan_.threads,
                                token.stop);
     filter->largest_lost = *std::max_element(filter->lost.begin(), filter->lost.end());
     filter->index =
@@ -278,8 +284,8 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
     const Queries& queries = wanted.queries;
     const std::int64_t n = queries.count();
     std::optional<RealRows> own;
-    if (!queries.is_training_set || queries.rows.pixels != rows_.rows().pixels) {
-        checked(queries.rows, "queries", magnitude_.largest);
+    if (!queries.is_training_set || queries.rows.pixels != train_.pixels) {
+        check(queries.rows, "queries", token);
         own.emplace(measure_, queries.rows, plan_.threads, token.stop);
     }
     ProgressToken rising = token.quiet();
@@ -288,11 +294,12 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
         rising.progress = [&](std::int64_t done, std::int64_t all) {
             token.progress(reported = std::max(reported, done), all);
         };
-    const RealSearch search{rows_,         measure_, own ? *own : rows_,
+    const RealSearch search{*rows_,        measure_, own ? *own : *rows_,
                             queries,       wanted.k, result.neighbors,
                             plan_.threads, timeline, rising};
     std::vector<std::int64_t> left = all_up_to(n);
-    if (const Filter* filter = filter_for(n, wanted.k, timeline, token)) {
+    const bool lose_bits = search.train.lose_bits() || search.query_rows.lose_bits();
+    if (const Filter* filter = lose_bits ? nullptr : filter_for(n, wanted.k, timeline, token)) {
         FilteredSearch filtered(search, *filter);
         const int spare = spare_for(search, filtered), most = std::min(most_spare, max_k - wanted.k);
         if (spare >= 0) left = filtered.run(left, spare, rising);
@@ -312,11 +319,8 @@ UnsupportedReason configure_vectors(const Problem& problem, Plan& plan) {
 }
 
 std::unique_ptr<DeviceIndex> open_vectors(const Rows& rows, const Measure& measure, const Plan& plan,
-                                          OpenBytes open_bytes, Timeline& timeline) {
-    const auto start = Clock::now();
-    auto index = std::make_unique<VectorIndex>(rows, measure, plan, open_bytes);
-    timeline.add({.name = "check", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    return index;
+                                          OpenBytes open_bytes) {
+    return std::make_unique<VectorIndex>(rows, measure, plan, open_bytes);
 }
 
 }  // namespace knn::cpu

@@ -22,8 +22,8 @@ using OpenBytes = std::unique_ptr<DeviceIndex> (*)(const Rows& rows, const Measu
 /// As `configure` of cpu/search.h, for real rows.
 UnsupportedReason configure_vectors(const Problem& problem, Plan& plan);
 
-/// Throws DataError if an element is not finite or too large.
+/// Takes no time: the first search looks at all rows (stage `check`), and throws DataError if an element is not finite or too large.
 std::unique_ptr<DeviceIndex> open_vectors(const Rows& rows, const Measure& measure, const Plan& plan,
-                                          OpenBytes open_bytes, Timeline& timeline);
+                                          OpenBytes open_bytes);
 
 }  // namespace knn::cpu

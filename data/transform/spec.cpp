@@ -89,6 +89,12 @@ std::string transform_names() {
     return names;
 }
 
+bool TransformSpec::is_fitted() const {
+    return std::ranges::any_of(steps, [](const TransformStep& step) {
+        return step.kind == TransformKind::pca || info(step.kind).makes_reals;
+    });
+}
+
 bool TransformSpec::makes_reals() const {
     return !steps.empty() && info(steps.back().kind).makes_reals;
 }

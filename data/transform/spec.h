@@ -37,6 +37,8 @@ struct TransformSpec {
     std::vector<TransformStep> steps;
 
     bool is_raw() const { return steps.empty(); }
+    /// Whether a step is fitted to a training set: pca, minmax, zscore.
+    bool is_fitted() const;
     /// Whether its output is float64, not bytes.
     bool makes_reals() const;
     /// Whether it is made of steps that take any row of any type: `minmax` or `zscore` alone.

@@ -13,6 +13,7 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/file/transfer.h"
 #include "data/vectors/content.h"
 
 namespace knn {
@@ -226,8 +227,8 @@ class CsvReader {
         return fields;
     }
 
-    /// The delimiter, the number of columns, and whether the first line is a header: where it has a text in a column in which the second
-    /// has a number, or the name of the labels' column.
+    /// The delimiter, the number of columns, and whether the first line is a header: if it has the name of the labels' column, or a text
+    /// in a column in which the second has a number, and no column with numbers in both, as where a number is missing or damaged.
     void examine() {
         begin_ = first_record(0);
         const std::size_t end = record_end(text_, begin_);
@@ -251,8 +252,11 @@ class CsvReader {
         for (const std::string& name : columns_)
             if (wanted.empty() ? is_usual_name(name) : name == wanted && !parse_real(name, value))
                 has_header_ = true;
+        bool text_first = false, numbers_first = false;
         for (std::size_t i = 0; i < std::min(columns_.size(), second.size()); ++i)
-            if (!parse_real(columns_[i], value) && parse_real(second[i], value)) has_header_ = true;
+            if (parse_real(second[i], value))
+                (parse_real(columns_[i], value) ? numbers_first : text_first) = true;
+        has_header_ = has_header_ || (text_first && !numbers_first);
     }
 
     void find_label_column() {
@@ -293,6 +297,7 @@ class CsvReader {
             if (!trimmed(record).empty()) ++n_rows_;
             at = piece.end = end;
             if (piece.end - piece.begin < csv_piece_bytes) continue;
+            throw_if_stopped();
             pieces_.push_back(piece);
             piece = {at, at, n_rows_, line};
         }

@@ -12,6 +12,7 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/file/transfer.h"
 #include "data/vectors/content.h"
 
 namespace knn {
@@ -105,7 +106,9 @@ std::bitset<max_classes> occurring(const Labels& labels) {
 
 template <class From, class To>
 void convert_all(const std::uint8_t* from, std::size_t n, std::uint8_t* to) {
+    constexpr std::size_t piece = 1 << 20;
     for (std::size_t i = 0; i < n; ++i) {
+        if (i % piece == 0) throw_if_stopped();
         From value;
         std::memcpy(&value, from + i * sizeof value, sizeof value);
         const To wide = static_cast<To>(value);

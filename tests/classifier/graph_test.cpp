@@ -4,12 +4,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "classifier/index.h"
 #include "data/core/errors.h"
 #include "tests/support/points.h"
+#include "tests/support/real_oracle.h"
 
 using namespace knn;
 
@@ -87,6 +90,44 @@ TEST_CASE(
                 counter.row(i, naive.rows.row(i));
             CHECK(2 * counter.pairs() == std::ssize(naive.of(GraphForm::mutual)));
         }
+}
+
+TEST_CASE("graph: exact distances order reals whose scores are equal") {
+    // Two groups of points, so near each other that all scores between them are equal.
+    std::vector<double> values;
+    for (int i = 0; i < 40; ++i)
+        values.push_back(i % 2 + 1e-9 * (i * 7 % 40));
+    const test::RealSet set = test::real_set("", values, 1, ElementType::float64);
+    const knn::Rows points = set.rows();
+    const Measure measure{Metric::l2, 2, true};
+    std::vector<std::uint32_t> images(values.size());
+    std::iota(images.begin(), images.end(), 0U);
+    const Neighbors directed = test::nearest_reals(points, points, 25, measure, images);
+    std::set<Edge> edges;
+    for (std::int64_t i = 0; i < points.count; ++i)
+        for (const Neighbor& neighbor : directed.row(i))
+            edges.emplace(i, neighbor.index);
+    const auto has = [&](std::int64_t from, std::int64_t to) { return edges.contains({from, to}); };
+    std::int64_t pairs = 0;
+    for (const GraphForm form : {GraphForm::mutual, GraphForm::symmetric}) {
+        const GraphRows rows = undirected(directed, form, {measure, points});
+        for (std::int64_t i = 0; i < points.count; ++i) {
+            std::vector<std::pair<double, std::uint32_t>> wanted, found;
+            for (std::uint32_t j = 0; j < images.size(); ++j)
+                if (form == GraphForm::mutual ? has(i, j) && has(j, i) : has(i, j) || has(j, i))
+                    wanted.emplace_back(test::defined_distance(measure, points, i, points, j), j);
+            std::ranges::sort(wanted);
+            for (const Neighbor& one : rows[static_cast<std::size_t>(i)])
+                found.emplace_back(test::defined_distance(measure, points, i, points, one.index), one.index);
+            CHECK(found == wanted);
+            if (form == GraphForm::mutual) pairs += std::ssize(found);
+        }
+    }
+    MutualCounter counter(points.count);
+    for (std::int64_t i = 0; i < points.count; ++i)
+        counter.row(i, directed.row(i), {measure, points});
+    CHECK(2 * counter.pairs() == pairs);
+    CHECK(pairs < std::ssize(edges));
 }
 
 TEST_CASE("graph: degrees, components and classes as plain loops count them") {

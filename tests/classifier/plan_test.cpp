@@ -167,6 +167,30 @@ TEST_CASE("plan: names of devices") {
     CHECK(DeviceRequest{DeviceKind::gpu, {}, {}, true}.text() == "gpu:all");
 }
 
+TEST_CASE("plan: reals, and more neighbors than GPUs find, are for the CPU") {
+    std::vector<Engine> engines = table;
+    engines[0].can.max_k = engines[1].can.max_k = max_device_k;
+    engines[2].can.reals = true;
+    const Problem reals{2000, 10, 5, 3, {.real = true}, ElementType::float32}, many{2000, 10, 5, 1025};
+    for (const Problem& problem : {reals, many}) {
+        PlanRequest request;
+        for (const char* automatic : {"", "auto"}) {
+            if (*automatic != 0) request.engine = automatic;
+            const Resolved found = resolve(request, problem, with_gpus, engines);
+            CHECK(found.plan.engine == "cpu");
+            CHECK(found.notice.starts_with("not on the GPU ("));
+        }
+        for (const char* named : {"classic", "tensor"}) {
+            request.engine = named;
+            CHECK_THROWS_WITH_AS(resolve(request, problem, with_gpus, engines),
+                                 doctest::Contains(problem.k > 3 ? "finds at most 1,024 neighbors; expected"
+                                                                 : "searches rows of uint8, not of float32"),
+                                 UsageError);
+        }
+        CHECK_THROWS_AS(resolve(device(DeviceKind::gpu), problem, with_gpus, engines), UsageError);
+    }
+}
+
 TEST_CASE("plan: several GPUs, the first of which is the device") {
     const auto several = [](std::vector<int> numbers, Placement spread = Placement::automatic,
                             std::int64_t n_query = 1'000) {

@@ -205,6 +205,9 @@ TEST_CASE("neighbors: NumPy and SciPy read the files") {
     write(work.folder / "t.npy", train.file());
     write(work.folder / "q.npy", queries.file());
     silent_output(work.plain("neighbors --train t.npy --queries q.npy --range 6 --npz o.npz --device cpu"));
+    write(work.folder / "far.csv", "1000,1000,1000.5\n");
+    silent_output(
+        work.plain("neighbors --train t.npy --queries far.csv --range 6 --npz none.npz --device cpu"));
     silent_output(
         work.plain("neighbors --train t.npy --queries q.npy -k 400 --npy o --ibin o.ibin --device cpu"));
     const std::string script =
@@ -215,6 +218,7 @@ TEST_CASE("neighbors: NumPy and SciPy read the files") {
         "assert m.shape == (20, 400) and m.nnz == (d <= 6).sum()\n"
         "rows, cols = numpy.repeat(numpy.arange(20), numpy.diff(m.indptr)), m.indices\n"
         "assert (d[rows, cols] == m.data).all() and len(set(zip(rows, cols))) == m.nnz\n"
+        "assert scipy.sparse.load_npz('none.npz').nnz == 0\n"
         "i, near = numpy.load('o-indices.npy'), numpy.load('o-distances.npy')\n"
         "assert (numpy.take_along_axis(d, i.astype(int), 1) == near).all() and (numpy.diff(near) >= "
         "0).all()\n"

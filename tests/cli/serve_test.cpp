@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
+#include "tests/support/skip.h"
 
 using nlohmann::json;
 
@@ -51,6 +52,7 @@ const std::string as_form = "Content-Type: multipart/form-data; boundary=b\r\n";
 }  // namespace
 
 TEST_CASE("serve answers pictures as classify does") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const Served server(data_of(digits) + "--method raw");
     Page page(200, 600);
@@ -95,6 +97,7 @@ TEST_CASE("serve answers pictures as classify does") {
 }
 
 TEST_CASE("serve answers forms with a page") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const Served server(data_of(digits) + "--method raw --token <secret>");
     const std::string token = "\r\n--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n<secret>";

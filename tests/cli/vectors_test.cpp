@@ -55,7 +55,7 @@ double distance(const std::vector<std::string>& a, const std::vector<std::string
 TEST_CASE_FIXTURE(Flowers, "vectors: evaluate reads a CSV, and its classes keep their names") {
     const std::string text = output("evaluate -k 3 --report report --neighbors-csv n.csv" + files);
     check_contains(text, {"data      train: 60 training and 15 test rows of 4 float64 columns, 3 classes",
-                          "accuracy 100 %: 15 of 15 right", "versicolor"});
+                          "accuracy 100.00 %: 15 of 15 right", "versicolor"});
     const auto report = nlohmann::json::parse(file("report/report.json"));
     const auto& dataset = report["dataset"];
     CHECK(dataset["name"] == "train");

@@ -225,12 +225,12 @@ TEST_CASE("errors name the mistake") {
         {"",
          "no command given; expected evaluate, classify, draw, view, bench, graph, neighbors, condense, "
          "learn, "
-         "audit, tune, compare, generate or info"},
+         "audit, tune, compare, serve, generate or info"},
         {"evalute", "evalute: unknown command; did you mean 'evaluate'?"},
         {"dance",
          "dance: unknown command; expected evaluate, classify, draw, view, bench, graph, neighbors, "
          "condense, learn, "
-         "audit, tune, compare, generate or info"},
+         "audit, tune, compare, serve, generate or info"},
         {"--verison", "--verison: unknown option; did you mean '--version'?"},
         {"evaluate --engin x", "--engin: unknown option; did you mean '--engine'?"},
         {"evaluate -z", "-z: unknown option; expected one that --help=all lists"},
@@ -255,7 +255,7 @@ TEST_CASE("errors name the mistake") {
     CHECK(mistake_of({""}) ==
           "'': unknown command; expected evaluate, classify, draw, view, bench, graph, neighbors, condense, "
           "learn, "
-          "audit, tune, compare, generate or info");
+          "audit, tune, compare, serve, generate or info");
     CHECK(mistake_of({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
     CHECK(mistake_of({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
     CHECK(mistake_of({"view", "--sheet", ""}) == "--sheet '': empty; expected a name");
@@ -324,7 +324,7 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
         {"compare", "; a; a b c"},
         {"tune ",
          "--metric lp;--p 3;--rerank spread:3:mean:times:2;--method none;--limit-train 1;"
-         "--limit-test 3;extra;-k 0;-k 5-3;-k 1-2000;-k 1-"},
+         "--limit-test 3;extra;-k 0;-k 5-3;-k 1-20000;-k 1-"},
         {"condense ", "--out x --rule hart"},
         {"graph ", "--npy -"},
         {"audit ", "--limit-train 1"},

@@ -105,10 +105,10 @@ TEST_CASE("batches: what waits together is searched together, and a large reques
 TEST_CASE("batches: a failure reaches all of its batch, and no other") {
     std::vector<bool> failed;
     {
-        Batcher batcher;
         std::atomic<int> calls = 0;
         std::promise<void> go;
         std::shared_future<void> gate = go.get_future().share();
+        Batcher batcher;
         batcher.start([&](std::span<Answer* const> digits) {
             gate.wait();
             if (++calls == 1) throw std::runtime_error("no memory");

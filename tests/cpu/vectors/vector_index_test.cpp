@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <thread>
 
@@ -100,6 +101,27 @@ TEST_CASE("cpu vectors: every instruction set and number of threads") {
                 }
             }
         }
+    }
+}
+
+TEST_CASE("cpu vectors: angles of rows so short that squares lose bits") {
+    const test::RealSet long_ones = test::normal_set(1500, 8, 5, 9, ElementType::float64);
+    std::vector<double> values(static_cast<std::size_t>(long_ones.n * long_ones.dim));
+    std::memcpy(values.data(), long_ones.bytes.data(), long_ones.bytes.size());
+    for (const int only : {1, 3}) {  // every row, or every third
+        std::vector<double> shorter = values;
+        for (std::size_t i = 0; i < shorter.size(); ++i)
+            if (i / 8 % static_cast<std::size_t>(only) == 0)
+                shorter[i] *= 1e-161 / static_cast<double>(1 + i / 8 % 5);
+        const test::RealSet set = test::real_set("", shorter, 8, ElementType::float64);
+        for (const Metric metric : {Metric::cosine, Metric::pearson})
+            for (const test::RealSet* train : {&set, &long_ones}) {
+                const Measure measure{metric, 2, true};
+                const Rows queries = set.rows().first(40);
+                const bool same = searched(train->rows(), queries, 5, measure).neighbors.rows ==
+                                  test::nearest_reals(train->rows(), queries, 5, measure).rows;
+                CHECK(same);
+            }
     }
 }
 

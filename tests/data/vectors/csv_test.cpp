@@ -116,6 +116,11 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           "line 2, column 1: \"3,5\" is no number of 64 bits; expected a number such as 1.5");
     CHECK(error("1,2\n3,1e999\n").starts_with("line 2, column 2: \"1e999\" is no number of 64 bits"));
     CHECK(error("1,2\n3,0x10\n").starts_with("line 2, column 2: \"0x10\""));
+    // No header: no number of it may be lost.
+    CHECK(error("NA,2\n4,5\n") ==
+          "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5");
+    CHECK(error("1;2,5\n4;5\n") ==
+          "line 1, column 2: \"2,5\" is no number of 64 bits; expected a number such as 1.5");
     CHECK(error("1,2\nnan,4\n") == "line 2, column 1: \"nan\" is not finite; expected finite numbers");
     CHECK(error("1,2\n1,-inf\n") == "line 2, column 2: \"-inf\" is not finite; expected finite numbers");
     CHECK(error("1,2\n3,\"4\n") ==

@@ -1,0 +1,201 @@
+/// Vectors of each element type in the library: the program's neighbors, bit for bit, and what is refused.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "tests/library/api.h"
+#include "tests/support/run.h"
+#include "tests/support/temp_folder.h"
+
+namespace knn::test {
+
+namespace {
+
+struct Type {
+    int type, bytes;
+    const char* name;  ///< as NPY has it
+};
+constexpr Type types[] = {{KNN_INT8, 1, "|i1"}, {KNN_FLOAT32, 4, "<f4"}, {KNN_FLOAT64, 8, "<f8"}};
+
+/// Values in steps, so that some distances are equal, and some rows too.
+struct MadeRows {
+    static constexpr std::int64_t dim = 37;
+    const Type& type;
+    std::int64_t n;
+    std::string bytes;
+
+    MadeRows(const Type& type_, std::int64_t n_, unsigned seed) : type(type_), n(n_) {
+        std::mt19937 random(seed);
+        for (std::int64_t i = 0; i < n; ++i) {
+            const std::size_t row_bytes = static_cast<std::size_t>(dim * type.bytes);
+            if (i % 10 == 9) {
+                bytes += bytes.substr(bytes.size() - row_bytes);
+                continue;
+            }
+            for (std::int64_t j = 0; j < dim; ++j)
+                put(static_cast<int>(random() % 250) - 125, i % 3 == 0);
+        }
+    }
+    knn_vectors vectors(std::int64_t first = 0, std::int64_t count = -1) const {
+        knn_vectors all =
+            KNN_VECTORS(bytes.data() + first * dim * type.bytes, count < 0 ? n - first : count, dim);
+        all.type = type.type;
+        return all;
+    }
+    std::string npy() const {
+        std::string head = std::string("{'descr': '") + type.name + "', 'fortran_order': False, 'shape': (" +
+                           std::to_string(n) + ", " + std::to_string(dim) + "), }";
+        head.resize(117, ' ');
+        return std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n' + bytes;
+    }
+
+  private:
+    void put(int step, bool is_coarse) {
+        const auto add = [&](auto number) {
+            bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+        };
+        if (type.type == KNN_INT8)
+            add(static_cast<std::int8_t>(is_coarse ? step % 2 : step));
+        else if (type.type == KNN_FLOAT32)
+            add(static_cast<float>(is_coarse ? step : step / 7.0));
+        else
+            add(is_coarse ? step : step / 7e9);
+    }
+};
+
+/// The numbers of an array that the program wrote.
+template <class Number>
+std::vector<Number> numbers_in(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+    REQUIRE(bytes.size() > 128);
+    std::vector<Number> numbers((bytes.size() - 128) / sizeof(Number));
+    std::memcpy(numbers.data(), bytes.data() + 128, numbers.size() * sizeof(Number));
+    return numbers;
+}
+
+knn_status made(const knn_vectors& vectors) {
+    knn_set* set = nullptr;
+    const knn_status status = knn_set_create(&vectors, nullptr, &set);
+    CHECK((set == nullptr) == (status != KNN_OK));
+    knn_set_free(set);
+    return status;
+}
+
+}  // namespace
+
+TEST_CASE("library: vectors of each type have the program's neighbors, bit for bit") {
+    constexpr int k = 9;
+    for (const Type& type : types)
+        for (const char* metric : {"l2", "l1", "cosine", "pearson"}) {
+            CAPTURE(type.name);
+            CAPTURE(metric);
+            const MadeRows train(type, 1300, 1), queries(type, 40, 2);
+            const TempFolder folder;
+            folder.write("t.npy", train.npy());
+            folder.write("q.npy", queries.npy());
+            const auto program = [&](const std::string& prefix, const char* what, const std::string& more) {
+                const RunResult run =
+                    test::run({MNIST_KNN_BINARY, "neighbors", "--train", (folder / "t.npy").string(), "-k",
+                               std::to_string(k), "--npy", (folder / prefix).string(), "--metric", metric,
+                               "--device", "cpu", what, more});
+                REQUIRE_MESSAGE(run.exit_code == 0, run.err);
+            };
+            const auto check = [&](const std::string& prefix, const Found& found) {
+                const auto indices = numbers_in<std::int32_t>(folder / (prefix + "-indices.npy"));
+                CHECK(std::ranges::equal(indices, found.indices,
+                                         [](auto a, auto b) { return static_cast<std::uint32_t>(a) == b; }));
+                CHECK(numbers_in<double>(folder / (prefix + "-distances.npy")) == found.distances);
+            };
+            program("o", "--queries", (folder / "q.npy").string());
+            program("self", "--exclude-self", "--quiet");
+
+            knn_settings settings = settings_of("raw");
+            settings.metric = metric;
+            knn_vectors asked = queries.vectors();
+            for (const bool borrowed : {false, true})
+                for (const int threads : {1, 2}) {
+                    knn_vectors all = train.vectors();
+                    all.borrowed = borrowed;
+                    settings.threads = threads;
+                    const Set set = made_set(all, nullptr);
+                    const OpenIndex index = made_index(set, settings);
+                    Found found(queries.n, k), own(train.n, k);
+                    OK(knn_search(index.get(), &asked, nullptr, &found.out));
+                    check("o", found);
+                    OK(knn_search_rows(index.get(), nullptr, train.n, nullptr, &own.out));
+                    check("self", own);
+                }
+
+            // Rows that are added are found beside the others, also where they are equal or as far.
+            const Set set = made_set(train.vectors(0, 1100), nullptr);
+            const OpenIndex index = made_index(set, settings);
+            Found before(queries.n, k), found(queries.n, k);
+            OK(knn_search(index.get(), &asked, nullptr, &before.out));
+            const knn_vectors rest = train.vectors(1100);
+            OK(knn_set_add(set.get(), &rest, nullptr));
+            OK(knn_search(index.get(), &asked, nullptr, &found.out));
+            check("o", found);
+
+            std::string gaps;
+            for (std::int64_t i = 0; i < queries.n; ++i)
+                gaps += queries.bytes.substr(static_cast<std::size_t>(i * MadeRows::dim * type.bytes),
+                                             static_cast<std::size_t>(MadeRows::dim * type.bytes)) +
+                        "gap";
+            asked.data = gaps.data();
+            asked.pitch = MadeRows::dim * type.bytes + 3;
+            OK(knn_search(index.get(), &asked, nullptr, &found.out));
+            check("o", found);
+        }
+}
+
+TEST_CASE("library: vectors are refused in the caller's words") {
+    std::vector<double> numbers(40, 1);
+    knn_vectors vectors = KNN_VECTORS(numbers.data(), 10, 4);
+    vectors.type = KNN_FLOAT64;
+    const Set set = made_set(vectors, nullptr);
+    const OpenIndex index = made_index(set, settings_of("raw"));
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+        numbers[13] = bad;
+        REFUSED(KNN_INVALID, "vectors: row 3, column 1 is not finite", made(vectors));
+        Found found(10, 1);
+        REFUSED(KNN_INVALID, "row 3, column 1 is not finite",
+                knn_search(index.get(), &vectors, nullptr, &found.out));
+    }
+    numbers[13] = 1e300;
+    Found found(10, 1);
+    REFUSED(KNN_DATA, "elements reach 1e+300", knn_search(index.get(), &vectors, nullptr, &found.out));
+    numbers[13] = 1;
+    OK(knn_search(index.get(), &vectors, nullptr, &found.out));
+
+    knn_vectors other = KNN_VECTORS(numbers.data(), 2, 4);
+    found.out.count = 2;
+    for (const int type : {KNN_UINT8, KNN_INT8, KNN_FLOAT32}) {
+        other.type = type;
+        REFUSED(KNN_INVALID, "type", knn_search(index.get(), &other, nullptr, &found.out));
+        REFUSED(KNN_INVALID, "type", knn_set_add(set.get(), &other, nullptr));
+    }
+    for (const int type : {-1, 4}) {
+        other.type = type;
+        REFUSED(KNN_INVALID, "type", made(other));
+    }
+    other.type = KNN_FLOAT32;
+    other.dim = 65'537;
+    REFUSED(KNN_INVALID, "65536", made(other));
+    for (const char* method : {"gradients", "accurate"}) {
+        const knn_settings settings = settings_of(method);
+        knn_index* opened = nullptr;
+        CHECK(knn_index_create(set.get(), &settings, &opened) != KNN_OK);
+        CHECK(opened == nullptr);
+        const std::string message = knn_last_error();
+        CHECK_MESSAGE(message.find("; expected") != message.npos, message);
+    }
+}
+
+}  // namespace knn::test
