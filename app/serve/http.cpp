@@ -38,9 +38,8 @@ Response problem_response(const Problem& problem) {
                                          {"title", phrase_of(problem.status)},
                                          {"status", problem.status},
                                          {"detail", problem.what()}};
-    using Json = nlohmann::ordered_json;
     Response response{problem.status, "application/problem+json",
-                      body.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n'};
+                      body.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n'};
     if (!problem.field.empty()) response.fields.emplace_back(problem.field, problem.value);
     return response;
 }
