@@ -218,9 +218,12 @@ MUTATIONS = [
     ("classifier/tune.cpp", tune, "std::int64_t image = first + q", "std::int64_t image = q"),
     ("classifier/evaluation.cpp", "McNemar*,compare:*", "static_cast<double>(n - i + 1)", "static_cast<double>(n - i)"),
     # Graphs, reduced sets, suspicious labels.
-    ("classifier/graph.cpp", graph, "static_cast<std::uint32_t>(point)} <= last", "static_cast<std::uint32_t>(point)} < last"),
+    ("classifier/graph.cpp", graph, "return !is_before(neighbor.index, last,", "return is_before(neighbor.index, last,"),
     ("classifier/graph.cpp", graph, "if (both || form == GraphForm::symmetric) rows", "if (both) rows"),
     ("classifier/graph.cpp", graph, "== 0 && !has_out_edges_[i]", "== 0"),
+    ("classifier/exact_distances.h", graph, "return is_before(measure, rows.slice(row, 1), row_of, a, b);", "return a < b;"),
+    ("cpu/vectors/vector_index.cpp", "cpu vectors: angles*", "lose_bits ? nullptr : filter_for", "filter_for"),
+    ("data/vectors/csv.cpp", vectors, "(text_first && !numbers_first)", "text_first"),
     ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
     ("classifier/index.cpp", graph, "refuse_k(k, n - 1)", "refuse_k(k, n)"),
     ("classifier/prototypes.cpp", condense, "if (leave_out)", "if (false)"),

@@ -146,7 +146,10 @@ std::vector<Method> methods_of_pictures() {
     fewer.vote = {.k = 3};
     plain.rerank.kind = RerankKind::none;
     plain.rerank.candidates = 30;
-    return {accurate, fewer, plain, {.transform = {{{TransformKind::pca, 6}}}, .vote = {.k = 3}}};
+    const auto fitted = [](const TransformStep& step) {
+        return Method{.transform = {{step}}, .vote = {.k = 3}};
+    };
+    return {accurate, fewer, plain, fitted({TransformKind::pca, 6}), fitted({TransformKind::minmax})};
 }
 
 }  // namespace
@@ -206,11 +209,9 @@ TEST_CASE(
         CAPTURE(method.transform.text());
         const Condensed condensed = condense(SubsetSearch(training, method, on_cpu(training, method)), {});
         CHECK(answered_otherwise(training, method, condensed.kept) == 0);
-        const bool fitted =
-            !method.transform.is_raw() && method.transform.steps[0].kind == TransformKind::pca;
+        const bool fitted = method.transform.is_fitted();
         CHECK((condensed.refits > 0) == (fitted || (method.reranks() && method.rerank.density)));
-        if (fitted)
-            continue;  // components change with the images that they are fitted on, so all may be needed
+        if (fitted) continue;  // what is fitted changes with the images, so all may be needed
         CHECK(std::ssize(condensed.kept) < training.rows.count);
 
         method.rerank.density = false;  // is fitted on the whole set

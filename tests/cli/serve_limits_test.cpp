@@ -226,7 +226,8 @@ TEST_CASE("serve: SIGTERM during 100 requests: each is answered or refused, none
     CHECK(refused.load() == 100);
 }
 
-TEST_CASE("serve ends: 130 after SIGINT, 0 after SIGTERM, also before it is ready, and what waits is answered") {
+TEST_CASE(
+    "serve ends: 130 after SIGINT, 0 after SIGTERM, also before it is ready, and what waits is answered") {
     Work work({.rows = 28, .cols = 28});
     const Words words = "--device cpu --method raw -k 1 --data " + work.folder.path().string();
     Served a(words), b(words, {}, false);
