@@ -188,10 +188,11 @@ LineRule rule_of_picture(cv::Size size) {
 
 /// Erases lines across the picture, as in notebooks; returns the erased pixels.
 cv::Mat erase_ruled_lines(cv::Mat& mask) {
-    erase_border_rules(mask);
-    cv::Mat turned_mask = mask.t();
-    erase_border_rules(turned_mask);
-    mask = turned_mask.t();
+    cv::Mat inner = mask.clone();
+    erase_border_rules(inner);
+    inner = inner.t();
+    erase_border_rules(inner);
+    if (cv::countNonZero(inner) > 0) mask = inner.t();
     Lines lines(mask, rule_of_picture(mask.size()), rule_of_picture(cv::Size(mask.rows, mask.cols)));
     cv::Mat rest = mask.clone();
     cv::Mat erased = lines.erase(rest);
