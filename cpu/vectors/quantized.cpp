@@ -23,7 +23,7 @@ void Quantizer::prepare(const RealRows& rows, std::int64_t i, double* out) const
 }
 
 Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int threads,
-                     const std::atomic<bool>* stop)
+                     const ProgressToken& token)
     : measure_(measure) {
     const std::int64_t n = train.rows().count, dim = train.rows().dim;
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -31,7 +31,7 @@ Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int thre
     offsets_.assign(at(dim), infinity);
     std::mutex mutex;
     const std::int64_t piece = std::max(divide_up(n, 64), rows_per_piece);
-    for_rows(n, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+    for_rows(n, piece, threads, token, [&](std::int64_t first, std::int64_t last) {
         Uninitialized<double> row(at(train.stride()));
         std::vector<double> low(at(dim), infinity), high(at(dim), -infinity);
         for (std::int64_t i = first; i < last; ++i) {
@@ -59,7 +59,7 @@ Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int thre
         scale_ = scale;
         std::vector<std::uint8_t> bytes(sample.size() * at(dim));
         std::vector<double> lost(sample.size());
-        quantize(train, sample, bytes, lost, 1, stop);
+        quantize(train, sample, bytes, lost, 1, token);
         const double mean = std::accumulate(lost.begin(), lost.end(), 0.0) / scale;
         if (!(mean < least)) continue;
         least = mean;
@@ -82,9 +82,9 @@ double Quantizer::lost_by(const QuantizeLoss& loss) const {
 
 void Quantizer::quantize(const RealRows& rows, std::span<const std::int64_t> which,
                          std::span<std::uint8_t> bytes, std::span<double> lost, int threads,
-                         const std::atomic<bool>* stop) const {
+                         const ProgressToken& token) const {
     const std::int64_t dim = rows.rows().dim;
-    for_rows(std::ssize(which), rows_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+    for_rows(std::ssize(which), rows_per_piece, threads, token, [&](std::int64_t first, std::int64_t last) {
         Uninitialized<double> row(at(rows.stride()));
         for (std::int64_t i = first; i < last; ++i) {
             prepare(rows, which[at(i)], row.data());

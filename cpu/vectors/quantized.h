@@ -18,7 +18,7 @@ namespace knn::cpu {
 class Quantizer {
   public:
     /// Fits offsets and scale to the training rows. Only where `suits`. Throws Interrupted.
-    Quantizer(const RealMeasure& measure, const RealRows& train, int threads, const std::atomic<bool>* stop);
+    Quantizer(const RealMeasure& measure, const RealRows& train, int threads, const ProgressToken& token);
 
     static bool suits(const Measure& measure) { return measure.metric != Metric::lp; }
     /// By which bytes are compared: l2, or l1 for l1.
@@ -26,7 +26,7 @@ class Quantizer {
 
     /// count × dim bytes of rows first .., and what is lost by each, rounded up. Throws Interrupted.
     void quantize(const RealRows& rows, std::span<const std::int64_t> which, std::span<std::uint8_t> bytes,
-                  std::span<double> lost, int threads, const std::atomic<bool>* stop) const;
+                  std::span<double> lost, int threads, const ProgressToken& token) const;
 
     /// Less than the exact distance of every row whose score of bytes is at least this, where the errors of the two rows add up to
     /// `lost`.

@@ -42,14 +42,30 @@ void RealMeasure::run(RealPass& pass) const {
     kernel.sums[static_cast<std::size_t>(sum)](pass);
 }
 
-RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, const std::atomic<bool>* stop)
+void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
+              const std::function<void(std::int64_t, std::int64_t)>& work) {
+    Team team(team_size(threads, count, piece), token, count, 1);
+    team.run_pieces(count, piece, [&](int thread, std::int64_t first, std::int64_t last) {
+        work(first, last);
+        team.advance(thread, last - first);
+    });
+}
+
+ProgressToken waiting(const ProgressToken& token, std::int64_t done, std::int64_t total) {
+    ProgressToken same = token.quiet();
+    if (token.progress)
+        same.progress = [&token, done, total](std::int64_t, std::int64_t) { token.progress(done, total); };
+    return same;
+}
+
+RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, const ProgressToken& token)
     : measure_(measure), rows_(rows), stride_(round_up(rows.dim, real_lanes)) {
     if (!measure.is_angle()) return;
     constexpr std::int64_t piece = 64;
     constexpr double least_square = 0x1p-900;  // what is lost of a product, 2⁻¹⁰⁷⁵, is nothing beside it
     norms_.resize(at(rows.count));
     std::atomic<bool> lose_bits = false;
-    for_rows(rows.count, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+    for_rows(rows.count, piece, threads, token, [&](std::int64_t first, std::int64_t last) {
         Uninitialized<double> row(at(stride_));
         for (std::int64_t i = first; i < last; ++i) {
             Norm& norm = norms_[at(i)];
@@ -74,11 +90,11 @@ void RealRows::convert(std::int64_t i, double* out) const {
     std::fill(out + rows_.dim, out + stride_, 0.0);
 }
 
-Magnitude magnitude_of(const Rows& rows, int threads, const std::atomic<bool>* stop) {
+Magnitude magnitude_of(const Rows& rows, int threads, const ProgressToken& token) {
     constexpr std::int64_t piece_bytes = 1 << 20;
     const std::int64_t piece = std::max<std::int64_t>(piece_bytes / rows.row_bytes(), 1);
     std::vector<Magnitude> pieces(at(divide_up(rows.count, piece)));
-    for_rows(rows.count, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+    for_rows(rows.count, piece, threads, token, [&](std::int64_t first, std::int64_t last) {
         Magnitude& one = pieces[at(first / piece)];
         one = knn::magnitude_of(rows.slice(first, last - first));
         if (one.bad_row >= 0) one.bad_row += first;

@@ -27,11 +27,18 @@ struct RealMeasure {
     RealSum sum;
 };
 
+/// As for_rows of cpu/host/threads.h; now and then the token's progress is asked, with how many rows of `count` are done.
+void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
+              const std::function<void(std::int64_t, std::int64_t)>& work);
+
+/// For a part of the work that does not report: progress is asked with these numbers. `token` must outlive it.
+ProgressToken waiting(const ProgressToken& token, std::int64_t done, std::int64_t total);
+
 /// Does not own the rows.
 class RealRows {
   public:
     /// Computes the norms. Throws Interrupted.
-    RealRows(const RealMeasure& measure, const Rows& rows, int threads, const std::atomic<bool>* stop);
+    RealRows(const RealMeasure& measure, const Rows& rows, int threads, const ProgressToken& token);
 
     const Rows& rows() const { return rows_; }
     std::int64_t stride() const { return stride_; }
@@ -98,7 +105,7 @@ class RealBest {
 };
 
 /// As magnitude_of, on several threads.
-Magnitude magnitude_of(const Rows& rows, int threads, const std::atomic<bool>* stop);
+Magnitude magnitude_of(const Rows& rows, int threads, const ProgressToken& token);
 
 /// Writes scores of the best, then no_neighbor.
 void write_best(RealBest& best, std::span<Neighbor> to);

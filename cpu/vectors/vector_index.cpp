@@ -84,7 +84,7 @@ ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
     result.bytes.resize(some.size() * at(train.dim));
     result.own_lost.resize(some.size());
     filter_.quantizer.quantize(search_.query_rows, some, result.bytes, result.own_lost, search_.threads,
-                               search_.token.stop);
+                               waiting(search_.token, 0, all.count()));
     result.queries = Rows{result.bytes.data(), std::ssize(some), train.dim};
     result.lost = result.own_lost;
     if (all.leaves_out()) {
@@ -150,7 +150,7 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
         filter_.index->top_k({.queries = asked.queries, .k = k}, {candidates.rows}, search_.timeline,
                              token.part(begin, n));
         const auto start = Clock::now();
-        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, token.stop,
+        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, waiting(token, begin, n),
                  [&](std::int64_t first, std::int64_t last) {
                      Uninitialized<double> query(at(stride)), rows(at(group * stride));
                      for (std::int64_t q = first; q < last; ++q)
@@ -184,7 +184,7 @@ class VectorIndex final : public DeviceIndex {
         if (wanted.queries.rows.type != train.type || wanted.queries.rows.dim != train.dim)
             throw std::invalid_argument("queries of another type or dim than the training rows");
         try {
-            prepare(timeline, token);
+            prepare(timeline, waiting(token, 0, n));
             search(wanted, result, timeline, token);
         } catch (const std::bad_alloc&) {
             throw_out_of_memory("searching " + std::to_string(train.count) + " training rows of " +
@@ -198,7 +198,7 @@ class VectorIndex final : public DeviceIndex {
   private:
     void check(const Rows& rows, const char* name, const ProgressToken& token) const {
         if (const auto why =
-                refuse_elements(measure_.measure, magnitude_of(rows, plan_.threads, token.stop), rows.dim))
+                refuse_elements(measure_.measure, magnitude_of(rows, plan_.threads, token), rows.dim))
             throw DataError(std::string(name) + ": " + *why);
     }
     /// Once: looks at all training rows, which a stop may end.
@@ -226,7 +226,7 @@ void VectorIndex::prepare(Timeline& timeline, const ProgressToken& token) {
     if (rows_) return;
     const auto start = Clock::now();
     check(train_, "training set", token);
-    rows_.emplace(measure_, train_, plan_.threads, token.stop);
+    rows_.emplace(measure_, train_, plan_.threads, token);
     timeline.add({.name = "check", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
 
@@ -243,11 +243,11 @@ const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& tim
     lacks_memory_ = available >= 0 && 3 * train.count * train.dim > available / 2;
     if (lacks_memory_) return nullptr;
     const auto start = Clock::now();
-    auto filter = std::make_unique<Filter>(Filter{Quantizer(measure_, *rows_, plan_.threads, token.stop)});
+    auto filter = std::make_unique<Filter>(Filter{Quantizer(measure_, *rows_, plan_.threads, token)});
     filter->bytes.resize(at(train.count * train.dim));
     filter->lost.resize(at(train.count));
     filter->quantizer.quantize(*rows_, all_up_to(train.count), filter->bytes, filter->lost, plan_.threads,
-                               token.stop);
+                               token);
     filter->largest_lost = *std::max_element(filter->lost.begin(), filter->lost.end());
     filter->index =
         open_bytes_({filter->bytes.data(), train.count, train.dim}, filter->quantizer.byte_measure(), plan_);
@@ -268,7 +268,7 @@ int VectorIndex::spare_for(const RealSearch& search, FilteredSearch& filtered) {
         sample.push_back(i * n / sampled_queries);
     std::vector<int> depths;
     const int most = std::min(most_spare, max_k - search.k);
-    filtered.run(sample, most, search.token.quiet(), &depths);
+    filtered.run(sample, most, waiting(search.token, 0, n), &depths);
     std::sort(depths.begin(), depths.end());
     const int wanted = depths[depths.size() * 7 / 8] - search.k;
     int spare = -1;
@@ -283,27 +283,28 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
                          const ProgressToken& token) {
     const Queries& queries = wanted.queries;
     const std::int64_t n = queries.count();
-    std::optional<RealRows> own;
-    if (!queries.is_training_set || queries.rows.pixels != train_.pixels) {
-        check(queries.rows, "queries", token);
-        own.emplace(measure_, queries.rows, plan_.threads, token.stop);
-    }
     ProgressToken rising = token.quiet();
     std::int64_t reported = 0;
     if (token.progress)
         rising.progress = [&](std::int64_t done, std::int64_t all) {
             token.progress(reported = std::max(reported, done), all);
         };
+    const ProgressToken still = waiting(rising, 0, n);
+    std::optional<RealRows> own;
+    if (!queries.is_training_set || queries.rows.pixels != train_.pixels) {
+        check(queries.rows, "queries", still);
+        own.emplace(measure_, queries.rows, plan_.threads, still);
+    }
     const RealSearch search{*rows_,        measure_, own ? *own : *rows_,
                             queries,       wanted.k, result.neighbors,
                             plan_.threads, timeline, rising};
     std::vector<std::int64_t> left = all_up_to(n);
     const bool lose_bits = search.train.lose_bits() || search.query_rows.lose_bits();
-    if (const Filter* filter = lose_bits ? nullptr : filter_for(n, wanted.k, timeline, token)) {
+    if (const Filter* filter = lose_bits ? nullptr : filter_for(n, wanted.k, timeline, still)) {
         FilteredSearch filtered(search, *filter);
         const int spare = spare_for(search, filtered), most = std::min(most_spare, max_k - wanted.k);
         if (spare >= 0) left = filtered.run(left, spare, rising);
-        if (spare >= 0 && spare < most && !left.empty()) left = filtered.run(left, most, rising.quiet());
+        if (spare >= 0 && spare < most && !left.empty()) left = filtered.run(left, most, still);
     }
     search_exhaustively(search, left);
 }
