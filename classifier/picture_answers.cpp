@@ -48,7 +48,8 @@ double strangeness(const std::vector<Answer>& hypothesis, std::span<const std::u
 }
 
 constexpr std::ptrdiff_t min_rejected = 3;
-constexpr std::ptrdiff_t max_marks_per_rejected = 3;
+constexpr std::ptrdiff_t max_marks_per_rejected = 2, min_marks_per_rejected_of_number = 5;
+constexpr double narrow = 0.25;
 
 }  // namespace
 
@@ -129,7 +130,7 @@ void choose_hypotheses(std::vector<Answer>& digits, std::span<const std::uint8_t
     digits = std::move(chosen);
 }
 
-void reject_text_rows(std::vector<Answer>& digits) {
+void judge_rows(std::vector<Answer>& digits) {
     for (auto begin = digits.begin(); begin != digits.end();) {
         const auto end = std::find_if(
             begin, digits.end(), [&](const Answer& digit) { return digit.image.row != begin->image.row; });
@@ -137,7 +138,12 @@ void reject_text_rows(std::vector<Answer>& digits) {
             std::count_if(begin, end, [](const Answer& digit) { return !digit.label.has_value(); });
         const auto marks = end - begin;
         const bool is_text = rejected >= min_rejected && marks <= max_marks_per_rejected * rejected;
+        const bool is_number = marks >= min_marks_per_rejected_of_number * rejected;
         for (; begin != end; ++begin) {
+            if (is_number && begin->narrowly) {
+                begin->label = std::exchange(begin->guess, {});
+                begin->reason.clear();
+            }
             if (!is_text || !begin->label) continue;
             begin->guess = begin->label;
             begin->label.reset();
@@ -198,6 +204,8 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
         digit.reason = std::move(test.reason);
         if (const std::int64_t row = no_digits[static_cast<std::size_t>(chosen[i])]; loss && row >= 0)
             digit.reason = std::string("like ") + form_of_row(row).name + ": nearer to it than to any digit";
+        else
+            digit.narrowly = loss && !digit.reason.empty() && digit.p_value >= narrow * *loss;
         (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
     }
     found.features = {};  // its rows may be those above
@@ -209,7 +217,7 @@ void choose_answers(std::span<PictureAnswer> pictures, std::span<const std::uint
     const TypicalDistances typical = typical_distances(sample);
     for (PictureAnswer& picture : pictures) {
         choose_hypotheses(picture.digits, labels, measure, typical);
-        reject_text_rows(picture.digits);
+        judge_rows(picture.digits);
     }
 }
 

@@ -19,6 +19,7 @@ struct Answer {
     DigitImage image;
     std::optional<int> label;  ///< none: rejected, with a `reason`
     std::string reason;
+    bool narrowly = false;                   ///< rejected, but not by a quarter of the share that may be
     std::optional<int> guess;                ///< of a rejected digit that was searched: what it would be
     double confidence = 0;                   ///< probability that the winner is right, also if rejected
     double vote_share = 0;                   ///< the winner's share of the votes
@@ -79,9 +80,10 @@ void expand_hypotheses(std::vector<Answer>& digits);
 void choose_hypotheses(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
                        const Measure& measure, const TypicalDistances& typical);
 
-/// Rejects what is left of the rows in which at least three marks, and at least a third of all, are rejected: some
-/// letters look like digits, but rarely all letters of a word do. `digits`: of one page, in hypothesis order.
-void reject_text_rows(std::vector<Answer>& digits);
+/// Rejects what is left of the rows in which at least three marks, and at least half of all, are rejected: some
+/// letters look like digits, but rarely most letters of a word do. Where at most a fifth of a row is rejected, it is a
+/// number, and what was narrowly rejected is accepted. `digits`: of one page, in hypothesis order.
+void judge_rows(std::vector<Answer>& digits);
 
 // The steps above, in their order.
 
@@ -92,7 +94,7 @@ std::vector<Answer*> digits_to_search(std::span<PictureAnswer> pictures, bool re
 Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optional<double> loss,
                       std::span<Answer* const> digits, const ProgressToken& token);
 
-/// Chooses among the hypotheses and rejects rows of text. `measure`: of the neighbors.
+/// Chooses among the hypotheses and judges the rows. `measure`: of the neighbors.
 void choose_answers(std::span<PictureAnswer> pictures, std::span<const std::uint8_t> labels,
                     const Measure& measure, const LeaveOneOut& sample);
 

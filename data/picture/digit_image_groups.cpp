@@ -137,7 +137,7 @@ constexpr double smallest = 0.35;    // of a digit; punctuation is smaller
 constexpr double largest = 2.2;      // of a digit's height; lines and frames are larger
 constexpr double narrow_gap = 0.12;  // in a stroke
 
-constexpr double step_of_edge = 0.2;  // share of the light that is lost at the edge of a thing
+constexpr double step_of_edge = 0.3;  // share of the light that is lost at the edge of a thing
 
 /// Whether two parts are of one digit: one is above or within the other, or a piece of it. Other parts side by
 /// side are two digits.
