@@ -117,7 +117,7 @@ std::vector<Option> search_options(Options& o) {
     return {
         {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding, in_report},
         {"classify draw serve", "--method", method, methods_text + "accurate" + overriding},
-        {"audit", "--method", method, methods_text + "accurate; of vectors raw" + overriding},
+        {"audit", "--method", method, methods_text + "accurate, of vectors raw" + overriding},
         {"tune", "--method", several("NAME|FILE", t.methods, read_method),
          "a method, or a FILE of --save, without its vote (default raw); may be repeated"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),

@@ -40,7 +40,7 @@ TrainingImages load_training(const DataLocation& location, bool use_cache, int t
 /// The rows that are drawn for pictures (data/synthetic/drawn_forms.h), from the cache if they are there, else drawn and kept.
 TrainingImages load_drawn_rows(bool use_cache, int threads);
 
-/// Whether these are the labels of MNIST's training images.
+/// Whether these begin with the labels of MNIST's training images; those of extra images may follow.
 bool is_mnist(std::span<const std::uint8_t> labels);
 
 /// Whether cached bytes are a training set; then `set` shows them.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "data/core/errors.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
+#include "data/set/training.h"
 #include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/mnist.h"
@@ -175,6 +177,12 @@ TEST_CASE("load: MNIST itself") {
     CHECK(std::equal(first.begin(), first.end(), data.train.labels.data()));
     for (const knn::FileChecksum& sum : knn::checksums(location))
         CHECK(sum.is_mnist());
+    auto known = std::vector<std::uint8_t>(data.train.labels.data(), data.train.labels.data() + 60'000);
+    known.push_back(4);  // of an extra image
+    CHECK(knn::is_mnist(known));
+    ++known[59'999];
+    CHECK_FALSE(knn::is_mnist(known));
+    CHECK_FALSE(knn::is_mnist(std::span(known).first(59'999)));
 
     // Plain files are recognized, and a single changed pixel makes it another data set.
     const TempFolder folder;
