@@ -138,7 +138,9 @@ TEST_CASE("problem: the last sizes that are taken, and the first that are not") 
           {{1'000, 10, 1, 5}, Problem{1'000, 10, 0, 5}},
           {{1'000, 10, 66'051, 5}, Problem{1'000, 10, 66'052, 5}},
           {{1'000, 10, 784, 1'000}, Problem{1'000, 10, 784, 1'001}},
-          {{2'000, 10, 784, 1'024}, Problem{2'000, 10, 784, 1'025}},
+          {{20'000, 10, 784, 16'384}, Problem{20'000, 10, 784, 16'385}},
+          {{1'000, 10, 65'536, 5, {}, ElementType::float32},
+           Problem{1'000, 10, 65'537, 5, {}, ElementType::float32}},
           {{1'000, 10, 784, 5, {Metric::lp, 0.1}}, Problem{1'000, 10, 784, 5, {Metric::lp, 0.09}}},
           {{1'000, 10, 784, 5, {Metric::lp, 15}}, Problem{1'000, 10, 784, 5, {Metric::lp, 15.1}}}}) {
         CHECK_FALSE(refuse_problem(taken).has_value());
