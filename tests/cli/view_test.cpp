@@ -275,7 +275,7 @@ TEST_CASE("view refuses damaged reports") {
          std::vector<Change>{{"/schema", "mnist-knn/evaluate/9"},
                              {"/schema", 1},
                              {"/settings/k", 0},
-                             {"/settings/k", 4096},
+                             {"/settings/k", 40'960},
                              {"/settings/k", 2.5},
                              {"/settings/k", "5"},
                              {"/settings/metric", "l9"},
