@@ -111,9 +111,10 @@ void lay_beside(cv::Mat& photo, const std::string& what, std::mt19937& random, d
         cv::rectangle(photo, at(x, y), at(w, y + 0.4 * h), 30, cv::FILLED);
         cv::rectangle(photo, at(x + 0.2 * margin, y + 0.05 * h), at(w, y + 0.35 * h), 70, cv::FILLED);
     } else if (what == "finger") {
+        const double tone = uniform(random, 90, 140), angle = uniform(random, -15, 15);
         cv::ellipse(photo, at(uniform(random, 0.2, 0.8) * w, h),
-                    cv::Size(int(0.7 * margin), int(0.9 * margin)), uniform(random, -15, 15), 0, 360,
-                    uniform(random, 90, 140), cv::FILLED, cv::LINE_AA);
+                    cv::Size(int(0.7 * margin), int(0.9 * margin)), angle, 0, 360, tone, cv::FILLED,
+                    cv::LINE_AA);
     }
 }
 
@@ -208,8 +209,9 @@ MadePage made_page(const PageKind& kind, const NextDigit& next, std::mt19937& ra
     const double pen = uniform(random, kind.pen.first, kind.pen.second);
     const double slope = std::tan(uniform(random, -kind.slope, kind.slope) * CV_PI / 180);
     const bool table = kind.ruled == 3, beside = !kind.beside.empty();
-    const cv::Size2d cell(height * (table ? 1.4 : uniform(random, 1.1, 2)),
-                          height * (table ? 1.4 : uniform(random, 1.6, 2.2)));
+    // Each random number in a statement of its own: compilers evaluate arguments in different orders.
+    const double high = table ? 1.4 : uniform(random, 1.6, 2.2), wide = table ? 1.4 : uniform(random, 1.1, 2);
+    const cv::Size2d cell(height * wide, height * high);
     const double margin = height * (beside ? 2.5 : 1);
     const double rise = std::abs(slope) * kind.cols * cell.width;
     const double words = kind.text ? 2 * height : 0;
