@@ -113,7 +113,8 @@ TEST_CASE("digit image: MNIST's test images as photos") {
     const auto count = [](const Damage& damage) {
         return damage.name.starts_with("all of it, upright") ? 200 : 60;
     };
-    const std::vector<Damage> all = damages();
+    std::vector<Damage> all = damages();
+    if (has_sanitizer) all.resize(all.size() / 4);
     std::vector<std::future<std::vector<Answer>>> photos;
     for (const Damage& damage : all)
         photos.push_back(std::async(std::launch::async, [&] {
@@ -148,7 +149,9 @@ TEST_CASE("pages made of MNIST: digits and rows that are wrong, missing or inven
     if (mnist_folder().empty()) return skip(no_mnist);
     const Reader reader;
     std::vector<PageKind> kinds = page_kinds();
-    std::erase_if(kinds, [](const PageKind& kind) { return kind.text; });  // nothing is rejected here
+    std::erase_if(kinds, [](const PageKind& kind) {  // nothing is rejected here
+        return kind.text || (has_sanitizer && kind.name == "form");
+    });
     struct Counts {
         std::size_t wrong = 0, digits = 0;
     };
