@@ -42,7 +42,7 @@ std::vector<RowsWithin> RangeSearch::search(const Queries& queries, Timeline& ti
     std::vector<RowsWithin> found(at(queries.count()));
     Open open(found.size());
     std::iota(open.begin(), open.end(), 0U);
-    const std::int64_t candidates = train_.count - (queries.leaves_out() ? 1 : 0);
+    const std::int64_t candidates = candidates_of(queries);
     const int most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_));
     const auto start = Clock::now();
     open = search_nearest(queries, open, first_k(candidates), found, timeline, token);
@@ -74,7 +74,7 @@ RangeSearch::Open RangeSearch::search_nearest(const Queries& queries, const Open
                                               std::vector<RowsWithin>& found, Timeline& timeline,
                                               const ProgressToken& token) {
     Open left;
-    const bool are_all = k == train_.count - (queries.leaves_out() ? 1 : 0);
+    const bool are_all = k == candidates_of(queries);
     const std::int64_t all = std::ssize(open), most = queries_at_once(k);
     for (std::int64_t first = 0; first < all; first += most) {
         const Open part(open.begin() + first, open.begin() + std::min(first + most, all));
@@ -111,9 +111,7 @@ void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::v
         std::vector<std::vector<std::pair<double, std::uint32_t>>> within(part.size());
         open_pieces();
         for (std::size_t piece = 0; piece < pieces_.size(); ++piece) {
-            const Rows rows = train_.slice(
-                static_cast<std::int64_t>(piece) * max_k,
-                std::min<std::int64_t>(max_k, train_.count - static_cast<std::int64_t>(piece) * max_k));
+            const Rows rows = rows_of_piece(static_cast<std::int64_t>(piece));
             const Neighbors every = nearest_of(*pieces_[piece], Queries(asked.rows),
                                                static_cast<int>(rows.count), timeline, token);
             const std::vector<double> distances =
@@ -135,9 +133,18 @@ void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::v
     }
 }
 
+std::int64_t RangeSearch::candidates_of(const Queries& queries) const {
+    return train_.count - (queries.leaves_out() ? 1 : 0);
+}
+
+Rows RangeSearch::rows_of_piece(std::int64_t piece) const {
+    const std::int64_t begin = piece * max_k;
+    return train_.slice(begin, std::min<std::int64_t>(max_k, train_.count - begin));
+}
+
 void RangeSearch::open_pieces() {
-    for (std::int64_t begin = std::ssize(pieces_) * max_k; begin < train_.count; begin += max_k) {
-        const Rows rows = train_.slice(begin, std::min<std::int64_t>(max_k, train_.count - begin));
+    for (std::int64_t piece = std::ssize(pieces_); piece * max_k < train_.count; ++piece) {
+        const Rows rows = rows_of_piece(piece);
         pieces_.push_back(
             open_on_cpu(rows, queries_at_once(max_k), static_cast<int>(rows.count), measure_, threads_));
     }

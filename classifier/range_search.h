@@ -39,11 +39,14 @@ class RangeSearch {
     /// Which of the queries are still without an answer.
     using Open = std::vector<std::uint32_t>;
 
+    /// The rows that can be neighbors of each query.
+    std::int64_t candidates_of(const Queries& queries) const;
     Queries some_of(const Queries& queries, const Open& open) const;
     Open search_nearest(const Queries& queries, const Open& open, int k, std::vector<RowsWithin>& found,
                         Timeline& timeline, const ProgressToken& token);
     void search_pieces(const Queries& queries, const Open& open, std::vector<RowsWithin>& found,
                        Timeline& timeline, const ProgressToken& token);
+    Rows rows_of_piece(std::int64_t piece) const;
     void open_pieces();
 
     const Index& index_;

@@ -262,7 +262,8 @@ int classify(const Options& options, Clock::time_point start) {
         answers.expected ? expected_text(answers, judgment, quiet, color)
                          : answers_text(answers, quiet, color));
     if (!options.classify.review.empty()) {
-        const std::int64_t kept = review(answers, options.classify.review, terminal_blocks(options.output));
+        const std::int64_t kept =
+            review(answers, options.classify.review, terminal_blocks(options.output.color));
         note(counted(kept, "digit") + " written to " + options.classify.review, options.output);
     }
     if (!options.output.report.empty())

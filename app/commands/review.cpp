@@ -4,12 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
-#include "app/console/terminal.h"
 #include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -62,25 +60,7 @@ void keep(const Answer& answer, const fs::path& folder, const std::string& pictu
                  encode_png(answer.image.pixels.data(), digit_side, digit_side, 1));
 }
 
-/// Whether the locale writes UTF-8, by the variables that decide it, in their order.
-bool utf8_terminal() {
-    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        const char* value = std::getenv(name);
-        if (value == nullptr || *value == '\0') continue;
-        const std::string_view locale = value;
-        for (const char* spelling : {"UTF-8", "utf-8", "UTF8", "utf8"})
-            if (locale.find(spelling) != locale.npos) return true;
-        return false;
-    }
-    return false;
-}
-
 }  // namespace
-
-Blocks terminal_blocks(const OutputOptions& output) {
-    if (!utf8_terminal()) return Blocks::ascii;
-    return use_color(output.color) ? Blocks::color : Blocks::unicode;
-}
 
 std::int64_t review(const PictureAnswers& answers, const std::string& folder, Blocks blocks) {
     std::int64_t doubtful = 0, number = 0, kept = 0;

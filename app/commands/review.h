@@ -3,14 +3,10 @@
 
 #include <string>
 
-#include "app/cli/options.h"
 #include "app/report/answers.h"
 #include "app/report/page.h"
 
 namespace knn {
-
-/// How images are drawn in the terminal: in gray where it has color, with block characters where the locale is UTF-8.
-Blocks terminal_blocks(const OutputOptions& output);
 
 /// Shows each digit that was rejected or is right with less than 90 % on standard error, asks on standard input which it is,
 /// and writes its 28×28 pixels to FOLDER/DIGIT/NAME.png, a new name each time. Enter skips one, q ends. Returns how many it

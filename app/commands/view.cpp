@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <tuple>
@@ -9,7 +8,6 @@
 #include "app/cli/values.h"
 #include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
-#include "app/commands/review.h"
 #include "app/commands/saved_evaluation.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
@@ -244,7 +242,7 @@ std::string summary(const Evaluation& evaluation, const Selection& selection) {
 std::string shown_text(const Evaluation& evaluation, const Selection& selection,
                        const OutputOptions& output) {
     const Gallery& gallery = selection.gallery;
-    std::string text = block_text(evaluation, gallery, selection.found, terminal_blocks(output));
+    std::string text = block_text(evaluation, gallery, selection.found, terminal_blocks(output.color));
     if (std::ssize(gallery.images) < selection.found && !output.quiet)
         text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + counted(selection.found, "digit") +
                 " shown; --limit " + std::to_string(selection.found) + " shows all\n";

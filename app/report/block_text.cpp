@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/console/terminal.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
@@ -87,6 +88,11 @@ std::vector<std::string> facts(const Evaluation& evaluation, const PageDigit& di
 }
 
 }  // namespace
+
+Blocks terminal_blocks(When color) {
+    if (!is_utf8_locale()) return Blocks::ascii;
+    return use_color(color) ? Blocks::color : Blocks::unicode;
+}
 
 std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks) {
     Picture image = shrunk(gray, rows, cols);

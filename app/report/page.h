@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/options.h"
 #include "classifier/evaluation.h"
 
 namespace knn {
@@ -85,6 +86,9 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery);
 /// Characters for an image, each of which shows two pixels, one above the other: letters of increasing ink,
 /// block characters, or block characters in 24 grays (escape codes for 256 colors).
 enum class Blocks { ascii, unicode, color };
+
+/// Those of the terminal: grays where it has color, block characters where the locale is UTF-8.
+Blocks terminal_blocks(When color);
 
 /// The lines of one image, 8-bit gray, rows × cols; if wider or higher than 56 pixels, it is reduced
 /// first. A line has as many columns as the reduced image.
