@@ -110,6 +110,13 @@ std::string nccl_version(std::string& why_none) {
     why_none = no_cuda;
     return "";
 }
+const DeviceCopies* device_copies() {
+    if constexpr (has_cuda) {
+        static constexpr DeviceCopies copies{gpu::copy_to_host, gpu::copy_to_device};
+        return &copies;
+    }
+    return nullptr;
+}
 std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device) {
     if constexpr (has_cuda)
         if (engine.on_gpu) return gpu::host_memory(device, std::string_view(engine.name) == "tensor");

@@ -11,6 +11,7 @@
 #include "data/core/device_index.h"
 #include "data/core/plan.h"
 #include "gpu/bench/bench.h"
+#include "gpu/engines/engines.h"
 
 namespace knn {
 
@@ -70,6 +71,13 @@ struct GpuBench {
     decltype(&gpu::time_rerank) time_rerank;
 };
 const GpuBench* gpu_bench();
+
+/// Copies between the host and a caller's device memory; null in a build without CUDA.
+struct DeviceCopies {
+    decltype(&gpu::copy_to_host) to_host;
+    decltype(&gpu::copy_to_device) to_device;
+};
+const DeviceCopies* device_copies();
 
 /// Host memory for the data set: pinned if a GPU will read it, plain otherwise.
 /// Creating it for a GPU starts the CUDA context on another thread; `pin` waits for that.

@@ -188,6 +188,11 @@ Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k,
     return ordered;
 }
 
+bool Index::enqueue(const DeviceSearch& wanted) const {
+    const auto on_host = [](StagePlace place) { return place == StagePlace::host; };
+    return !on_host(plan_.stages.transform) && !on_host(plan_.stages.rerank) && sharded_->enqueue(wanted);
+}
+
 Results Index::search(const Queries& queries, const SearchOptions& options) const {
     const auto start = Clock::now();
     for (const std::uint32_t image : queries.images)

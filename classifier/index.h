@@ -54,6 +54,10 @@ class Index {
     /// std::invalid_argument (k, or a query that is no image of the set).
     Results search(const Queries& queries, const SearchOptions& options = {}) const;
 
+    /// Queues a search for neighbors without waiting (DeviceIndex::enqueue), and returns true; false where the host has a part in it,
+    /// or several devices: then `search` does it. wanted.queries are images of the set's size, wanted.k is at most the set's.
+    bool enqueue(const DeviceSearch& wanted) const;
+
     /// The method's labels for some training images whose nearest by the top-k search are `nearest`, at least k each: what
     /// re-ranking and vote make of them.
     std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images,

@@ -276,11 +276,19 @@ Sharded::Searched Sharded::top_k(const TopKRequest& wanted, const TopKResult& re
     return here;
 }
 
+DeviceIndex* Sharded::whole_set() const {
+    if (shards_.size() != 1 || shards_.front().parts.front().images.count != n_train_) return nullptr;
+    return shards_.front().resident.get();
+}
+
+bool Sharded::enqueue(const DeviceSearch& wanted) const {
+    DeviceIndex* const index = ranks_ == nullptr ? whole_set() : nullptr;
+    return index != nullptr && index->enqueue(wanted);
+}
+
 std::int64_t Sharded::Search::run() {
-    const Shard& only = of.shards_.front();
-    const bool alone =
-        of.shards_.size() == 1 && only.resident && only.parts.front().images.count == of.n_train_;
-    if (alone) return only.resident->top_k(wanted, result, timeline, token);  // the usual case
+    if (DeviceIndex* const index = of.whole_set())  // the usual case
+        return index->top_k(wanted, result, timeline, token);
     wanted.meanwhile = {};  // of one device alone: several would call it at the same time
     token.step(0, n());
     if (n() == 0) return 0;

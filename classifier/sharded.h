@@ -62,6 +62,9 @@ class Sharded {
     Searched top_k(const TopKRequest& wanted, const TopKResult& result, std::int64_t n_query,
                    Timeline& timeline, const ProgressToken& token);
 
+    /// As DeviceIndex::enqueue: by one device that has the whole set.
+    bool enqueue(const DeviceSearch& wanted) const;
+
   private:
     struct Part;
     struct Shard;
@@ -74,6 +77,8 @@ class Sharded {
                                                              const ProgressToken& token)>& work) const;
     void merge_ranks(const Neighbors& mine, const Rows& queries, std::span<Neighbor> merged,
                      Timeline& timeline, const ProgressToken& token) const;
+    /// The only device's, which has the whole set; else null.
+    DeviceIndex* whole_set() const;
     bool replicates() const { return plan_.placement == Placement::replicate; }
 
     const Engine& engine_;

@@ -92,6 +92,14 @@ void require_zeros(const void* given, std::size_t begin, std::size_t end, const 
                           knn_version());
 }
 
+const DeviceCopies& copies_of(const char* name) {
+    const DeviceCopies* const copies = device_copies();
+    if (copies == nullptr)
+        throw Unsupported(std::string(name) +
+                          ": is in device memory, and this build has no CUDA; expected KNN_HOST");
+    return *copies;
+}
+
 Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, const char* name) {
     const std::string what = std::string(name) + ": ";
     const auto [struct_size, data, count, dim, pitch, type, space, stream, image_rows, image_cols, borrowed,
@@ -100,7 +108,7 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
             what + "has type " + std::to_string(type) + "; expected KNN_UINT8 to KNN_FLOAT64");
     require(space == KNN_HOST || space == KNN_CUDA,
             what + "has space " + std::to_string(space) + "; expected KNN_HOST or KNN_CUDA");
-    if (space != KNN_HOST) throw Unsupported(what + "are in device memory; expected KNN_HOST");
+    const DeviceCopies* const copies = space == KNN_HOST ? nullptr : &copies_of(name);
     const auto element = static_cast<ElementType>(type);
     const std::int64_t most = element == ElementType::uint8 ? max_dim : max_columns;
     require(count >= 0 && dim >= 1 && dim <= most,
@@ -118,12 +126,16 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
                 ((image_rows == 0 && image_cols == 0) || std::int64_t{image_rows} * image_cols == dim),
             what + "has images of " + std::to_string(image_rows) + "x" + std::to_string(image_cols) +
                 "; expected dim pixels, or 0x0");
-    require((borrowed == 0 || (borrowed == 1 && step == row_bytes)) && reserved == 0,
+    require((borrowed == 0 || (borrowed == 1 && step == row_bytes && space == KNN_HOST)) && reserved == 0,
             what + "has borrowed " + std::to_string(borrowed) +
-                "; expected 0, or 1 of vectors without gaps, and reserved 0");
+                "; expected 0, or 1 of vectors in KNN_HOST memory without gaps, and reserved 0");
     const auto* const bytes = static_cast<const std::uint8_t*>(data);
     Rows rows{bytes, count, dim, element};
-    if (step != row_bytes) {
+    if (copies != nullptr && count > 0) {
+        copy.resize(static_cast<std::size_t>(rows.bytes()));
+        copies->to_host(data, step, copy.data(), row_bytes, count, stream);
+        rows.pixels = copy.data();
+    } else if (step != row_bytes) {
         copy.resize(static_cast<std::size_t>(rows.bytes()));
         for (std::int64_t i = 0; i < count; ++i)
             std::copy_n(bytes + i * step, row_bytes, copy.data() + i * row_bytes);

@@ -66,7 +66,10 @@ inline std::string text_of(const char* text) {
     return text == nullptr ? "" : text;
 }
 
-/// The vectors of a caller without gaps: in its memory, or copied to `copy`.
+/// Copies to and from memory that a caller has on a device. Throws Unsupported in a build without CUDA.
+const DeviceCopies& copies_of(const char* name);
+
+/// The vectors of a caller without gaps, on the host: in its memory, or copied to `copy`.
 Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, const char* name);
 
 /// Throws std::invalid_argument unless rows have the dim and the type of the set's.

@@ -60,7 +60,7 @@ knn_neighbors read_neighbors(const knn_neighbors* given, std::int64_t asked) {
             "neighbors: has k " + std::to_string(found.k) + "; expected 1 to " + std::to_string(knn::max_k));
     require(found.space == KNN_HOST || found.space == KNN_CUDA,
             "neighbors: has space " + std::to_string(found.space) + "; expected KNN_HOST or KNN_CUDA");
-    if (found.space != KNN_HOST) throw Unsupported("neighbors: is in device memory; expected KNN_HOST");
+    if (found.space != KNN_HOST) copies_of("neighbors");
     return found;
 }
 
@@ -75,7 +75,13 @@ void require_k(int k, const Opened& opened, bool leaves_out) {
 }
 
 void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Opened& opened, int threads,
-                     const knn_neighbors& out) {
+                     knn_neighbors out) {
+    const knn_neighbors caller = out;
+    const bool on_device = caller.space == KNN_CUDA;
+    std::vector<std::uint32_t> indices(on_device && caller.indices != nullptr ? found.rows.size() : 0);
+    std::vector<double> distances(on_device && caller.distances != nullptr ? found.rows.size() : 0);
+    if (!indices.empty()) out.indices = indices.data();
+    if (!distances.empty()) out.distances = distances.data();
     const knn::Measure measure = opened.index->method().neighbor_measure();
     const auto distance = [&](std::int64_t q, const knn::Neighbor& one) {
         return measure.real
@@ -93,12 +99,45 @@ void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Ope
                           if (out.distances != nullptr) out.distances[i] = distance(i / found.k, one);
                       }
                   });
+    const auto copy = [&](const auto& from, auto* d_to) {
+        if (!from.empty())
+            copies_of("neighbors")
+                .to_device(from.data(), d_to, std::ssize(from) * std::int64_t{sizeof(from[0])},
+                           caller.stream);
+    };
+    copy(indices, caller.indices);
+    copy(distances, caller.distances);
 }
 
-knn_status search(knn_index* index, const knn_options* given, knn_neighbors* neighbors,
-                  const auto& read_asked) {
+/// Queues a search whose queries and neighbors are both on the device of the index, which does it alone. False: the host has a
+/// part in it, or the arguments are wrong, which `Asked` says.
+bool is_queued(knn_index& index, const knn_vectors* given, const knn_neighbors* neighbors) {
+    const knn_vectors queries = given == nullptr ? knn_vectors{} : read_struct(given, "queries");
+    if (queries.space != KNN_CUDA || queries.type != KNN_UINT8 || queries.count <= 0) return false;
+    const knn_neighbors out = read_neighbors(neighbors, queries.count);
+    const std::int64_t pitch = queries.pitch == 0 ? queries.dim : queries.pitch;
+    if (out.space != KNN_CUDA || queries.data == nullptr || pitch < queries.dim) return false;
+    const auto opened = index.open(false, out.k, {});
+    if (opened->rest != nullptr || opened->index->set().images().dim != queries.dim ||
+        !opened->index->set().images().are_bytes())
+        return false;
+    require_k(out.k, *opened, false);
+    return opened->index->enqueue({.queries = static_cast<const std::uint8_t*>(queries.data),
+                                   .count = queries.count,
+                                   .dim = queries.dim,
+                                   .pitch = pitch,
+                                   .k = out.k,
+                                   .indices = out.indices,
+                                   .distances = out.distances,
+                                   .queries_stream = queries.stream,
+                                   .answers_stream = out.stream});
+}
+
+knn_status search(knn_index* index, const knn_vectors* vectors, const knn_options* given,
+                  knn_neighbors* neighbors, const auto& read_asked) {
     return call([&] {
         require_there(index, "index", "an index");
+        if (is_queued(*index, vectors, neighbors)) return;
         const Asked asked = read_asked();
         const knn_options options = read_options(given);
         const knn_neighbors out = read_neighbors(neighbors, asked.count);
@@ -175,12 +214,12 @@ extern "C" {
 
 knn_status knn_search(knn_index* index, const knn_vectors* queries, const knn_options* options,
                       knn_neighbors* found) {
-    return search(index, options, found, [&] { return Asked(queries, "queries"); });
+    return search(index, queries, options, found, [&] { return Asked(queries, "queries"); });
 }
 
 knn_status knn_search_rows(knn_index* index, const uint32_t* rows, int64_t count, const knn_options* options,
                            knn_neighbors* found) {
-    return search(index, options, found, [&] { return Asked(rows, count); });
+    return search(index, nullptr, options, found, [&] { return Asked(rows, count); });
 }
 
 knn_status knn_classify(knn_index* index, const knn_vectors* queries, const knn_options* options,

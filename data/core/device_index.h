@@ -64,6 +64,17 @@ struct TopKResult {
     std::span<Vote> votes = {};     ///< n_query, or empty
 };
 
+/// A search whose queries and answers are memory of the index's device, all of it the caller's.
+struct DeviceSearch {
+    const std::uint8_t* queries = nullptr;       ///< count × dim, of the images that the engine searches
+    std::int64_t count = 0, dim = 0, pitch = 0;  ///< pitch: bytes from one query to the next
+    int k = 0;
+    std::uint32_t* indices = nullptr;  ///< count × k; null: not wanted
+    double* distances = nullptr;       ///< the same, as distance_of has them
+    /// Each a cudaStream_t: on which the queries are ready, and on which the answers will be.
+    void *queries_stream = nullptr, *answers_stream = nullptr;
+};
+
 class DeviceIndex {
   public:
     virtual ~DeviceIndex() = default;
@@ -74,6 +85,10 @@ class DeviceIndex {
     /// DataError (not enough memory), Interrupted, std::invalid_argument (k).
     virtual std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                                const ProgressToken& token) = 0;
+
+    /// Queues the search without waiting for it, and returns true; false if it cannot: the host takes part, or the memory is not
+    /// that of the index's device. Thread-safe. Throws DeviceError.
+    virtual bool enqueue(const DeviceSearch& /*wanted*/) { return false; }
 };
 
 /// Every search calls this first. Throws std::invalid_argument if there are fewer than k images to find, or the memory

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "data/rerank/descriptor.h"
+#include "gpu/engines/answers.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 
 namespace knn::gpu {
@@ -26,6 +28,14 @@ constexpr std::int64_t most_reranked = std::int64_t{1} << 16;
 
 /// The memory between the steps of a transform is for this many images.
 constexpr std::int64_t images_per_transform = 16'384;
+
+/// Whether the memory is the device's; null is no one's.
+bool is_memory_of(const void* pointer, int device) {
+    cudaPointerAttributes attributes{};
+    if (pointer == nullptr) return true;
+    if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) cudaGetLastError();
+    return attributes.type == cudaMemoryTypeDevice && attributes.device == device;
+}
 
 /// Of n rows, as stages count them.
 double byte_count(std::int64_t n, std::int64_t dim) {
@@ -135,7 +145,8 @@ std::int64_t BatchedIndex::query_dim() const {
 std::int64_t BatchedIndex::top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                                  const ProgressToken& token) {
     const std::lock_guard lock(searching_);
-    check(cudaSetDevice(device_), "choosing the device");
+    const OnDevice on_device(device_);
+    wait_for_queued();
     require_top_k(wanted, result, training_.n);
     const std::int64_t n = wanted.queries.count();
     require(n == 0 || wanted.queries.rows.dim == query_dim(),
@@ -143,13 +154,71 @@ std::int64_t BatchedIndex::top_k(const TopKRequest& wanted, const TopKResult& re
     require(wanted.vote == nullptr || training_.labels.size() > 0, "labels to vote with");
     token.step(0, n);
     if (n == 0) return 0;
-    const int others = static_cast<int>(training_.n) - (wanted.queries.leaves_out() ? 1 : 0);
-    const DeviceReranker* reranker = training_.reranker.get();
-    const int candidates =
-        reranker != nullptr ? std::max(wanted.k, std::min(reranker->candidates(), others)) : wanted.k;
+    const std::int64_t others = training_.n - (wanted.queries.leaves_out() ? 1 : 0);
+    const int candidates = candidates_for(wanted.k, others);
     reserve({n, candidates, wanted.queries.leaves_out(), !wanted.known.neighbors.empty()});
     run({wanted, result, candidates, batch_ >= n}, timeline, token);
     return batch_;
+}
+
+int BatchedIndex::candidates_for(int k, std::int64_t others) const {
+    if (!training_.reranker) return k;
+    return std::max(k, static_cast<int>(std::min<std::int64_t>(training_.reranker->candidates(), others)));
+}
+
+/// What is queued may use memory that the next search replaces or writes on another stream.
+void BatchedIndex::wait_for_queued() {
+    if (queued_shape_.n_query > 0) kernels_.synchronize();
+    queued_shape_ = {};
+}
+
+bool BatchedIndex::enqueue(const DeviceSearch& wanted) {
+    for (const void* memory :
+         {static_cast<const void*>(wanted.queries), static_cast<const void*>(wanted.indices),
+          static_cast<const void*>(wanted.distances)})
+        if (!is_memory_of(memory, device_)) return false;
+    if (measure_.metric == Metric::lp || wanted.dim != query_dim()) return false;
+    const std::lock_guard lock(searching_);
+    const OnDevice on_device(device_);
+    const int candidates = candidates_for(wanted.k, training_.n);
+    const SearchShape shape{wanted.count, candidates, false, false};
+    if (!(shape == queued_shape_)) wait_for_queued();
+    if (!queued_) {
+        queued_ = std::make_unique<Slot>();
+        queued_->timer.turn_off();
+    }
+    Slot& slot = *queued_;
+    try {
+        reserve(shape);
+        const std::int64_t most = std::min(batch_, wanted.count);
+        slot.images.reserve(most, wanted.dim);
+        if (!training_.transform.is_raw()) slot.features.reserve(most, training_.dim);
+        slot.results.reserve(static_cast<std::size_t>(most * wanted.k) * sizeof(Neighbor));
+        queries_ready_.record(static_cast<cudaStream_t>(wanted.queries_stream));
+        kernels_.wait_for(queries_ready_);
+        queued_shape_ = shape;
+        for (std::int64_t begin = 0; begin < wanted.count; begin += batch_) {
+            const std::int64_t n = std::min(batch_, wanted.count - begin);
+            const ByteRows images = slot.images.rows(n, wanted.dim);
+            const NeighborRows found{reinterpret_cast<Neighbor*>(slot.results.d_data()), n, wanted.k};
+            check(cudaMemcpy2DAsync(images.d_data, images.pitch_bytes, wanted.queries + begin * wanted.pitch,
+                                    static_cast<std::size_t>(wanted.pitch),
+                                    static_cast<std::size_t>(wanted.dim), static_cast<std::size_t>(n),
+                                    cudaMemcpyDeviceToDevice, kernels_),
+                  "copying queries");
+            enqueue_stages(slot, images, candidates, {}, {}, found);
+            const auto at = [&](auto* rows) { return rows == nullptr ? rows : rows + begin * wanted.k; };
+            enqueue_answers(found, is_integral(measure_.metric), at(wanted.indices), at(wanted.distances),
+                            kernels_);
+        }
+        answers_.record(kernels_);
+        check(cudaStreamWaitEvent(static_cast<cudaStream_t>(wanted.answers_stream), answers_),
+              "ordering streams");
+    } catch (...) {
+        abandon();
+        throw;
+    }
+    return true;
 }
 
 void BatchedIndex::run(const Run& run, Timeline& timeline, const ProgressToken& token) {
@@ -190,26 +259,38 @@ void BatchedIndex::reserve(const SearchShape& shape) {
     if (training_.reranker && batch_ > most_reranked) batch_ = engine_->reserve(shape, most_reranked);
 }
 
-/// Upload, transform, the engine's stages and re-ranking of a batch; `neighbors` gets the result.
+/// From images on the device: transform, the engine's stages and re-ranking; `neighbors` gets the result.
+void BatchedIndex::enqueue_stages(Slot& slot, const ByteRows& images, int candidates, const LeftOut& left_out,
+                                  const KnownRows& known, const NeighborRows& neighbors) {
+    DeviceTransform& transform = training_.transform;
+    DeviceReranker* reranker = training_.reranker.get();
+    const std::int64_t n = images.n;
+    const Batch batch{transform.is_raw() ? images : slot.features.rows(n, training_.dim),
+                      reranker != nullptr ? NeighborRows{candidates_.d_data(), n, candidates} : neighbors,
+                      left_out, known};
+    if (!transform.is_raw())
+        slot.timer.time(kernels_, {.name = "transform", .bytes = byte_count(n, images.cols + training_.dim)},
+                        [&] { transform.enqueue(images, batch.query, kernels_); });
+    engine_->enqueue(batch, slot.timer, kernels_);
+    if (reranker == nullptr) return;
+    slot.timer.time(kernels_, {.name = "describe", .bytes = byte_count(n, images.cols)},
+                    [&] { reranker->describe_queries(images, kernels_); });
+    slot.timer.time(kernels_, {.name = "rerank"}, [&] { reranker->enqueue(batch.out, neighbors, kernels_); });
+}
+
+/// The upload of a batch, and what follows; `neighbors` gets the result.
 void BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& queries,
                                   const NeighborRows& neighbors) {
     const Rows& rows = queries.rows;
-    DeviceTransform& transform = training_.transform;
-    DeviceReranker* reranker = training_.reranker.get();
     const Known& known = run.wanted.known;
     const auto known_rows = run.rows_of(known.neighbors, slot, run.wanted.k);
     slot.left_out.reserve(queries.images.size());
     const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
     const ByteRows images = slot.images.rows(rows.count, rows.dim);
-    const double bytes = byte_count(rows.count, rows.dim);
-    const Batch batch{
-        transform.is_raw() ? images : slot.features.rows(rows.count, training_.dim),
-        reranker != nullptr ? NeighborRows{candidates_.d_data(), rows.count, run.candidates} : neighbors,
-        {queries.leaves_out() ? slot.left_out.d_data() : nullptr},
-        known_rows.empty() ? KnownRows{} : KnownRows{slot.known.d_data(), known.first}};
-    const Stage upload{.name = "upload",
-                       .bytes = bytes + static_cast<double>(known_rows.size_bytes()),
-                       .kind = StageKind::copy};
+    const Stage upload{
+        .name = "upload",
+        .bytes = byte_count(rows.count, rows.dim) + static_cast<double>(known_rows.size_bytes()),
+        .kind = StageKind::copy};
     slot.timer.time(in, upload, [&] {
         enqueue_upload(rows, images, in);
         enqueue_copy(queries.images, slot.left_out.d_data(), in, "uploading indices");
@@ -221,15 +302,8 @@ void BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& que
                      "uploading known neighbors");
     });
     if (in != kernels_) kernels_.wait_for(slot.timer.last());
-    if (!transform.is_raw())
-        slot.timer.time(kernels_,
-                        {.name = "transform", .bytes = byte_count(rows.count, rows.dim + training_.dim)},
-                        [&] { transform.enqueue(images, batch.query, kernels_); });
-    engine_->enqueue(batch, slot.timer, kernels_);
-    if (reranker == nullptr) return;
-    slot.timer.time(kernels_, {.name = "describe", .bytes = bytes},
-                    [&] { reranker->describe_queries(images, kernels_); });
-    slot.timer.time(kernels_, {.name = "rerank"}, [&] { reranker->enqueue(batch.out, neighbors, kernels_); });
+    enqueue_stages(slot, images, run.candidates, {queries.leaves_out() ? slot.left_out.d_data() : nullptr},
+                   known_rows.empty() ? KnownRows{} : KnownRows{slot.known.d_data(), known.first}, neighbors);
 }
 
 void BatchedIndex::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
@@ -289,6 +363,7 @@ void BatchedIndex::abandon() {
         slot->timer.clear();
         slot->n = 0;
     }
+    queued_shape_ = {};
 }
 
 }  // namespace knn::gpu

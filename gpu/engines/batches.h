@@ -69,6 +69,8 @@ class BatchedIndex final : public DeviceIndex {
     /// One search at a time: other threads wait.
     std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override;
+    /// All but the metric lp, whose distances the host computes.
+    bool enqueue(const DeviceSearch& wanted) override;
 
   private:
     struct Slot;
@@ -79,6 +81,10 @@ class BatchedIndex final : public DeviceIndex {
     void reserve_slot(Slot& slot, std::int64_t n, std::size_t known, std::size_t result_bytes);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
     void enqueue_search(const Run& run, Slot& slot, const Queries& queries, const NeighborRows& neighbors);
+    void enqueue_stages(Slot& slot, const ByteRows& images, int candidates, const LeftOut& left_out,
+                        const KnownRows& known, const NeighborRows& neighbors);
+    int candidates_for(int k, std::int64_t others) const;
+    void wait_for_queued();
     void collect(const Run& run, Slot& slot, Timeline& timeline);
     void abandon();
     std::int64_t query_dim() const;
@@ -91,6 +97,9 @@ class BatchedIndex final : public DeviceIndex {
     int device_;
     std::int64_t limit_, batch_ = 0;  ///< queries at once: at most, and of this search
     std::unique_ptr<Slot> slots_[2];
+    std::unique_ptr<Slot> queued_;   ///< of searches in device memory; null: there were none
+    SearchShape queued_shape_;       ///< of the last of them; n_query = 0: none may still be running
+    Event queries_ready_, answers_;  ///< of the same
     Stream uploads_, kernels_, downloads_;
 };
 

@@ -41,6 +41,12 @@ UnsupportedReason configure_tensor(const Problem& problem, Plan& plan);
 std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
                                          Timeline& timeline);
 
+/// Copies n rows of `row_bytes`, or an array, between the host and a caller's memory on any device, after what is queued on
+/// `stream`, a cudaStream_t, and waits. Throws DeviceError, also where the memory is no device's.
+void copy_to_host(const void* d_from, std::int64_t pitch, void* to, std::int64_t row_bytes, std::int64_t n,
+                  void* stream);
+void copy_to_device(const void* from, void* d_to, std::int64_t bytes, void* stream);
+
 /// Host memory that a GPU reads at full speed. Creating it starts the CUDA context of `device` on another
 /// thread, and then loads the kernels of the engine `tensor` if that will search. Memory is handed out at once, so
 /// that files can be read meanwhile; `pin` waits for the context.

@@ -56,6 +56,7 @@ class StageTimer {
     /// Queues `work`.
     template <class Work>
     void time(cudaStream_t stream, Stage what, Work&& work) {
+        if (!is_on_) return work();
         if (stages_.empty() || stages_.back().stream != stream) record(stream);
         const std::size_t begin = used_ - 1;
         work();
@@ -79,6 +80,8 @@ class StageTimer {
         stages_.clear();
         used_ = 0;
     }
+    /// From now on `time` only queues the work: events cost some microseconds.
+    void turn_off() { is_on_ = false; }
 
   private:
     struct Timed {
@@ -94,6 +97,7 @@ class StageTimer {
     std::deque<Event> events_;
     std::size_t used_ = 0;
     std::vector<Timed> stages_;
+    bool is_on_ = true;
 };
 
 }  // namespace knn::gpu

@@ -73,7 +73,8 @@ enum { KNN_UINT8 = 0, KNN_INT8 = 1, KNN_FLOAT32 = 2, KNN_FLOAT64 = 3 };  ///< el
 enum { KNN_HOST = 0, KNN_CUDA = 1 };  ///< memory of the process, or of the current CUDA device
 
 /// `count` vectors of `dim` elements, one behind the other, of one type for a set and its queries. Elements other than KNN_UINT8 are
-/// finite, dim is at most 65,536, and the method fits nothing (raw). This version takes KNN_HOST memory; the rest is KNN_UNSUPPORTED.
+/// finite, dim is at most 65,536, and the method fits nothing (raw). KNN_CUDA needs a build with CUDA. Vectors of a set, and queries of a search that the host has a
+/// part in, are copied to the host; knn_search says which searches stay on the device.
 typedef struct knn_vectors {
     size_t struct_size;
     const void* data;
@@ -140,7 +141,7 @@ typedef struct knn_settings {
     const char* weights;    ///< uniform, distance (1/d squared) [the method's]
     const char* tie;        ///< smallest, nearest [the method's]
     const char* device;     ///< auto, cpu, gpu, gpu:N, gpu:all [auto: a GPU if there is one]
-    const char* engine;     ///< classic, tensor, cpu, auto [what suits the device]
+    const char* engine;     ///< classic, tensor, cpu, auto [auto: the fastest that can]
     int64_t memory;         ///< bytes that vectors may take on a device [what it has]
     int32_t k;              ///< neighbors that vote, 1 to 16384, on a GPU 1024 [the method's]
     int32_t threads;        ///< of the CPU [all]
@@ -190,8 +191,8 @@ typedef struct knn_neighbors {
         distances;  ///< l2: squared; l1, lp, cosine, pearson: as they are; re-ranked: of descriptors. In double
                     ///< precision where elements are not KNN_UINT8, exactly as they are ordered
     int32_t k;      ///< 1 to 16384, on a GPU 1024, and at most the vectors that there are to find
-    int32_t space;  ///< KNN_HOST
-    void* stream;
+    int32_t space;  ///< KNN_HOST ...
+    void* stream;   ///< KNN_CUDA: a cudaStream_t on which the neighbors will be ready
 } knn_neighbors;
 #define KNN_NEIGHBORS(count_, k_) \
     { sizeof(knn_neighbors), (count_), NULL, NULL, (k_), 0, NULL }
@@ -211,7 +212,8 @@ typedef struct knn_answers {
     { sizeof(knn_answers), (count_), NULL, NULL, NULL, NULL, NULL, NULL }
 
 /// The k nearest vectors of each query, of the set's dim; by the method's metric, transform and re-ranking. `options` may
-/// be NULL.
+/// be NULL. If queries of KNN_UINT8 and neighbors are both memory of the index's only GPU, and the metric is not lp, the search is
+/// queued and the call returns: it calls nobody back, and what goes wrong on the device later fails a later call.
 KNN_API knn_status knn_search(knn_index* index, const knn_vectors* queries, const knn_options* options,
                               knn_neighbors* found);
 /// The same of vectors of the set itself, each of which is left out of its own neighbors. `rows`: their indices, or NULL: the

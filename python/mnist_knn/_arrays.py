@@ -9,28 +9,23 @@ from typing import Any
 import numpy as np
 
 from ._base import DataConversionWarning
-from ._library import TYPES, Array, DType, has
+from ._device import DeviceArray, is_on_device
+from ._library import TYPES, Array, DType
 
 BYTE = np.dtype(np.uint8)
 
-_dlpack_host = (1, 3)  # kDLCPU, kDLCUDAHost
-
 
 def to_array(data: Any, name: str = "X") -> Array:
-    """Any array-like, buffer, or array with __dlpack__ in host memory as a NumPy array. Raises TypeError for sparse matrices
-    and for device memory."""
+    """Any array-like, buffer, or array with __dlpack__ in host memory as a NumPy array; arrays on a CUDA device are copied.
+    Raises TypeError for sparse matrices and for other devices."""
     if isinstance(data, np.ndarray):
         return data
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise TypeError(f"{name}: is a sparse matrix; expected a dense array, such as {name}.toarray()")
-    on_device = hasattr(data, "__cuda_array_interface__")
-    if not on_device and hasattr(data, "__dlpack_device__"):
-        on_device = data.__dlpack_device__()[0] not in _dlpack_host
-        if not on_device and not hasattr(data, "__array__"):
-            return np.from_dlpack(data)
-    if on_device:
-        missing = "" if has("device-memory") else "; this build of the library cannot search it"
-        raise TypeError(f"{name}: is in the memory of a GPU{missing}; expected an array in host memory")
+    if is_on_device(data):
+        return DeviceArray(data, name).to_host()
+    if hasattr(data, "__dlpack_device__") and not hasattr(data, "__array__"):
+        return np.from_dlpack(data)
     return np.asarray(data)
 
 

@@ -318,6 +318,14 @@ class TrainingSet(Handle):
         self.dim, self._count = int(array.shape[1]), len(array)
 
     @classmethod
+    def of_vectors(cls, vectors: Vectors) -> TrainingSet:
+        """A copy of vectors without labels, such as those on a device."""
+        self = cls.__new__(cls)
+        Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_create", ctypes.byref(vectors), None, handle))
+        self.dim, self._count = int(vectors.dim), int(vectors.count)
+        return self
+
+    @classmethod
     def of_files(cls, folder: str | None = None) -> TrainingSet:
         """The training set of a folder with files named as MNIST's; None: where the program looks, else digits that the
         library draws. Raises OSError."""

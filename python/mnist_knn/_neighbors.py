@@ -7,14 +7,15 @@ metric is Euclidean or Manhattan, they are searched as bytes: the distances are 
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable
 
 import numpy as np
 
-from . import _arrays, _voting
+from . import _arrays, _device, _voting
 from ._arrays import BYTE
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin
-from ._library import Array, DType, Index, TrainingSet, has
+from ._library import TYPES, Array, DType, Index, TrainingSet, has
 
 #: The library's names of scikit-learn's metrics.
 _METRICS = {
@@ -92,11 +93,14 @@ class _Fitted(BaseEstimator):
             self._indexes[kind] = index
         return index
 
-    def _asked(self, X: Any) -> tuple[Index, Array | None]:
-        """The queries (n × dim) as one of the indexes takes them, and that index. X None: the training set's rows."""
+    def _require_fitted(self) -> None:
         if not hasattr(self, "_indexes"):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
                                  "arguments before using this estimator.")  # fmt: skip
+
+    def _asked(self, X: Any) -> tuple[Index, Array | None]:
+        """The queries (n × dim) as one of the indexes takes them, and that index. X None: the training set's rows."""
+        self._require_fitted()
         if X is None:
             return self._index(self._type), None
         if type(X) is np.ndarray and X.dtype == BYTE == self._type and X.shape == self._lone and X.flags.c_contiguous:
@@ -111,28 +115,55 @@ class _Fitted(BaseEstimator):
         wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8
         return self._index(wide), _arrays.as_type(array, wide)
 
-    def _search(self, X: Any, n_neighbors: int | None, distances: bool) -> tuple[Array, Array | None]:
+    def _k(self, n_neighbors: int | None, leave_out: bool) -> int:
+        """The number of neighbors that is asked for. Raises TypeError, ValueError."""
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if not isinstance(k, (int, np.integer)):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k < 1:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
-        index, array = self._asked(X)
-        most = self.n_samples_fit_ - (1 if X is None else 0)
+        most = self.n_samples_fit_ - (1 if leave_out else 0)
         if k > most:
             raise ValueError(f"Expected n_neighbors <= n_samples, but n_samples = {most}, n_neighbors = {k}")
-        indices, lengths = index.search(array, int(k), distances)
+        return int(k)
+
+    def _search_into(self, X: Any, n_neighbors: int | None, out: tuple[Any, Any]) -> None:
+        """X and `out` on a device, as `kneighbors` has them."""
+        self._require_fitted()
+        queries, k = _device.DeviceArray(X, "X"), self._k(n_neighbors, False)
+        if len(queries.shape) != 2 or queries.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has shape {queries.shape}; expected rows of {self.n_features_in_} features")
+        if queries.dtype not in TYPES or queries.dtype != self._type and not np.can_cast(self._fit_X.dtype, queries.dtype, "safe"):
+            raise TypeError(f"X: is {queries.dtype} on a device; expected {self._type}, as the training set is searched")
+        _device.search_into(self._index(queries.dtype), queries, k, out)
+        if out[0] is not None and self._metric == "l2" and self.metric != "sqeuclidean":
+            numbers = sys.modules[type(out[0]).__module__.partition(".")[0]]  # torch or cupy
+            numbers.sqrt(out[0], out=out[0])
+
+    def _search(self, X: Any, n_neighbors: int | None, distances: bool) -> tuple[Array, Array | None]:
+        self._require_fitted()
+        k = self._k(n_neighbors, X is None)
+        index, array = self._asked(X)
+        indices, lengths = index.search(array, k, distances)
         if lengths is not None and self._metric == "l2" and self.metric != "sqeuclidean":
             np.sqrt(lengths, out=lengths)
         return indices, lengths
 
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True,
+                   out: tuple[Any, Any] | None = None) -> Any:  # fmt: skip
         """The nearest training rows of each query, by (distance, index).
 
         X: n × dim, or None: every training row, each left out of its own neighbors. Returns distances (float64, n × k;
         Euclidean unless the metric is another; of re-ranked methods the distances of their descriptors) and indices (int64,
         n × k), or the indices alone. Raises ValueError, TypeError.
+
+        out: (distances, indices), arrays of CuPy or PyTorch on the GPU of the index, n × k in C order, of float64 and of int32 or
+        uint32; either may be None. X is on that GPU too, of the type that is searched. They get the answers and are returned; the
+        search is queued on the current stream of X's library, and the call does not wait for it (docs/python.md says when it does).
         """
+        if out is not None:
+            self._search_into(X, n_neighbors, out)
+            return out
         indices, lengths = self._search(X, n_neighbors, return_distance)
         return (lengths, indices) if return_distance else indices
 

@@ -24,6 +24,11 @@ inline std::string stroke_pgm() {
     return "P5\n28 28\n255\n" + pixels;
 }
 
+/// Whether this build has what the command needs.
+inline bool can_run(const Command& one) {
+    return has_opencv || (one.name != "classify" && one.name != "learn");
+}
+
 inline const std::vector<Command>& commands() {
     static const std::vector<Command> all = {
         {"evaluate", "evaluate -q -k 3 --data data --device cpu",

@@ -49,7 +49,7 @@ struct Place : Work {
 /// Those of the table that this build has.
 std::vector<Command> here() {
     std::vector<Command> all = commands();
-    std::erase_if(all, [](const Command& one) { return one.name == "classify" && !has_opencv; });
+    std::erase_if(all, [](const Command& one) { return !can_run(one); });
     return all;
 }
 

@@ -21,6 +21,7 @@ RunResult in(const Digits& digits, const Words& words, RunOptions options = {}) 
 }  // namespace
 
 TEST_CASE("learn: pictures whose names give their digits become IDX files, in the order of their names") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const std::vector<int> chosen = digits.one_of_each();
     digits.write_photo("hand/3/b.pgm", chosen[3]);
@@ -48,6 +49,7 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
 }
 
 TEST_CASE("--extra: the images follow the training set, twice each, for every command") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const int one = digits.one_of_each()[5];
     // The pixels of a test digit as a training image with the label 4: it is then its own nearest neighbor.
@@ -96,6 +98,7 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
 }
 
 TEST_CASE("classify --review asks for doubtful digits, and learn reads what is written") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const int seven = digits.one_of_each()[7];
     digits.write_photo("7.pgm", seven);
