@@ -40,6 +40,11 @@ struct PartQueries {
     }
 };
 
+/// In the order of neighbors: by score, then by index.
+std::uint64_t packed(const Neighbor& one) {
+    return std::uint64_t{one.distance} << 32 | one.index;
+}
+
 /// What orders the neighbors of several lists.
 struct ListOrder {
     Measure measure;
@@ -52,6 +57,16 @@ struct ListOrder {
     }
 };
 
+/// The k first of two lists of k in order. Each step takes one by arithmetic, without a branch that could be mispredicted.
+void merge_first(const Neighbor* a, const Neighbor* b, int k, Neighbor* out, const auto& is_less) {
+    for (int i = 0; i < k; ++i) {
+        const bool takes_b = is_less(*b, *a);
+        out[i] = takes_b ? *b : *a;
+        b += takes_b ? 1 : 0;
+        a += takes_b ? 0 : 1;
+    }
+}
+
 /// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
 /// rows in list i. The result takes the place of list 0. Adds the stage `merge`. Throws Interrupted.
 void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::int64_t count, int k,
@@ -59,7 +74,8 @@ void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::
     const auto start = Clock::now();
     const std::int64_t n = lists.size() > 1 ? count : 0;
     for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
-        std::vector<Neighbor> both(at(2 * k));
+        std::vector<Neighbor> both(at(k));
+        const auto is_smaller = [](const Neighbor& a, const Neighbor& b) { return packed(a) < packed(b); };
         for (std::int64_t q = first; q < last; ++q) {
             Neighbor* const row = lists.front() + q * k;
             const auto row_of = [&](std::uint32_t image) { return order.train.row(image); };
@@ -67,7 +83,10 @@ void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::
                 return is_before(order.measure, order.queries.slice(q, 1), row_of, a, b);
             };
             for (const Neighbor* list : lists.subspan(1)) {
-                std::merge(row, row + k, list + q * k, list + (q + 1) * k, both.begin(), is_less);
+                if (order.measure.real)
+                    merge_first(row, list + q * k, k, both.data(), is_less);
+                else
+                    merge_first(row, list + q * k, k, both.data(), is_smaller);
                 std::copy_n(both.begin(), k, row);
             }
         }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/cli/program.h"
+#include "tests/support/skip.h"
 
 namespace knn::test {
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tests/cli/program.h"
+#include "tests/support/skip.h"
 
 using namespace knn::test;
 namespace fs = std::filesystem;
