@@ -121,7 +121,8 @@ BatchedIndex::~BatchedIndex() {
 /// Where memory does not suffice, the search tries again: by then what was searched before may have given its memory back.
 void BatchedIndex::prepare(const Plan::Expected& search) {
     try {
-        reserve({search.n_query, search.k, false, search.has_known});
+        Timeline timeline;  // of the first search, which follows
+        reserve({search.n_query, search.k, false, search.has_known}, timeline);
         const std::int64_t n = std::min(batch_, search.n_query);
         for (const auto& slot : slots_)
             reserve_slot(*slot, n, search.has_known ? static_cast<std::size_t>(n * search.k) : 0,
@@ -156,7 +157,7 @@ std::int64_t BatchedIndex::top_k(const TopKRequest& wanted, const TopKResult& re
     if (n == 0) return 0;
     const std::int64_t others = training_.n - (wanted.queries.leaves_out() ? 1 : 0);
     const int candidates = candidates_for(wanted.k, others);
-    reserve({n, candidates, wanted.queries.leaves_out(), !wanted.known.neighbors.empty()});
+    reserve({n, candidates, wanted.queries.leaves_out(), !wanted.known.neighbors.empty()}, timeline);
     run({wanted, result, candidates, batch_ >= n}, timeline, token);
     return batch_;
 }
@@ -189,7 +190,8 @@ bool BatchedIndex::enqueue(const DeviceSearch& wanted) {
     }
     Slot& slot = *queued_;
     try {
-        reserve(shape);
+        Timeline timeline;
+        reserve(shape, timeline);
         const std::int64_t most = std::min(batch_, wanted.count);
         slot.images.reserve(most, wanted.dim);
         if (!training_.transform.is_raw()) slot.features.reserve(most, training_.dim);
@@ -199,13 +201,18 @@ bool BatchedIndex::enqueue(const DeviceSearch& wanted) {
         queued_shape_ = shape;
         for (std::int64_t begin = 0; begin < wanted.count; begin += batch_) {
             const std::int64_t n = std::min(batch_, wanted.count - begin);
-            const ByteRows images = slot.images.rows(n, wanted.dim);
+            // Rows that lie as our own do are read where they are, if they are read once.
+            ByteRows images{const_cast<std::uint8_t*>(wanted.queries) + begin * wanted.pitch, n, wanted.dim,
+                            static_cast<std::size_t>(wanted.pitch)};
             const NeighborRows found{reinterpret_cast<Neighbor*>(slot.results.d_data()), n, wanted.k};
-            check(cudaMemcpy2DAsync(images.d_data, images.pitch_bytes, wanted.queries + begin * wanted.pitch,
-                                    static_cast<std::size_t>(wanted.pitch),
-                                    static_cast<std::size_t>(wanted.dim), static_cast<std::size_t>(n),
-                                    cudaMemcpyDeviceToDevice, kernels_),
-                  "copying queries");
+            if (!images.aligned(4) || !training_.transform.is_raw() || training_.reranker) {
+                const ByteRows own = slot.images.rows(n, wanted.dim);
+                check(cudaMemcpy2DAsync(own.d_data, own.pitch_bytes, images.d_data, images.pitch_bytes,
+                                        static_cast<std::size_t>(wanted.dim), static_cast<std::size_t>(n),
+                                        cudaMemcpyDeviceToDevice, kernels_),
+                      "copying queries");
+                images = own;
+            }
             enqueue_stages(slot, images, candidates, {}, {}, found);
             const auto at = [&](auto* rows) { return rows == nullptr ? rows : rows + begin * wanted.k; };
             enqueue_answers(found, is_integral(measure_.metric), at(wanted.indices), at(wanted.distances),
@@ -246,7 +253,7 @@ void BatchedIndex::run(const Run& run, Timeline& timeline, const ProgressToken& 
 }
 
 /// The engine comes last: it takes what fits into the memory that is left.
-void BatchedIndex::reserve(const SearchShape& shape) {
+void BatchedIndex::reserve(const SearchShape& shape, Timeline& timeline) {
     if (!training_.transform.is_raw())
         training_.transform.reserve(std::min(shape.n_query, images_per_transform));
     if (training_.reranker) {
@@ -255,8 +262,9 @@ void BatchedIndex::reserve(const SearchShape& shape) {
         training_.reranker->reserve(most, shape.k);
         candidates_.reserve(static_cast<std::size_t>(most) * static_cast<std::size_t>(shape.k));
     }
-    batch_ = engine_->reserve(shape, limit_);
-    if (training_.reranker && batch_ > most_reranked) batch_ = engine_->reserve(shape, most_reranked);
+    batch_ = engine_->reserve(shape, limit_, timeline);
+    if (training_.reranker && batch_ > most_reranked)
+        batch_ = engine_->reserve(shape, most_reranked, timeline);
 }
 
 /// From images on the device: transform, the engine's stages and re-ranking; `neighbors` gets the result.

@@ -53,7 +53,8 @@ class BatchEngine {
 
     /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of queries, at
     /// most `limit` unless it is 0. shape.has_known: only if the engine's capabilities say so.
-    virtual std::int64_t reserve(const SearchShape& shape, std::int64_t limit) = 0;
+    /// What the first search prepares for all others is a stage of `timeline`.
+    virtual std::int64_t reserve(const SearchShape& shape, std::int64_t limit, Timeline& timeline) = 0;
     /// Queues the engine's own stages, from features to neighbors, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) = 0;
@@ -77,7 +78,7 @@ class BatchedIndex final : public DeviceIndex {
     struct Run;
     void prepare(const Plan::Expected& search);
     void run(const Run& run, Timeline& timeline, const ProgressToken& token);
-    void reserve(const SearchShape& shape);
+    void reserve(const SearchShape& shape, Timeline& timeline);
     void reserve_slot(Slot& slot, std::int64_t n, std::size_t known, std::size_t result_bytes);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
     void enqueue_search(const Run& run, Slot& slot, const Queries& queries, const NeighborRows& neighbors);

@@ -68,7 +68,7 @@ class Classic final : public BatchEngine {
             train_bytes_ = std::move(upload.features);
     }
 
-    std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
+    std::int64_t reserve(const SearchShape& shape, std::int64_t limit, Timeline& /*timeline*/) override {
         const int k = shape.k;
         require(!shape.has_known, "an engine that takes known neighbors");
         // k may differ from that of the plan.

@@ -7,7 +7,9 @@
 // gpu/fused/search.h describes the steps and their arrays.
 
 #include <optional>
+#include <vector>
 
+#include "data/core/clock.h"
 #include "gpu/engines/batches.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
@@ -26,12 +28,49 @@ const TensorKernel* choose_kernel(const Problem& problem, const std::string& nam
                   [&](const TensorKernel& kernel) { return kernel.supports(problem, capability); });
 }
 
+/// Where the engine decides about sketches, it tries them before a search of as many pairs: two seconds on a Hopper. To make and
+/// to try them takes 0.1 s, twice that where they prune nothing. They save two thirds of the time of large sets.
+constexpr double pairs_to_try = 2e12;
+constexpr std::int64_t rows_to_try = 1024;  ///< that are searched for it
+
 class Tensor final : public BatchEngine {
   public:
     Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream, const Sketch* sketch)
-        : search_(kernel, train, stream, sketch) {}
+        : search_(kernel, train, stream, sketch), n_train_(train.n) {}
 
-    std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
+    /// Lets the engine decide whether searches are by sketches. train: as for the constructor.
+    void leave_choice(const ByteRows& train, cudaStream_t stream) {
+        const std::int64_t step = train.n / rows_to_try;
+        if (step < 64) return;  // sketches prune too little in small sets
+        std::vector<std::uint32_t> images(static_cast<std::size_t>(rows_to_try));
+        for (std::size_t i = 0; i < images.size(); ++i)
+            images[i] = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(step);
+        sample_.reserve(rows_to_try, train.cols);
+        const ByteRows sample = sample_.rows(rows_to_try, train.cols);
+        const auto width = static_cast<std::size_t>(train.cols);
+        check(cudaMemcpy2DAsync(sample.d_data, sample.pitch_bytes, train.d_data,
+                                train.pitch_bytes * static_cast<std::size_t>(step), width, rows_to_try,
+                                cudaMemcpyDeviceToDevice, stream),
+              "copying a sample");
+        sampled_images_ = copied_to_device(std::span(images), "uploading indices");
+        dim_ = train.cols;
+    }
+
+    std::int64_t reserve(const SearchShape& shape, std::int64_t limit, Timeline& timeline) override {
+        const double pairs = static_cast<double>(shape.n_query) * static_cast<double>(n_train_);
+        if (dim_ > 0 && shape.k <= most_refined_k && pairs >= pairs_to_try) {
+            const auto start = Clock::now();
+            const Stream stream;
+            load_sketch_search();
+            load_refine();
+            search_.try_sketches(sample_.rows(rows_to_try, dim_), sampled_images_.d_data(), shape.k, stream);
+            dim_ = 0;
+            timeline.add({.name = "sketch",
+                          .launches = 1,
+                          .total_ms = ms_since(start),
+                          .kind = StageKind::host,
+                          .once = true});
+        }
         return search_.reserve(shape, limit);
     }
     void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) override {
@@ -41,6 +80,9 @@ class Tensor final : public BatchEngine {
 
   private:
     FusedSearch search_;
+    std::int64_t n_train_, dim_ = 0;  ///< dim_: of the sample; 0: there is nothing left to try
+    ImageBuffer sample_;              ///< of the training set: every so many-th image
+    DeviceBuffer<std::uint32_t> sampled_images_;
 };
 
 }  // namespace
@@ -89,7 +131,6 @@ std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure
     std::unique_ptr<Tensor> engine;
     const double bytes = static_cast<double>(upload.n) * static_cast<double>(upload.dim);
     const ByteRows rows = upload.features.rows(upload.n, upload.dim);
-    // Only if asked for: fitting takes longer than a search gains.
     std::optional<Sketch> sketch;
     if (plan.sketch == SketchColumns::c128) {
         load_sketch_search();
@@ -100,6 +141,8 @@ std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure
     upload.timer.time(upload.stream, {.name = "arrange", .bytes = 3 * bytes}, [&] {
         engine = std::make_unique<Tensor>(kernel, rows, upload.stream, sketch ? &*sketch : nullptr);
     });
+    if (plan.sketch == SketchColumns::automatic && kernel.search_sketches != nullptr)
+        engine->leave_choice(rows, upload.stream);
     kernel.load(engine->dim());
     upload.finish(timeline);
     return std::make_unique<BatchedIndex>(std::move(engine), std::move(upload), measure, plan);

@@ -81,9 +81,8 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cuda
       fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
     std::vector<std::int32_t> used = used_pixels(train, stream);
     dim_ = static_cast<int>(used.size());
-    const bool all_used = dim_ == train.cols;
-    const std::vector<std::int32_t> pixels = used;
-    if (!all_used) {
+    if (dim_ != train.cols) {
+        used_pixels_ = used;
         used.resize(static_cast<std::size_t>(round_up(dim_, 4)));  // they are read four at a time
         used_ = copied_to_device(std::span(used), "uploading the pixels in use");
     }
@@ -91,10 +90,42 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cuda
     enqueue_prepare_training(train, used_.d_data(), tiles_, train_rows(), images_.d_data(),
                              score_bias_.d_data(), stream);
     check(cudaStreamSynchronize(stream), "preparing the training set");
-    if (sketch != nullptr)
-        sketches_ = std::make_unique<SketchSearch>(kernel, *sketch, all_used ? nullptr : &pixels,
-                                                   train_rows(), stream);
+    if (sketch != nullptr) make_sketches(*sketch, stream);
     fill(fallback_finished_, 0, "clearing counters");
+}
+
+void FusedSearch::make_sketches(const Sketch& sketch, cudaStream_t stream) {
+    sketches_ = std::make_unique<SketchSearch>(
+        kernel_, sketch, used_pixels_.empty() ? nullptr : &used_pixels_, train_rows(), stream);
+    asked_ = {};  // a search needs other memory now
+}
+
+/// In ms.
+double FusedSearch::time_search(const Batch& batch, cudaStream_t stream) {
+    reserve({batch.query.n, batch.out.k, batch.left_out.any(), false});
+    Event begin, end;
+    begin.record(stream);
+    enqueue(batch, stream);
+    end.record(stream);
+    end.synchronize();
+    return elapsed_ms(begin, end);
+}
+
+bool FusedSearch::try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k,
+                               cudaStream_t stream) {
+    try {
+        const DeviceBuffer<Neighbor> found(static_cast<std::size_t>(sample.n * k));
+        const Batch batch{sample, {found.d_data(), sample.n, k}, {d_images}};
+        time_search(batch, stream);  // an idle device raises its clock
+        const double direct_ms = time_search(batch, stream);
+        make_sketches(fit_sketch_to(sample, stream), stream);
+        if (uses_sketches(sample.n) && time_search(batch, stream) < direct_ms) return true;
+    } catch (const DeviceError&) {
+        check(cudaStreamSynchronize(stream), "searching a sample");
+    }
+    sketches_.reset();
+    asked_ = {};
+    return false;
 }
 
 std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) {

@@ -17,6 +17,7 @@
 #include <cuda_runtime.h>
 
 #include <memory>
+#include <vector>
 
 #include "gpu/fused/fused.h"
 #include "gpu/fused/sampling.h"
@@ -36,6 +37,11 @@ class FusedSearch {
     /// pixels. Waits for the device. Throws DeviceError if memory is short.
     FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream,
                 const Sketch* sketch = nullptr);
+
+    /// Makes sketches of the training set, and keeps them if a search of `sample` is faster by them: rows of the training set, which
+    /// they are fitted to; d_images: the indices of these; k: at most 32. While nothing is running; waits for the device. Without
+    /// memory for them it keeps none. Returns whether it does.
+    bool try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k, cudaStream_t stream);
 
     int dim() const { return dim_; }  ///< pixels that are multiplied
 
@@ -64,6 +70,8 @@ class FusedSearch {
   private:
     struct Layout;
     Layout layout_for(std::int64_t n_query) const;
+    void make_sketches(const Sketch& sketch, cudaStream_t stream);
+    double time_search(const Batch& batch, cudaStream_t stream);
     void reserve_batch(std::int64_t n_query, int k);
     std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
     /// Whether each query is compared with the whole training set, without passes.
@@ -75,7 +83,8 @@ class FusedSearch {
     // The training set: the used pixels, in tile order.
     std::int64_t n_train_;
     int tiles_, dim_ = 0;
-    DeviceBuffer<std::int32_t> used_;  ///< indices of the used pixels; null: all
+    std::vector<std::int32_t> used_pixels_;  ///< empty: all
+    DeviceBuffer<std::int32_t> used_;        ///< the same; null: all
     TensorRows train_;
     DeviceBuffer<TrainImage> images_;
     DeviceBuffer<std::int32_t> score_bias_;

@@ -77,6 +77,12 @@ class Fused {
     }
     std::int64_t undecided() const { return search_->undecided(); }
     bool uses_sketches() const { return search_->uses_sketches(batch_); }
+    /// With all queries as the sample, which are training images; then ready to search again.
+    bool try_sketches() {
+        const bool are_kept = search_->try_sketches(query_, left_out_.d_data(), k_, stream_);
+        batch_ = search_->reserve({query_count_, k_, left_out_.size() > 0, false});
+        return are_kept;
+    }
     /// How many of n queries are searched at once.
     std::int64_t batch_of(std::int64_t n) { return search_->reserve({n, k_}); }
 
@@ -263,6 +269,27 @@ TENSOR_TEST_CASE("gpu: fused search by sketches on sets that defeat them") {
             CHECK(test::wrong_queries(fused.run(), data.train, data.query, data.k, {}, {}, data.step) == 0);
         });
     if (test::capability() / 10 == 9) CHECK(by_sketches >= 5);
+}
+
+TENSOR_TEST_CASE("gpu: fused search keeps sketches where a trial is faster by them, and answers alike") {
+    // The first rows of the training set are the sample, each left out of its own neighbors.
+    const auto check = [](test::Rows train, std::int64_t n, bool may_be_kept) {
+        const test::Rows sample{{train.pixels.begin(), train.pixels.begin() + n * train.dim}, n, train.dim};
+        for_kernels({train.n, n, train.dim, 5}, [&](const TensorKernel& kernel) {
+            Fused fused(kernel, train, sample, 5, {.itself = true});
+            const std::vector<Neighbor> before = fused.run();
+            const bool are_kept = fused.try_sketches();
+            CHECK(are_kept == fused.uses_sketches());
+            if (!may_be_kept) CHECK(!are_kept);
+            CHECK(fused.run() == before);
+        });
+    };
+    check(test::random_rows(60'000, 400, 1), 512, false);                     // random bytes: all survive
+    test::Rows thin{std::vector<std::uint8_t>(200'000 * 300), 200'000, 300};  // on a line, with little noise
+    const test::Rows noise = test::random_rows(200'000, 300, 3, 3);
+    for (std::size_t i = 0; i < thin.pixels.size(); ++i)
+        thin.pixels[i] = static_cast<std::uint8_t>(noise.pixels[i] + i / 300 * 7919 % 200'000 / 1000);
+    check(thin, 1024, true);
 }
 
 TENSOR_TEST_CASE("gpu: fused search improves known neighbors") {
