@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Computes the time of a large search on 8 to 1,024 GPUs from measured rates, and where the efficiency falls below 0.8.
 
-simulate_scale.py [--n-train N] [--n-query N] [--dim D] [-k K] [--csv]
+simulate_scale.py [--n-train N] [--n-query N] [--dim D] [-k K] [--sketches] [--csv]
 
 The model, for each way to share the search (docs/scale.md has the rates and what they are measured on):
   queries   every GPU has the whole training set and searches n_query / GPUs queries
@@ -17,6 +17,8 @@ UPLOAD = 55e9  # bytes/s from pinned memory to one GPU, one host has a link for 
 LINK = 394e9  # bytes/s between two GPUs of a host (NVLink)
 NETWORK = 50e9  # bytes/s of one host (400 Gbit/s InfiniBand, nominal, not measured)
 KERNELS = 1550e12  # 8-bit operations/s that the engine `tensor` kept for 8,100,000 x 8,100,000 digits
+SKETCHES = 0.15  # s: to fit and to try them, of one GPU
+SKETCHED_PAIRS, REFINEMENT = 2.8e12, 62e-9  # pairs/s and s for each query: graphs of 60,000 and of 2,000,000 digits, k = 10
 MERGE = 18e9  # bytes/s of lists that 16 cores of the host merge, a GPU's share (512 MB of two lists in 14 ms, 32 cores)
 GPUS_PER_HOST = 8
 LATENCY = 30e-6  # of one step of a collective, and of a launch
@@ -24,13 +26,18 @@ TILE_QUERY, TILE_TRAIN = 128, 256  # a GPU computes whole tiles
 NEIGHBOR = 8  # bytes
 
 
-def kernels(n_query, n_train, dim):
-    """Seconds of one GPU."""
+def direct(n_query, n_train, dim):
+    """Seconds of one GPU that multiplies all pixels."""
     whole = math.ceil(n_query / TILE_QUERY) * TILE_QUERY * math.ceil(n_train / TILE_TRAIN) * TILE_TRAIN
     return 2 * dim * whole / KERNELS + LATENCY
 
 
-def one(n_train, n_query, dim, k):
+def by_sketches(n_query, n_train, dim):
+    """Seconds of one GPU, which also makes the sketches. Rates are of digits, k = 10."""
+    return SKETCHES + n_query * (n_train / SKETCHED_PAIRS + REFINEMENT) + LATENCY
+
+
+def one(n_train, n_query, dim, k, kernels):
     return (n_train + n_query) * dim / UPLOAD + kernels(n_query, n_train, dim) + n_query * k * NEIGHBOR / UPLOAD
 
 
@@ -46,7 +53,7 @@ def collect(gpus, n_query, k):
     return answers / min(gpus, GPUS_PER_HOST) / UPLOAD + answers * (hosts - 1) / hosts / NETWORK
 
 
-def by_queries(gpus, n_train, n_query, dim, k):
+def by_queries(gpus, n_train, n_query, dim, k, kernels):
     share = math.ceil(n_query / gpus)
     hosts = math.ceil(gpus / GPUS_PER_HOST)
     train = n_train * dim
@@ -56,7 +63,7 @@ def by_queries(gpus, n_train, n_query, dim, k):
     return spread + steps + share * dim / UPLOAD + kernels(share, n_train, dim) + collect(gpus, n_query, k)
 
 
-def by_training(gpus, n_train, n_query, dim, k):
+def by_training(gpus, n_train, n_query, dim, k, kernels):
     share = math.ceil(n_train / gpus)
     lists = n_query * k * NEIGHBOR  # that each GPU has, and sends but its own share
     exchange = lists * (gpus - 1) / gpus / link(gpus) + gpus * LATENCY
@@ -68,11 +75,11 @@ def by_training(gpus, n_train, n_query, dim, k):
             + kernels(n_query, share, dim) + collect(gpus, n_query, k))
 
 
-def rows(n_train, n_query, dim, k):
-    alone = one(n_train, n_query, dim, k)
+def rows(n_train, n_query, dim, k, kernels):
+    alone = one(n_train, n_query, dim, k, kernels)
     for gpus in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024):
         for name, seconds in (("queries", by_queries), ("training", by_training)):
-            time = alone if gpus == 1 else seconds(gpus, n_train, n_query, dim, k)
+            time = alone if gpus == 1 else seconds(gpus, n_train, n_query, dim, k, kernels)
             yield name, gpus, time, alone / time / gpus
 
 
@@ -82,12 +89,13 @@ def main():
     parser.add_argument("--n-query", type=int, help="default: as many as training images, a graph")
     parser.add_argument("--dim", type=int, default=784)
     parser.add_argument("-k", type=int, default=10)
+    parser.add_argument("--sketches", action="store_true", help="search by sketches")
     parser.add_argument("--csv", action="store_true")
     given = parser.parse_args()
     if min(given.n_train, given.dim, given.k, given.n_query or 1) < 1:
         parser.error("sizes must be at least 1")
     n_query = given.n_query or given.n_train
-    table = list(rows(given.n_train, n_query, given.dim, given.k))
+    table = list(rows(given.n_train, n_query, given.dim, given.k, by_sketches if given.sketches else direct))
     if given.csv:
         print("spread,gpus,seconds,efficiency")
         for name, gpus, time, efficiency in table:

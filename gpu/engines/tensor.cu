@@ -31,7 +31,7 @@ const TensorKernel* choose_kernel(const Problem& problem, const std::string& nam
 /// Where the engine decides about sketches, it tries them before a search of as many pairs: two seconds on a Hopper. To make and
 /// to try them takes 0.1 s, twice that where they prune nothing. They save two thirds of the time of large sets.
 constexpr double pairs_to_try = 2e12;
-constexpr std::int64_t rows_to_try = 1024;  ///< that are searched for it
+constexpr std::int64_t rows_to_fit = 1024;
 
 class Tensor final : public BatchEngine {
   public:
@@ -40,16 +40,16 @@ class Tensor final : public BatchEngine {
 
     /// Lets the engine decide whether searches are by sketches. train: as for the constructor.
     void leave_choice(const ByteRows& train, cudaStream_t stream) {
-        const std::int64_t step = train.n / rows_to_try;
+        const std::int64_t step = train.n / rows_to_fit;
         if (step < 64) return;  // sketches prune too little in small sets
-        std::vector<std::uint32_t> images(static_cast<std::size_t>(rows_to_try));
+        std::vector<std::uint32_t> images(static_cast<std::size_t>(rows_to_fit));
         for (std::size_t i = 0; i < images.size(); ++i)
             images[i] = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(step);
-        sample_.reserve(rows_to_try, train.cols);
-        const ByteRows sample = sample_.rows(rows_to_try, train.cols);
+        sample_.reserve(rows_to_fit, train.cols);
+        const ByteRows sample = sample_.rows(rows_to_fit, train.cols);
         const auto width = static_cast<std::size_t>(train.cols);
         check(cudaMemcpy2DAsync(sample.d_data, sample.pitch_bytes, train.d_data,
-                                train.pitch_bytes * static_cast<std::size_t>(step), width, rows_to_try,
+                                train.pitch_bytes * static_cast<std::size_t>(step), width, rows_to_fit,
                                 cudaMemcpyDeviceToDevice, stream),
               "copying a sample");
         sampled_images_ = copied_to_device(std::span(images), "uploading indices");
@@ -63,7 +63,7 @@ class Tensor final : public BatchEngine {
             const Stream stream;
             load_sketch_search();
             load_refine();
-            search_.try_sketches(sample_.rows(rows_to_try, dim_), sampled_images_.d_data(), shape.k, stream);
+            search_.try_sketches(sample_.rows(rows_to_fit, dim_), sampled_images_.d_data(), shape.k, stream);
             dim_ = 0;
             timeline.add({.name = "sketch",
                           .launches = 1,

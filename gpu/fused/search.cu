@@ -114,12 +114,13 @@ double FusedSearch::time_search(const Batch& batch, cudaStream_t stream) {
 bool FusedSearch::try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k,
                                cudaStream_t stream) {
     try {
-        const DeviceBuffer<Neighbor> found(static_cast<std::size_t>(sample.n * k));
-        const Batch batch{sample, {found.d_data(), sample.n, k}, {d_images}};
+        const std::int64_t n = divide_up(sample.n, 2);
+        const DeviceBuffer<Neighbor> found(static_cast<std::size_t>(n * k));
+        const Batch batch{sample.slice(0, n), {found.d_data(), n, k}, {d_images}};
         time_search(batch, stream);  // an idle device raises its clock
         const double direct_ms = time_search(batch, stream);
         make_sketches(fit_sketch_to(sample, stream), stream);
-        if (uses_sketches(sample.n) && time_search(batch, stream) < direct_ms) return true;
+        if (uses_sketches(n) && time_search(batch, stream) < direct_ms) return true;
     } catch (const DeviceError&) {
         check(cudaStreamSynchronize(stream), "searching a sample");
     }

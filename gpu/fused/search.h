@@ -38,8 +38,8 @@ class FusedSearch {
     FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream,
                 const Sketch* sketch = nullptr);
 
-    /// Makes sketches of the training set, and keeps them if a search of `sample` is faster by them: rows of the training set, which
-    /// they are fitted to; d_images: the indices of these; k: at most 32. While nothing is running; waits for the device. Without
+    /// Makes sketches of the training set, and keeps them if a search of the first half of `sample` is faster by them: rows of the
+    /// training set, which they are fitted to; d_images: the indices of these; k: at most 32. While nothing is running; waits for the device. Without
     /// memory for them it keeps none. Returns whether it does.
     bool try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k, cudaStream_t stream);
 

@@ -2,7 +2,7 @@
 ///
 ///     fuzz_gpu SECONDS [SEED]
 ///
-/// Each problem (random_problem.h) goes to the engine `cpu`, to `tensor` with each of its kernels, and to `classic` with
+/// Each problem (random_problem.h) goes to the engine `cpu`, to `tensor` with each of its kernels, with and without sketches, and to `classic` with
 /// each distance kernel and each selector in turn, as far as they take it; every third in parts of the training set. Ends
 /// with 1 at the first difference, and prints the seed that makes it again.
 
@@ -28,12 +28,18 @@ using test::Found, test::found, test::difference;
 /// Every kernel once, the selectors in turn, and the other way around.
 std::vector<Plan> plans(const Device& device, std::int64_t batch, std::uint64_t turn) {
     std::vector<Plan> all;
-    const auto add = [&](const char* engine, const std::string& distance, const std::string& select) {
-        all.push_back(
-            {.engine = engine, .device = device, .distance = distance, .select = select, .batch = batch});
+    const auto add = [&](const char* engine, const std::string& distance, const std::string& select,
+                         SketchColumns sketch = SketchColumns::off) {
+        all.push_back({.engine = engine,
+                       .device = device,
+                       .distance = distance,
+                       .select = select,
+                       .batch = batch,
+                       .sketch = sketch});
     };
     for (const Strategy& kernel : tensor_kernels())
-        add("tensor", kernel.name, "");
+        for (const SketchColumns sketch : {SketchColumns::off, SketchColumns::c128})
+            add("tensor", kernel.name, "", sketch);
     std::vector<Strategy> distances = distance_kernels(), selects = selectors();
     std::erase_if(selects, [](const Strategy& one) { return !one.on_gpu; });
     for (std::size_t i = 0; i < std::max(distances.size(), selects.size()); ++i)
@@ -57,6 +63,7 @@ int run(double seconds, std::uint64_t seed) {
         in_parts += seed % 3 == 1;
         for (Plan plan : plans(devices.front(), problem.batch, seed)) {
             if (is_over()) break;
+            if (problem.method.vote.k > find_engine(plan.engine)->can.max_k) continue;
             if (seed % 3 == 1)
                 plan.memory = std::max<std::int64_t>(
                     std::ssize(problem.train) / static_cast<std::int64_t>(2 + seed % 6), 1);
