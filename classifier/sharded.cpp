@@ -40,11 +40,6 @@ struct PartQueries {
     }
 };
 
-/// In the order of neighbors: by score, then by index.
-std::uint64_t packed(const Neighbor& one) {
-    return std::uint64_t{one.distance} << 32 | one.index;
-}
-
 /// What orders the neighbors of several lists.
 struct ListOrder {
     Measure measure;
@@ -75,7 +70,9 @@ void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::
     const std::int64_t n = lists.size() > 1 ? count : 0;
     for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
         std::vector<Neighbor> both(at(k));
-        const auto is_smaller = [](const Neighbor& a, const Neighbor& b) { return packed(a) < packed(b); };
+        const auto is_smaller = [](const Neighbor& a, const Neighbor& b) {
+            return neighbor_key(a) < neighbor_key(b);
+        };
         for (std::int64_t q = first; q < last; ++q) {
             Neighbor* const row = lists.front() + q * k;
             const auto row_of = [&](std::uint32_t image) { return order.train.row(image); };

@@ -6,6 +6,7 @@
 
 #include "cpu/host/host.h"
 #include "data/core/clock.h"
+#include "data/core/large_pages.h"
 #include "data/core/round_up.h"
 
 namespace knn::cpu {

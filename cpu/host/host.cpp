@@ -1,7 +1,6 @@
 #include "cpu/host/host.h"
 
 #include <sched.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -161,13 +160,6 @@ Device device() {
     const auto kilobytes = number_after("MemTotal:", content_of("/proc/meminfo"));
     cpu.memory_bytes = kilobytes ? static_cast<std::int64_t>(*kilobytes * 1024) : 0;
     return cpu;
-}
-
-void advise_large_pages(void* memory, std::size_t bytes) {
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page,
-                         end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
-    if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // or not
 }
 
 }  // namespace knn::cpu

@@ -30,9 +30,6 @@ std::int64_t cgroup_free_bytes(const std::string& self, const std::filesystem::p
 /// kernel's own estimate; -1: unknown.
 std::int64_t available_bytes();
 
-/// Asks the system for large pages where this memory is first touched from now on, which random reads find faster.
-void advise_large_pages(void* memory, std::size_t bytes);
-
 /// Throws DataError. `work`: "searching 60000 training images".
 [[noreturn]] void throw_out_of_memory(const std::string& work);
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/core/large_pages.h"
+
 namespace knn {
 
 /// One neighbor: its distance as a 32-bit score (data/core/metric.h; for l2 the squared distance itself) and
@@ -49,7 +51,12 @@ template <class T>
 struct UninitializedAllocator : std::allocator<T> {
     static constexpr std::align_val_t alignment{64};
 
-    T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), alignment)); }
+    T* allocate(std::size_t n) {
+        constexpr std::size_t many_bytes = 16 << 20;
+        void* const memory = ::operator new(n * sizeof(T), alignment);
+        if (n * sizeof(T) >= many_bytes) advise_large_pages(memory, n * sizeof(T));
+        return static_cast<T*>(memory);
+    }
     void deallocate(T* at, std::size_t) { ::operator delete(at, alignment); }
     template <class U>
     void construct(U* at) {

@@ -120,7 +120,12 @@ bool FusedSearch::try_sketches(const ByteRows& sample, const std::uint32_t* d_im
         time_search(batch, stream);  // an idle device raises its clock
         const double direct_ms = time_search(batch, stream);
         make_sketches(fit_sketch_to(sample, stream), stream);
-        if (uses_sketches(n) && time_search(batch, stream) < direct_ms) return true;
+        const std::int64_t few =
+            std::min<std::int64_t>(n, 64);  // where they prune nothing, all are undecided
+        if (uses_sketches(n)) {
+            time_search({sample.slice(0, few), batch.out.slice(0, few), batch.left_out}, stream);
+            if (undecided() < few / 2 && time_search(batch, stream) < direct_ms) return true;
+        }
     } catch (const DeviceError&) {
         check(cudaStreamSynchronize(stream), "searching a sample");
     }
