@@ -359,12 +359,15 @@ std::int64_t Sharded::Search::in_shard(const Shard& shard) const {
         std::unique_ptr<DeviceIndex> index;
         Timeline timeline;
     };
+    // An engine that tries sketches does so in the first part, which it opens while the device has nothing else to do.
+    SketchColumns sketch = shard.plan.sketch;
     std::unique_ptr<DeviceIndex> before;  // the previous part's: `open` frees its memory, which takes time
     const auto open_next = [&](std::int64_t p) {
         before.reset();
         Opened opened;
         Plan plan = shard.plan;
         if (of.engine_.can.known) plan.expected = {n(), wanted.k, p > 0};
+        plan.sketch = sketch;
         opened.index = of.open(shard.parts[at(p)], plan, opened.timeline);
         return opened;
     };
@@ -373,6 +376,8 @@ std::int64_t Sharded::Search::in_shard(const Shard& shard) const {
     for (std::int64_t p = 0; p < parts; ++p) {
         Opened now = next.get();
         token.throw_if_stopped();
+        if (p == 0 && now.index->decided_sketch() != SketchColumns::automatic)
+            sketch = now.index->decided_sketch();
         if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
         timeline.add(now.timeline);
         const ProgressToken own = token.part(p * n(), parts * n());

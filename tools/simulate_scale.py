@@ -18,7 +18,7 @@ LINK = 394e9  # bytes/s between two GPUs of a host (NVLink)
 NETWORK = 50e9  # bytes/s of one host (400 Gbit/s InfiniBand, nominal, not measured)
 KERNELS = 1550e12  # 8-bit operations/s that the engine `tensor` kept for 8,100,000 x 8,100,000 digits
 SKETCHES = 0.15  # s: to fit and to try them, of one GPU
-SKETCHED_PAIRS, REFINEMENT = 2.8e12, 62e-9  # pairs/s and s for each query: graphs of 60,000 and of 2,000,000 digits, k = 10
+SKETCHED_PAIRS, REFINEMENT = 3.3e12, 150e-9  # pairs/s and s for each query: graphs of 2,000,000 and 8,100,000 digits, k = 10
 MERGE = 18e9  # bytes/s of lists that 16 cores of the host merge, a GPU's share (512 MB of two lists in 14 ms, 32 cores)
 GPUS_PER_HOST = 8
 LATENCY = 30e-6  # of one step of a collective, and of a launch

@@ -86,6 +86,9 @@ class DeviceIndex {
     virtual std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                                const ProgressToken& token) = 0;
 
+    /// What its searches use, if the engine was to decide and has done so for all of them; else automatic.
+    virtual SketchColumns decided_sketch() const { return SketchColumns::automatic; }
+
     /// Queues the search without waiting for it, and returns true; false if it cannot: the host takes part, or the memory is not
     /// that of the index's device. Thread-safe. Throws DeviceError.
     virtual bool enqueue(const DeviceSearch& /*wanted*/) { return false; }

@@ -58,6 +58,7 @@ class BatchEngine {
     /// Queues the engine's own stages, from features to neighbors, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) = 0;
+    virtual SketchColumns decided_sketch() const { return SketchColumns::automatic; }
 };
 
 class BatchedIndex final : public DeviceIndex {
@@ -72,6 +73,8 @@ class BatchedIndex final : public DeviceIndex {
                        const ProgressToken& token) override;
     /// All but the metric lp, whose distances the host computes.
     bool enqueue(const DeviceSearch& wanted) override;
+    /// Only while nothing is searched.
+    SketchColumns decided_sketch() const override { return engine_->decided_sketch(); }
 
   private:
     struct Slot;

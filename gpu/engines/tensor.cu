@@ -63,7 +63,10 @@ class Tensor final : public BatchEngine {
             const Stream stream;
             load_sketch_search();
             load_refine();
-            search_.try_sketches(sample_.rows(rows_to_fit, dim_), sampled_images_.d_data(), shape.k, stream);
+            const ByteRows sample = sample_.rows(rows_to_fit, dim_);
+            decided_ = search_.try_sketches(sample, sampled_images_.d_data(), shape.k, stream)
+                           ? SketchColumns::c128
+                           : SketchColumns::off;
             dim_ = 0;
             timeline.add({.name = "sketch",
                           .launches = 1,
@@ -76,10 +79,12 @@ class Tensor final : public BatchEngine {
     void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) override {
         search_.enqueue(batch, stream, &timer);
     }
+    SketchColumns decided_sketch() const override { return decided_; }
     int dim() const { return search_.dim(); }
 
   private:
     FusedSearch search_;
+    SketchColumns decided_ = SketchColumns::automatic;
     std::int64_t n_train_, dim_ = 0;  ///< dim_: of the sample; 0: there is nothing left to try
     ImageBuffer sample_;              ///< of the training set: every so many-th image
     DeviceBuffer<std::uint32_t> sampled_images_;
