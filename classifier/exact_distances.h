@@ -9,8 +9,12 @@
 
 namespace knn {
 
-/// The distances that users see, n_query × k: of real rows by exact_distance, in double precision; of bytes by distance_of, which
-/// is exact for l2 and l1. Where a row of neighbors ends with no_neighbor, infinity. Throws Interrupted.
+/// The distances by which neighbors are ordered, n_query × k: of real rows by exact_distance, in double precision; of bytes by
+/// distance_of, which is exact for l2 and l1. Where a row of neighbors ends with no_neighbor, infinity. Throws Interrupted.
+std::vector<double> ordering_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                       const Measure& measure, int threads, const ProgressToken& token = {});
+
+/// As users see them: those of real rows by shown_distance.
 std::vector<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
                                     const Measure& measure, int threads, const ProgressToken& token = {});
 

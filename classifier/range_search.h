@@ -13,7 +13,7 @@
 
 namespace knn {
 
-/// In order of (distance, index).
+/// In order of (distance, index); by lp the order is that of the sums without their roots.
 struct RowsWithin {
     std::vector<std::uint32_t> rows;
     std::vector<double> distances;  ///< as users see them; exact, as exact_distances gives them
@@ -46,13 +46,15 @@ class RangeSearch {
                         Timeline& timeline, const ProgressToken& token);
     void search_pieces(const Queries& queries, const Open& open, std::vector<RowsWithin>& found,
                        Timeline& timeline, const ProgressToken& token);
+    /// Appends a row whose shown distance is within the range.
+    void add(RowsWithin& row, double distance, std::uint32_t index) const;
     Rows rows_of_piece(std::int64_t piece) const;
     void open_pieces();
 
     const Index& index_;
     const Rows& train_;
     Measure measure_;
-    double range_;
+    double range_, limit_;  ///< no row within the range has a larger distance of those that order them
     int max_k_, threads_;
     std::vector<std::unique_ptr<DeviceIndex>> pieces_;  ///< of max_k rows, once one is needed
     double search_ms_ = 0;

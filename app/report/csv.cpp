@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "app/console/terminal.h"
 #include "app/report/text.h"
 #include "classifier/exact_distances.h"
 #include "data/core/errors.h"
@@ -93,7 +94,7 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
     std::vector<double> exact;  // of real rows
     if (measure.real && evaluation.method.transform.is_raw())
         exact = exact_distances(evaluation.data->train.images(), evaluation.data->test.images(), neighbors,
-                                measure, 0);
+                                measure, 0, stoppable());
     std::size_t at = 0;
     Lines lines(out);
     lines.row("query,rank,index,label,distance");

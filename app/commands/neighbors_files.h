@@ -1,0 +1,57 @@
+#pragma once
+/// The files of `neighbors`: --npy, --csv, --ibin and --npz.
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "app/cli/options.h"
+#include "app/console/output.h"
+#include "app/report/csv.h"
+#include "data/core/metric.h"
+
+namespace knn {
+
+/// The neighbors of one query.
+struct FoundRow {
+    std::span<const std::uint32_t> indices;
+    std::span<const double> distances;
+};
+
+/// What the files have rows of.
+struct NeighborsForm {
+    std::int64_t n_query, n_train;
+    int k;  ///< neighbors of a query, unless a range is searched
+    Measure measure;
+};
+
+class NeighborsFiles {
+  public:
+    /// Opens those that were asked for. Throws as OutputFiles.
+    NeighborsFiles(const NeighborsOptions& options, const NeighborsForm& form);
+
+    /// In the order of the queries. Throws Interrupted.
+    void take(const FoundRow& row);
+    void check() const { files_.check(); }
+    /// After the last query. Returns the files, which are not yet in place.
+    OutputFiles& finish();
+
+  private:
+    bool are_integers() const { return is_integral(form_.measure); }
+    const char* type() const { return are_integers() ? "i8" : "f8"; }
+    void finish_npz();
+
+    OutputFiles files_;
+    NeighborsForm form_;
+    std::int64_t next_ = 0;  ///< query
+    std::ostream *indices_ = nullptr, *distances_ = nullptr, *ibin_ = nullptr, *npz_ = nullptr;
+    std::optional<Lines> csv_;
+    std::vector<float> ibin_distances_;
+    std::vector<std::int64_t> npz_begins_ = {0};
+    std::vector<std::int32_t> npz_indices_;
+    std::vector<std::uint64_t> npz_distances_;  ///< their bits
+};
+
+}  // namespace knn
