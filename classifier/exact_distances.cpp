@@ -12,11 +12,11 @@ namespace {
 
 /// `form`: what becomes of the exact distances of real rows.
 template <class Form>
-std::vector<double> distances_of(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                 const Measure& measure, int threads, const ProgressToken& token,
-                                 const Form& form) {
+Uninitialized<double> distances_of(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                   const Measure& measure, int threads, const ProgressToken& token,
+                                   const Form& form) {
     constexpr std::int64_t elements = 1 << 18;  // between two looks at the token
-    std::vector<double> distances(neighbors.rows.size());
+    Uninitialized<double> distances(neighbors.rows.size());
     const std::int64_t piece = std::max<std::int64_t>(elements / std::max<std::int64_t>(train.dim, 64), 1);
     const auto distance = [&](std::int64_t i) {
         const Neighbor& one = neighbors.rows[at(i)];
@@ -35,14 +35,14 @@ std::vector<double> distances_of(const Rows& train, const Rows& queries, const N
 
 }  // namespace
 
-std::vector<double> ordering_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                       const Measure& measure, int threads, const ProgressToken& token) {
+Uninitialized<double> ordering_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                         const Measure& measure, int threads, const ProgressToken& token) {
     return distances_of(train, queries, neighbors, measure, threads, token,
                         [](double exact) { return exact; });
 }
 
-std::vector<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                    const Measure& measure, int threads, const ProgressToken& token) {
+Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                      const Measure& measure, int threads, const ProgressToken& token) {
     return distances_of(train, queries, neighbors, measure, threads, token,
                         [&](double exact) { return shown_distance(measure, exact); });
 }

@@ -28,11 +28,14 @@ RangeSearch::RangeSearch(const Index& index, double range, int max_k_of_engine, 
       train_(index.training().rows),
       measure_(index.method().measure),
       range_(range),
+      at_range_(range),
       limit_(range),
       max_k_(max_k_of_engine),
       threads_(threads) {
-    // A root and its power are within some units of the last place.
-    if (measure_.real && measure_.metric == Metric::lp) limit_ = power(range * (1 + 1e-12), measure_.p);
+    if (!measure_.real || measure_.metric != Metric::lp) return;
+    at_range_ = power(range, measure_.p);
+    limit_ = power(range * (1 + 1e-12),
+                   measure_.p);  // a root and its power are within some units of the last place
 }
 
 RangeSearch::~RangeSearch() = default;
@@ -87,7 +90,7 @@ RangeSearch::Open RangeSearch::search_nearest(const Queries& queries, const Open
             index_.search(asked, {.k = k, .vote = false, .token = token.part(first, all)});
         timeline.add(results.timeline);
         plan_ = results.plan;
-        const std::vector<double> distances =
+        const Uninitialized<double> distances =
             ordering_distances(train_, asked.rows, results.neighbors, measure_, threads_, token.quiet());
         for (std::size_t q = 0; q < part.size(); ++q) {
             token.throw_if_stopped();
@@ -115,7 +118,7 @@ void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::v
             const Rows rows = rows_of_piece(static_cast<std::int64_t>(piece));
             const Neighbors every = nearest_of(*pieces_[piece], Queries(asked.rows),
                                                static_cast<int>(rows.count), timeline, token);
-            const std::vector<double> distances =
+            const Uninitialized<double> distances =
                 ordering_distances(rows, asked.rows, every, measure_, threads_, token);
             for (std::size_t i = 0; i < distances.size(); ++i) {
                 const std::size_t q = i / at(rows.count);
@@ -135,7 +138,7 @@ void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::v
 
 void RangeSearch::add(RowsWithin& row, double distance, std::uint32_t index) const {
     const double shown = measure_.real ? shown_distance(measure_, distance) : distance;
-    if (shown > range_) return;
+    if (shown > range_ && distance > at_range_) return;
     row.rows.push_back(index);
     row.distances.push_back(shown);
 }

@@ -209,7 +209,7 @@ class GraphWriter {
     /// Rows of the directed graph, in order.
     void take(std::int64_t first, const Neighbors& part) {
         const Rows& rows = order_.rows;
-        std::vector<double> exact;
+        Uninitialized<double> exact;
         if (is_directed() && measure().real)
             exact = exact_distances(rows, rows.slice(first, part.n_query), part, measure(),
                                     result_.plan.threads, stoppable());

@@ -209,7 +209,7 @@ void search_k(const Index& index, Found& found, int threads, const ProgressToken
         const Queries part = found.vectors.queries(first, std::min(most, all - first));
         const auto start = Clock::now();
         const Results results = index.search(part, {.vote = false, .token = token.part(first, all)});
-        const std::vector<double> distances =
+        const Uninitialized<double> distances =
             exact_distances(train, part.rows, results.neighbors, found.measure(), threads, token.quiet());
         found.search_ms += ms_since(start);
         found.timeline.add(results.timeline);

@@ -6,7 +6,6 @@
 #include <ostream>
 
 #include "app/console/interrupt.h"
-#include "app/report/npz.h"
 #include "data/vectors/npy.h"
 
 namespace knn {
@@ -52,14 +51,15 @@ void NeighborsFiles::take(const FoundRow& row) {
     if (ibin_ != nullptr) {
         put_as<std::int32_t>(*ibin_, row.indices);
         for (const double distance : row.distances)
-            ibin_distances_.push_back(static_cast<float>(distance));
+            ibin_distances_.add(static_cast<float>(distance));
     }
     if (npz_ != nullptr) {
         npz_begins_.push_back(npz_begins_.back() + std::ssize(row.indices));
-        npz_indices_.insert(npz_indices_.end(), row.indices.begin(), row.indices.end());
+        for (const std::uint32_t index : row.indices)
+            npz_indices_.add(index);
         for (const double distance : row.distances)
-            npz_distances_.push_back(are_integers() ? static_cast<std::uint64_t>(distance)
-                                                    : std::bit_cast<std::uint64_t>(distance));
+            npz_distances_.add(are_integers() ? static_cast<std::uint64_t>(distance)
+                                              : std::bit_cast<std::uint64_t>(distance));
     }
     for (std::size_t i = 0; csv_ && i < row.indices.size(); ++i) {
         if (are_integers())
@@ -71,7 +71,10 @@ void NeighborsFiles::take(const FoundRow& row) {
 
 OutputFiles& NeighborsFiles::finish() {
     csv_.reset();
-    if (ibin_ != nullptr) put(*ibin_, bytes_of(std::span<const float>(ibin_distances_)));
+    for (const std::span<const std::uint8_t> block : ibin_distances_.bytes()) {
+        stop_if_asked();
+        put(*ibin_, block);
+    }
     if (npz_ != nullptr) finish_npz();
     return files_;
 }
@@ -79,14 +82,14 @@ OutputFiles& NeighborsFiles::finish() {
 /// A sparse matrix as scipy.sparse.save_npz writes it, uncompressed.
 void NeighborsFiles::finish_npz() {
     const std::array<std::int64_t, 2> shape = {next_, form_.n_train};
-    const std::array<std::int64_t, 1> n_pairs = {std::ssize(npz_indices_)}, n_begins = {next_ + 1}, two = {2};
+    const std::array<std::int64_t, 1> n_pairs = {npz_begins_.back()}, n_begins = {next_ + 1}, two = {2};
     constexpr std::string_view csr = "csr";
     NpzWriter npz(*npz_);
-    npz.add("indices", n_pairs, "i4", {bytes_of(std::span<const std::int32_t>(npz_indices_))});
+    npz.add("indices", n_pairs, "i4", npz_indices_.bytes());
     npz.add("indptr", n_begins, "i8", {bytes_of(std::span<const std::int64_t>(npz_begins_))});
     npz.add("format", {}, "S3", {bytes_of(std::span<const char>(csr))});
     npz.add("shape", two, "i8", {bytes_of(std::span<const std::int64_t>(shape))});
-    npz.add("data", n_pairs, type(), {bytes_of(std::span<const std::uint64_t>(npz_distances_))});
+    npz.add("data", n_pairs, type(), npz_distances_.bytes());
     npz.finish();
 }
 

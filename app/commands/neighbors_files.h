@@ -10,6 +10,7 @@
 #include "app/cli/options.h"
 #include "app/console/output.h"
 #include "app/report/csv.h"
+#include "app/report/npz.h"
 #include "data/core/metric.h"
 
 namespace knn {
@@ -18,6 +19,26 @@ namespace knn {
 struct FoundRow {
     std::span<const std::uint32_t> indices;
     std::span<const double> distances;
+};
+
+/// Numbers in memory that grow without being moved.
+template <class Number>
+class NumberBlocks {
+  public:
+    void add(Number number) {
+        constexpr std::size_t most = 1 << 20;
+        if (blocks_.empty() || blocks_.back().size() == most) blocks_.emplace_back().reserve(most);
+        blocks_.back().push_back(number);
+    }
+    std::vector<std::span<const std::uint8_t>> bytes() const {
+        std::vector<std::span<const std::uint8_t>> all;
+        for (const auto& block : blocks_)
+            all.push_back(bytes_of(std::span<const Number>(block)));
+        return all;
+    }
+
+  private:
+    std::vector<std::vector<Number>> blocks_;
 };
 
 /// What the files have rows of.
@@ -48,10 +69,11 @@ class NeighborsFiles {
     std::int64_t next_ = 0;  ///< query
     std::ostream *indices_ = nullptr, *distances_ = nullptr, *ibin_ = nullptr, *npz_ = nullptr;
     std::optional<Lines> csv_;
-    std::vector<float> ibin_distances_;
+    // Until the end.
+    NumberBlocks<float> ibin_distances_;
     std::vector<std::int64_t> npz_begins_ = {0};
-    std::vector<std::int32_t> npz_indices_;
-    std::vector<std::uint64_t> npz_distances_;  ///< their bits
+    NumberBlocks<std::uint32_t> npz_indices_;
+    NumberBlocks<std::uint64_t> npz_distances_;  ///< their bits
 };
 
 }  // namespace knn

@@ -2,7 +2,6 @@
 
 #include <zlib.h>
 
-#include <algorithm>
 #include <ostream>
 #include <sstream>
 
@@ -63,15 +62,12 @@ void NpzWriter::add(const std::string& name, std::span<const std::int64_t> shape
     const std::string head = header.str();
     Entry entry{name + ".npy", 0, head.size(), written_};
     std::uint64_t checksum = ::crc32_z(0, reinterpret_cast<const unsigned char*>(head.data()), head.size());
-    for (std::span<const std::uint8_t> rest : pieces)
-        while (!rest.empty()) {  // a null pointer would start the checksum again
-            stop_if_asked();
-            constexpr std::size_t most = 16 << 20;
-            const auto piece = rest.first(std::min(rest.size(), most));
-            checksum = ::crc32_z(checksum, piece.data(), piece.size());
-            entry.size += piece.size();
-            rest = rest.subspan(piece.size());
-        }
+    for (const std::span<const std::uint8_t> piece : pieces) {
+        stop_if_asked();
+        if (piece.empty()) continue;  // a null pointer would start the checksum again
+        checksum = ::crc32_z(checksum, piece.data(), piece.size());
+        entry.size += piece.size();
+    }
     entry.checksum = static_cast<std::uint32_t>(checksum);
     constexpr std::size_t extra_size = 4 + 2 * 8;
     ZipRecord local;

@@ -47,8 +47,8 @@ double cosine_distance(double dot, double norm_a, double norm_b);
 /// last place. No C library decides about a bit.
 double power(double x, double p);
 
-/// The number whose power(x, p) is nearest to s, finite and not negative: x itself for s = power(x, p), p > 1. From 2^(log₂ s / p), and where
-/// that is not it the next numbers, as long as they are nearer.
+/// A number whose `power` is nearest to s >= 0: of power(x, p) x itself, unless others have the same power. √s or s² for p = 2 and ½; else
+/// from 2^(log₂ s / p) to the next smaller and the next larger numbers, as long as they are nearer.
 double root(double s, double p);
 
 /// mean and a·a of a row as `cosine` (mean 0) or `pearson` has them.
