@@ -1,6 +1,8 @@
 #include "classifier/range_search.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -32,10 +34,16 @@ RangeSearch::RangeSearch(const Index& index, double range, int max_k_of_engine, 
       limit_(range),
       max_k_(max_k_of_engine),
       threads_(threads) {
-    if (!measure_.real || measure_.metric != Metric::lp) return;
-    at_range_ = power(range, measure_.p);
-    limit_ = power(range * (1 + 1e-12),
-                   measure_.p);  // a root and its power are within some units of the last place
+    if (measure_.metric != Metric::lp) return;
+    if (measure_.real) {
+        at_range_ = power(range, measure_.p);
+        limit_ = power(range * (1 + 1e-12),
+                       measure_.p);  // a root and its power are within some units of the last place
+    } else {                         // rounded as the sums of bytes are
+        const auto sum = static_cast<float>(std::pow(range / 255, measure_.p));
+        at_range_ = distance_of(measure_, std::bit_cast<std::uint32_t>(sum));
+        limit_ = std::max(range, at_range_);
+    }
 }
 
 RangeSearch::~RangeSearch() = default;

@@ -330,7 +330,9 @@ void Content::read_by_columns(const RowLayout& layout, VectorSet& set) {
     for (std::uint64_t left = *layout.count * out_bytes; left > 0; left -= raw.size()) {
         throw_if_stopped();
         raw.resize(std::min(vector_piece_bytes, left));
-        read_exactly(raw, "elements");
+        if (read(raw) < raw.size())
+            fail("is cut short within its elements",
+                 grouped_count(*layout.count) + " rows of " + grouped_count(layout.dim) + " columns");
         out_bytes == layout.dim       ? place(std::uint8_t{})
         : out_bytes == 4 * layout.dim ? place(std::uint32_t{})
                                       : place(std::uint64_t{});

@@ -149,33 +149,35 @@ TEST_CASE(
     const Vectors train(34'000, 2, 3), queries(3, 2, 9, 40);
     write(work.folder / "t.npy", train.file());
     write(work.folder / "q.npy", queries.file());
-    for (const auto& [metric, p] : std::initializer_list<std::pair<const char*, double>>{
-             {"--metric l1", 1}, {"--metric lp --p 2.5", 2.5}, {"--metric lp --p 3", 3}})
+    struct Case {
+        const char* metric;
+        long double p;
+    };
+    for (const Case& one :
+         {Case{"--metric l1", 1}, Case{"--metric lp --p 2.5", 2.5}, Case{"--metric lp --p 3", 3}})
         for (const int range : {0, 2, 5, 4'000}) {
             Ordered wanted;  // (root, index) of all queries
             for (std::size_t q = 0; q < queries.n; ++q) {
                 std::vector<std::pair<long double, int>> row;
                 for (std::size_t i = 0; i < train.n; ++i) {
                     long double sum = 0;
-                    for (std::size_t j = 0; j < 2; ++j)
-                        sum += std::pow(std::abs(static_cast<long double>(train.numbers[i * 2 + j]) -
-                                                 queries.numbers[q * 2 + j]),
-                                        static_cast<long double>(p));
-                    if (sum <=
-                        std::pow(static_cast<long double>(range), static_cast<long double>(p)) * (1 + 1e-12L))
+                    for (std::size_t j = 0; j < 2; ++j) {
+                        const long double d = train.numbers[i * 2 + j] - queries.numbers[q * 2 + j];
+                        sum += std::pow(std::abs(d), one.p);
+                    }
+                    if (sum <= std::pow(static_cast<long double>(range), one.p) * (1 + 1e-12L))
                         row.emplace_back(sum, static_cast<int>(i));
                 }
                 std::sort(row.begin(), row.end());
                 for (const auto& [sum, index] : row)
-                    wanted.emplace_back(static_cast<double>(std::pow(sum, 1 / static_cast<long double>(p))),
-                                        index);
+                    wanted.emplace_back(static_cast<double>(std::pow(sum, 1 / one.p)), index);
             }
-            CAPTURE(metric);
+            CAPTURE(one.metric);
             CAPTURE(range);
             const auto rows = csv_rows(silent_output(
                 work.plain(Words("neighbors --train t.npy --queries q.npy --csv - --device cpu --range " +
                                  std::to_string(range)) +
-                           Words(metric))));
+                           Words(one.metric))));
             REQUIRE(rows.size() == wanted.size() + 1);
             bool same = true;
             for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -184,6 +186,19 @@ TEST_CASE(
                        std::stod(rows[i + 1][3]) <= range * (1 + 4e-16);
             CHECK(same);
         }
+}
+
+TEST_CASE("neighbors: a range has the bytes at it, however the root is rounded") {
+    const Work work;
+    write(work.folder / "t.csv", "5,0\n0,5\n3,4\n6,0\n");
+    write(work.folder / "q.csv", "0,0\n");
+    for (const char* p : {"1.5", "2", "2.5", "3", "7.3", "15"}) {
+        CAPTURE(p);
+        const auto rows = csv_rows(silent_output(work.plain(
+            Words("neighbors --train t.csv --queries q.csv --csv - --device cpu --range 5 --metric lp --p") +
+            Words(p))));
+        CHECK(rows.size() == (std::string(p) == "1.5" ? 3 : 4));
+    }
 }
 
 TEST_CASE(

@@ -54,7 +54,7 @@ TEST_CASE_FIXTURE(InFolder, "npy: Fortran order") {
     CHECK(vectors_error(file("(2, 4)", raw(columns))) ==
           "is cut short: it declares 2 rows of 4 columns = 32 bytes; expected as many, not 24");
     CHECK(vectors_error(folder.write("x.npy.gz", gzip(read_file(file("(2, 4)", raw(columns)))))) ==
-          "is cut short within its elements");
+          "is cut short within its elements; expected 2 rows of 4 columns");
 }
 
 TEST_CASE_FIXTURE(InFolder, "npy: what is wrong is said in one line") {
