@@ -231,6 +231,10 @@ TEST_CASE("cpu vectors: a search stops soon") {
         }
         other.join();
         CHECK(ms_since(asked) < 200);
+        const Neighbors found = search_on_cpu(rows, rows.first(2), 9, measure);
+        CHECK_THROWS_AS(
+            exact_distances(rows, rows.first(2), found, measure, 1, {.progress = nullptr, .stop = &stop}),
+            Interrupted);
     }
 }
 
