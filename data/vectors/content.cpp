@@ -327,9 +327,10 @@ void Content::read_by_columns(const RowLayout& layout, VectorSet& set) {
             to = place_of_column();
         }
     };
+    constexpr std::uint64_t piece_bytes = 1 << 16;  // each element may be the first of a page of memory
     for (std::uint64_t left = *layout.count * out_bytes; left > 0; left -= raw.size()) {
         throw_if_stopped();
-        raw.resize(std::min(vector_piece_bytes, left));
+        raw.resize(std::min(piece_bytes, left));
         if (read(raw) < raw.size())
             fail("is cut short within its elements",
                  grouped_count(*layout.count) + " rows of " + grouped_count(layout.dim) + " columns");
