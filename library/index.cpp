@@ -95,7 +95,8 @@ Method method_of(const knn_settings& settings) {
 }
 
 PlanRequest request_of(const knn_settings& settings) {
-    PlanRequest request{.engine = fastest_engine};
+    PlanRequest request;
+    request.engine = fastest_engine;
     if (settings.engine != nullptr) {
         require(
             std::string_view(settings.engine) == fastest_engine || find_engine(settings.engine) != nullptr,
