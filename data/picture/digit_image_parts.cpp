@@ -267,8 +267,8 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
 }
 
 /// Keeps the pixels of each component that are darker than a share of its own peak: pencil next to a black
-/// mark is still ink, the halo of a black mark is not. If the pen is much darker than the `lines` of the
-/// paper, pixels no darker than these belong to a line.
+/// mark is still ink, the halo of a black mark is not. If the pen is darker than the `lines` of the paper,
+/// pixels no darker than these belong to a line.
 cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
     cv::Mat labels, result = cv::Mat::zeros(mask.size(), CV_8U);
     std::size_t marks = 0;
@@ -278,8 +278,8 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
         const double peak = percentile(amount, labels, box, label, 0.98);
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
         amount(box).copyTo(own, labels(box) == label);
-        const cv::Mat least =
-            cv::max(share_of_peak * local_peak(own, box, peak), std::min(1.2 * lines, 0.6 * peak));
+        const double of_line = peak > 1.2 * lines ? std::min(1.2 * lines, 0.6 * peak) : 0;
+        const cv::Mat least = cv::max(share_of_peak * local_peak(own, box, peak), of_line);
         result(box).setTo(255, own > least);
     }
     return result;

@@ -325,3 +325,18 @@ TEST_CASE("digit images: several digits in reading order, on plain paper and on 
         CHECK(knn::extract_digits(picture_of(page)).empty());
     }
 }
+
+TEST_CASE("digit images: faint strokes of pencil in a table whose lines are darker stay") {
+    cv::Mat page(800, 1000, CV_8U, cv::Scalar(235));
+    rule(page, 200, 2, 15, true);
+    for (int row = 0; row < 2; ++row)
+        for (int i = 0; i < 3; ++i) {
+            const cv::Rect upper(200 + 200 * i, 150 + 200 * row, 6, 50);
+            page(upper).setTo(130);
+            page(upper + cv::Point(0, 50)).setTo(180);
+        }
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 6);
+    for (const DigitImage& image : images)
+        CHECK(image.box.h >= 97);
+}
