@@ -81,7 +81,7 @@ bool is_border(const Part& part, cv::Size size) {
 bool is_cut_digit(const Part& part, cv::Size size) {
     const int sides = (part.box.x == 0) + (part.box.y == 0) + (part.box.br().x == size.width) +
                       (part.box.br().y == size.height);
-    return sides == 1 && part.pen < 0.2 * size_of(part.box) &&
+    return sides == 1 && part.pen < 0.25 * size_of(part.box) &&
            std::min(part.box.width, part.box.height) > 0.5 * size_of(part.box);
 }
 
@@ -180,7 +180,8 @@ std::vector<Group> all_groups(const Page& page) {
     };
     for (const Part& part : found.parts) {
         throw_if_stopped();
-        if (!is_border(part, page.ink.amount.size()) && is_stroke(part) &&
+        const cv::Size size = page.ink.amount.size();
+        if ((!is_border(part, size) || is_cut_digit(part, size)) && is_stroke(part) &&
             part.box.height < largest * usual && !on_edge(part))
             parts.push_back(part);
     }

@@ -340,3 +340,14 @@ TEST_CASE("digit images: faint strokes of pencil in a table whose lines are dark
     for (const DigitImage& image : images)
         CHECK(image.box.h >= 97);
 }
+
+TEST_CASE("digit images: a digit that is cut at the border of its page is read, what lies along it is not") {
+    cv::Mat page(300, 1200, CV_8U, cv::Scalar(225));
+    draw_four(page, {770, 100}, 18, 40);
+    cv::ellipse(page, {1160, 150}, {50, 60}, 0, 0, 360, 40, 24);
+    cv::rectangle(page, {0, 20, 10, 250}, 40, cv::FILLED);
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 2);
+    CHECK(near(images[0].box, 761, 91, 78, 118, 5));
+    CHECK(near(images[1].box, 1098, 78, 102, 144, 5));
+}
