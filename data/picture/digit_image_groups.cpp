@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <set>
 
 #include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
@@ -64,7 +65,10 @@ double reached_by(std::vector<Part> parts, double share, double (*value)(const P
 
 void erase_faint(std::vector<Part>& parts) {
     const double dark = reached_by(parts, 0.2, [](const Part& part) { return part.peak; });
-    std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });
+    std::set<int> dark_wholes;
+    for (const Part& part : parts)
+        if (part.peak >= 0.4 * dark) dark_wholes.insert(part.whole);
+    std::erase_if(parts, [&](const Part& part) { return !dark_wholes.contains(part.whole); });
 }
 
 bool is_stroke(const Part& part) {

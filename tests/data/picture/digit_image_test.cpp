@@ -351,3 +351,17 @@ TEST_CASE("digit images: a digit that is cut at the border of its page is read, 
     CHECK(near(images[0].box, 761, 91, 78, 118, 5));
     CHECK(near(images[1].box, 1098, 78, 102, 144, 5));
 }
+
+TEST_CASE("digit images: the faint end of a stroke stays, faint print beside it goes") {
+    cv::Mat page(300, 1200, CV_8U, cv::Scalar(225));
+    for (const int x : {200, 400, 600}) {
+        page(cv::Rect(x, 140, 12, 60)).setTo(40);
+        page(cv::Rect(x, 188, 50, 12)).setTo(40);
+        page(cv::Rect(x + 38, 120, 12, 68)).setTo(175);
+        page(cv::Rect(x + 120, 130, 12, 60)).setTo(175);
+    }
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 3);
+    for (const DigitImage& image : images)
+        CHECK(image.box.h >= 77);
+}
