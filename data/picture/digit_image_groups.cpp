@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <set>
 
 #include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
@@ -64,7 +65,10 @@ double reached_by(std::vector<Part> parts, double share, double (*value)(const P
 
 void erase_faint(std::vector<Part>& parts) {
     const double dark = reached_by(parts, 0.2, [](const Part& part) { return part.peak; });
-    std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });
+    std::set<int> dark_wholes;
+    for (const Part& part : parts)
+        if (part.peak >= 0.4 * dark) dark_wholes.insert(part.whole);
+    std::erase_if(parts, [&](const Part& part) { return !dark_wholes.contains(part.whole); });
 }
 
 bool is_stroke(const Part& part) {
@@ -81,7 +85,7 @@ bool is_border(const Part& part, cv::Size size) {
 bool is_cut_digit(const Part& part, cv::Size size) {
     const int sides = (part.box.x == 0) + (part.box.y == 0) + (part.box.br().x == size.width) +
                       (part.box.br().y == size.height);
-    return sides == 1 && part.pen < 0.2 * size_of(part.box) &&
+    return sides == 1 && part.pen < 0.25 * size_of(part.box) &&
            std::min(part.box.width, part.box.height) > 0.5 * size_of(part.box);
 }
 
@@ -180,7 +184,8 @@ std::vector<Group> all_groups(const Page& page) {
     };
     for (const Part& part : found.parts) {
         throw_if_stopped();
-        if (!is_border(part, page.ink.amount.size()) && is_stroke(part) &&
+        const cv::Size size = page.ink.amount.size();
+        if ((!is_border(part, size) || is_cut_digit(part, size)) && is_stroke(part) &&
             part.box.height < largest * usual && !on_edge(part))
             parts.push_back(part);
     }

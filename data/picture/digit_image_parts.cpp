@@ -267,10 +267,10 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
 }
 
 /// Keeps the pixels of each component that are darker than a share of its own peak: pencil next to a black
-/// mark is still ink, the halo of a black mark is not. If the pen is much darker than the `lines` of the
-/// paper, pixels no darker than these belong to a line.
-cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
-    cv::Mat labels, result = cv::Mat::zeros(mask.size(), CV_8U);
+/// mark is still ink, the halo of a black mark is not. If the pen is darker than the `lines` of the paper,
+/// pixels no darker than these belong to a line. `labels` (CV_32S): the components.
+cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines, cv::Mat& labels) {
+    cv::Mat result = cv::Mat::zeros(mask.size(), CV_8U);
     std::size_t marks = 0;
     for (const auto& [box, label, area] : components_of(mask, labels)) {
         if (area < 6) continue;
@@ -278,8 +278,8 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
         const double peak = percentile(amount, labels, box, label, 0.98);
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
         amount(box).copyTo(own, labels(box) == label);
-        const cv::Mat least =
-            cv::max(share_of_peak * local_peak(own, box, peak), std::min(1.2 * lines, 0.6 * peak));
+        const double of_line = peak > 1.2 * lines ? std::min(1.2 * lines, 0.6 * peak) : 0;
+        const cv::Mat least = cv::max(share_of_peak * local_peak(own, box, peak), of_line);
         result(box).setTo(255, own > least);
     }
     return result;
@@ -307,10 +307,10 @@ cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak) {
 
 Parts find_parts(const Ink& ink, double size) {
     const double least = std::max(min_contrast, 4.5 * ink.noise);
-    cv::Mat mask = sharpened(ink.amount, ink.amount > least, 0);
+    cv::Mat wholes, mask = sharpened(ink.amount, ink.amount > least, 0, wholes);
     const cv::Mat lines = size > 0 ? erase_page_lines(mask, size) : erase_ruled_lines(mask);
     // A shadow edge across the lines connects everything, and the peak is then not the pen's.
-    if (cv::countNonZero(lines) > 0) mask = sharpened(ink.amount, mask, darkness(ink.amount, lines));
+    if (cv::countNonZero(lines) > 0) mask = sharpened(ink.amount, mask, darkness(ink.amount, lines), wholes);
     Parts result;
     const double speck = size > 0 ? 0.003 * size * size : 12 + 1e-5 * double(mask.total());
     for (const auto& [box, label, area] : components_of(mask, result.labels)) {
@@ -319,7 +319,9 @@ Parts find_parts(const Ink& ink, double size) {
             continue;
         }
         check_marks(result.parts.size());
-        result.parts.push_back(measured(ink.amount, result.labels, box, label));
+        Part& part = result.parts.emplace_back(measured(ink.amount, result.labels, box, label));
+        const int* top = result.labels.ptr<int>(box.y);
+        part.whole = wholes.at<int>(box.y, int(std::find(top + box.x, top + box.br().x, label) - top));
     }
     return result;
 }

@@ -29,6 +29,7 @@ struct Part {
     double pen = 0;   ///< width of the stroke, pixels
     int edges = 0;    ///< pixels on the picture's border
     int label = 0;    ///< in Parts::labels
+    int whole = 0;    ///< equal for parts that fainter ink joins, as where the pen was lifted a little
 };
 
 struct Parts {
@@ -92,7 +93,8 @@ void join(Group& group, const Part& part);
 void sort_into_rows(std::vector<Group>& groups);
 /// The value that a share of the ink of these parts reaches; 0 if there are none.
 double reached_by(std::vector<Part> parts, double share, double (*value)(const Part& part));
-/// Removes what is much fainter than the pen, such as print from the other side, of which there may be more than of the pen.
+/// Removes what is much fainter than the pen and no end of its strokes, such as print from the other side, of which there may
+/// be more than of the pen.
 void erase_faint(std::vector<Part>& parts);
 /// Whether a part is a long thin stroke; a table's corner, a thumb or a stain are not.
 bool is_stroke(const Part& part);

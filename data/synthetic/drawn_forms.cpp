@@ -218,6 +218,11 @@ constexpr DrawnForm all_forms[] = {
     {no_digit, "a heart", 1, "42 20 02 05 49! 85 82 60 42"},
     {no_digit, "a smile", 1, "50 21 05 18 49 77 83 71 50 / 33 34 / 53 54 / 26 47 66"},
     {no_digit, "the sign times", 1, "01 88 / 80 09"},
+    // Later ones stand last: a row is drawn by its number.
+    {1, "", 4, "04 70! 59"},
+    {1, "", 2, "32 41! 48 / 09 98"},
+    {7, "", 2, "03 30! 24 54 81! 39 / 36 86"},
+    {3, "", 5, "30 80! 42! 73 96 98 79 29 07"},
 };
 // clang-format on
 

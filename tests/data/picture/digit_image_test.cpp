@@ -325,3 +325,43 @@ TEST_CASE("digit images: several digits in reading order, on plain paper and on 
         CHECK(knn::extract_digits(picture_of(page)).empty());
     }
 }
+
+TEST_CASE("digit images: faint strokes of pencil in a table whose lines are darker stay") {
+    cv::Mat page(800, 1000, CV_8U, cv::Scalar(235));
+    rule(page, 200, 2, 15, true);
+    for (int row = 0; row < 2; ++row)
+        for (int i = 0; i < 3; ++i) {
+            const cv::Rect upper(200 + 200 * i, 150 + 200 * row, 6, 50);
+            page(upper).setTo(130);
+            page(upper + cv::Point(0, 50)).setTo(180);
+        }
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 6);
+    for (const DigitImage& image : images)
+        CHECK(image.box.h >= 97);
+}
+
+TEST_CASE("digit images: a digit that is cut at the border of its page is read, what lies along it is not") {
+    cv::Mat page(300, 1200, CV_8U, cv::Scalar(225));
+    draw_four(page, {770, 100}, 18, 40);
+    cv::ellipse(page, {1160, 150}, {50, 60}, 0, 0, 360, 40, 24);
+    cv::rectangle(page, {0, 20, 10, 250}, 40, cv::FILLED);
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 2);
+    CHECK(near(images[0].box, 761, 91, 78, 118, 5));
+    CHECK(near(images[1].box, 1098, 78, 102, 144, 5));
+}
+
+TEST_CASE("digit images: the faint end of a stroke stays, faint print beside it goes") {
+    cv::Mat page(300, 1200, CV_8U, cv::Scalar(225));
+    for (const int x : {200, 400, 600}) {
+        page(cv::Rect(x, 140, 12, 60)).setTo(40);
+        page(cv::Rect(x, 188, 50, 12)).setTo(40);
+        page(cv::Rect(x + 38, 120, 12, 68)).setTo(175);
+        page(cv::Rect(x + 120, 130, 12, 60)).setTo(175);
+    }
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 3);
+    for (const DigitImage& image : images)
+        CHECK(image.box.h >= 77);
+}
