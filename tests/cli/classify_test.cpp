@@ -21,6 +21,23 @@ int sum_of_votes(const json& answer) {
     return votes;
 }
 
+/// The least number of digits of `want` that are wrong or missing in `got`, or invented, where a ? costs nothing.
+std::size_t count_unmarked(const std::string& want, const std::string& got) {
+    std::vector<std::size_t> before(got.size() + 1, 0);
+    for (std::size_t j = 0; j < got.size(); ++j)
+        before[j + 1] = before[j] + (got[j] != '?');
+    for (const char digit : want) {
+        std::vector<std::size_t> now = {before[0] + 1};
+        for (std::size_t j = 0; j < got.size(); ++j) {
+            const bool marked = got[j] == '?';
+            now.push_back(
+                std::min({before[j] + (digit != got[j] && !marked), before[j + 1] + 1, now[j] + !marked}));
+        }
+        before = now;
+    }
+    return before.back();
+}
+
 }  // namespace
 
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
@@ -233,6 +250,36 @@ TEST_CASE("classify: real digits and photos are right, letters rejected, and rea
         CAPTURE(stem);
         CHECK(digit(i) == stem.back() - '0');
     }
+}
+
+TEST_CASE("classify --many: real pages are exact, or their doubtful digits are ?") {
+    if (pictures_folder().empty() || more_pictures_folder().empty())
+        return skip("there are no pictures: set MNIST_KNN_PICTURES and MNIST_KNN_PICTURES2");
+    if (mnist_folder().empty()) return skip(no_mnist);
+    const Folder cache;
+    int exact = 0;
+    std::size_t digits = 0, unmarked = 0;
+    for (const std::string& folder : {pictures_folder(), more_pictures_folder()}) {
+        auto pages = csv_rows(read_file(folder + "/pages.csv"));
+        pages.erase(pages.begin());
+        for (const auto& page : pages) {
+            std::string got =
+                program("classify --many -q --data" + Words{mnist_folder(), folder + '/' + page[0]},
+                        {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}})
+                    .out;
+            std::erase(got, ' ');
+            std::replace(got.begin(), got.end(), '\n', '/');
+            std::string want = page[1] + '/';
+            exact += got == want;
+            std::erase(got, '/');
+            std::erase(want, '/');
+            digits += want.size();
+            unmarked += count_unmarked(want, got);
+        }
+    }
+    MESSAGE(exact, " pages exact; ", unmarked, " of ", digits, " digits neither right nor ?");
+    CHECK(exact >= 47);  // docs/classify.md has the figures
+    CHECK(50 * unmarked <= digits);
 }
 
 TEST_CASE("classify: digits of other people are right, and their letters are named") {
