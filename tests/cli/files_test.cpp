@@ -174,7 +174,6 @@ TEST_CASE("files: what is in a folder for results is replaced only if an earlier
     write(place.folder / "other/points.npy", "other");
     for (const auto& [words, names] : all) {
         for (const std::string& name : names) {
-            CAPTURE(words.line() + name);
             write(place.folder / ("mine/" + name), "mine");
             place.check_refused(words, "mine/" + name + ": is there, and not from an earlier run");
             CHECK(place.file("mine/" + name) == "mine");
