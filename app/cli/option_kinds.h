@@ -62,10 +62,11 @@ inline OptionValue picture(std::string& target, const char* ending) {
 }
 
 /// A folder that gets these files.
-inline OptionValue folder(std::string& target, std::span<const char* const> names) {
+inline OptionValue folder(std::string& target, std::span<const char* const> names, OwnFile own = {}) {
     OptionValue value = written("DIR", target, parse_folder_name);
     value.is_folder = true;
     value.names = names;
+    value.own = own;
     return value;
 }
 

@@ -1,6 +1,7 @@
 #include "app/cli/option_table.h"
 
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <set>
 
@@ -13,9 +14,19 @@ namespace knn {
 
 namespace {
 
+namespace fs = std::filesystem;
 using Text = const std::string&;
 
 constexpr const char* files_of_report = "report.json, predictions.csv, confusion.png, index.html";
+
+/// Whether it is a regular file that begins with `text`.
+bool begins_with(const fs::path& file, std::string_view text) {
+    std::error_code none;
+    if (!fs::is_regular_file(file, none)) return false;
+    std::string begin(text.size(), '\0');
+    std::ifstream(file, std::ios::binary).read(begin.data(), std::ssize(begin));
+    return begin == text;
+}
 
 /// "0.5%", "auto" or "off".
 std::optional<double> parse_reject(Text option, Text value) {
@@ -235,11 +246,12 @@ std::vector<Option> output_options(Options& o) {
                                 mnist_files[3].name};
     static const std::array kept{
         set[0], set[1], "kept.csv", "train.npy", "train-labels.npy", "train-labels.csv"};
+    constexpr OwnFile report = {report_files[0], report_head};
     return {
-        {"learn", "--out", folder(o.learn.out, learned_files),
+        {"learn", "--out", folder(o.learn.out, learned_files, {learned_files[2], learned_header}),
          "the training set that is written: two IDX files, and learned.csv, which says where each image is "
          "from"},
-        {"condense", "--out", folder(o.condense.out, kept),
+        {"condense", "--out", folder(o.condense.out, kept, {kept[2], kept_header}),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
          "kept images; vectors that are no images: train.npy with train-labels.npy or train-labels.csv; all "
          "are written, or none"},
@@ -307,10 +319,10 @@ std::vector<Option> output_options(Options& o) {
         {"bench", "--plot", picture(o.bench.plot, ".svg"), "the measurements as an SVG"},
         {"graph", "--plot", picture(o.graph.plot, ".svg"), "the histogram of in-degrees as an SVG"},
         {"tune", "--plot", picture(o.tune.plot, ".svg"), "errors over k, as an SVG"},
-        {"classify", "--report", folder(out.report, report_files),
+        {"classify", "--report", folder(out.report, report_files, report),
          std::string("with --expected, a folder with the results: ") + files_of_report +
              ", and the 28x28 pixels of the pictures, so that view --from DIR shows them"},
-        {"evaluate", "--report", folder(out.report, std::span(report_files).first(4)),
+        {"evaluate", "--report", folder(out.report, std::span(report_files).first(4), report),
          std::string("a folder with all of it: ") + files_of_report},
         {"info", "--write-synthetic", folder(o.write_synthetic, set),
          "writes the built-in synthetic digits as IDX files and does nothing else"},
@@ -407,9 +419,15 @@ std::vector<OutputPlace> output_places(const Options& options) {
         if (value.endings.empty()) all.push_back({name, given, value.is_folder});
         for (const char* ending : value.endings)
             all.push_back({name, given + ending});
-        if (value.beside != nullptr) all.push_back({name, value.beside(given)});
-        for (const char* file : value.names)
-            all.push_back({name, (std::filesystem::path(given) / file).string(), false, true});
+        if (value.beside != nullptr)
+            all.push_back({name, value.beside(given), false, false, [given] { return fs::exists(given); }});
+        for (const char* file : value.names) {
+            OutputPlace& place = all.emplace_back(OutputPlace{name, fs::path(given) / file, false, true});
+            if (value.own.name != nullptr)
+                place.is_own = [file = fs::path(given) / value.own.name, text = value.own.text] {
+                    return begins_with(file, text);
+                };
+        }
     }
     return all;
 }

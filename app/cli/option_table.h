@@ -11,6 +11,11 @@
 
 namespace knn {
 
+/// A file of a folder that begins with this text if this program wrote the folder's files.
+struct OwnFile {
+    const char *name = nullptr, *text = nullptr;
+};
+
 /// The value of an option: what it is called, how it is read, and which files it names.
 struct OptionValue {
     using Read = std::function<void(const std::string& option, const std::string& value)>;
@@ -20,7 +25,8 @@ struct OptionValue {
     bool repeatable = false;
     std::string* output = nullptr;            ///< a file that the command writes
     bool is_folder = false;                   ///< or a folder,
-    std::span<const char* const> names = {};  ///< with these files
+    std::span<const char* const> names = {};  ///< with these files,
+    OwnFile own = {};                         ///< of which this one says who wrote them
     std::span<const char* const> endings =
         {};  ///< or files whose names begin with the value and end with these
     std::string (*beside)(const std::string&) = nullptr;  ///< another file, by the value
@@ -57,6 +63,8 @@ std::vector<Option> options_of(Options& options, std::string_view command = {});
 struct OutputPlace {
     std::string option, file;
     bool is_folder = false, in_folder = false;
+    /// Of a file that the command line does not name: whether an earlier run wrote what is there, which may then be replaced.
+    std::function<bool()> is_own = {};
 };
 std::vector<OutputPlace> output_places(const Options& options);
 /// Forgets these files: of several ranks only the first writes.

@@ -193,8 +193,11 @@ inline constexpr std::array report_files = {"report.json",
                                             "index.html",
                                             "pictures-images-idx3-ubyte",
                                             "pictures-labels-idx1-ubyte"};
+inline constexpr const char* report_head =
+    "{\n  \"schema\": \"mnist-knn/evaluate/";  ///< how the first begins
 /// The files of learn --out.
 inline constexpr std::array learned_files = {mnist_files[0].name, mnist_files[1].name, "learned.csv"};
+inline constexpr const char *learned_header = "index,label,file\n", *kept_header = "index\n";
 inline constexpr std::array npy_endings = {"-indices.npy", "-distances.npy"};
 
 /// A method of the table, or of a file (classifier/method.h), whose name is added to `options.method_files`. Throws

@@ -22,7 +22,7 @@ void write_set(const std::filesystem::path& folder, const Dataset& data, const T
     std::vector<OutputFile> files =
         data.are_images() ? idx_files(folder, images) : npy_files(folder, images, data.classes);
     files.push_back({folder / "kept.csv", [&](std::ostream& out) {
-                         out << "index\n";
+                         out << kept_header;
                          for (const std::uint32_t image : kept)
                              out << image << '\n';
                      }});

@@ -55,7 +55,7 @@ void write_set(const std::string& folder, const Learned& learned) {
     const LabeledImages images = copied(training, all_indices(rows.count));
     std::vector<OutputFile> files = idx_files(folder, images);
     files.push_back({(fs::path(folder) / learned_files[2]).string(), [&](std::ostream& out) {
-                         out << "index,label,file\n";
+                         out << learned_header;
                          for (std::size_t i = 0; i < learned.pictures.size(); ++i)
                              out << i << ',' << int{learned.labels[i]} << ','
                                  << csv_text(report_path(learned.pictures[i]->file)) << '\n';

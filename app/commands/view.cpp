@@ -168,6 +168,14 @@ std::string page_name(const std::string& file, std::int64_t page, std::int64_t p
            path.extension().string();
 }
 
+/// Whether it is a PNG as wide as the pages of a sheet of several: the user's own pictures stay.
+bool is_sheet_page(const std::string& file) {
+    std::error_code none;
+    if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
+    const std::optional<PictureHeader> header = header_of(file);
+    return header && header->format == "PNG" && header->cols == sheet_width;
+}
+
 /// Checks the names of the sheet's pages, whose number depends on the selection.
 void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vector<fs::path>& inputs) {
     const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
@@ -175,17 +183,10 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
     std::vector<OutputPlace> outputs;
     if (!view.html.empty()) outputs.push_back({"--html", view.html});
     for (std::int64_t page = 0; page < pages; ++page)
-        outputs.push_back({"--sheet", page_name(view.sheet, page, pages)});
+        outputs.push_back({"--sheet", page_name(view.sheet, page, pages), false, false,
+                           [file = page_name(view.sheet, page, pages)] { return is_sheet_page(file); }});
     check_distinct(outputs);
     check_outputs(outputs, inputs);
-}
-
-/// Whether it is a PNG as wide as the pages of a sheet of several: the user's own pictures stay.
-bool is_sheet_page(const std::string& file) {
-    std::error_code none;
-    if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
-    const std::optional<PictureHeader> header = header_of(file);
-    return header && header->format == "PNG" && header->cols == sheet_width;
 }
 
 /// Removes the pages of an earlier sheet of this name that had more of them. Returns a sentence about it.

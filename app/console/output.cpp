@@ -16,6 +16,7 @@
 #include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/set/locate.h"
+#include "data/vectors/vectors.h"
 
 namespace fs = std::filesystem;
 
@@ -114,19 +115,58 @@ void check_not_printed_to(const std::string& file, const std::string& option) {
         throw DataError(file + ": is standard output too; expected another file for " + option + ", or -");
 }
 
-/// Throws DataError where a data set would be read from a single file that is written, or where what is written as a data
-/// set would hide a file of another spelling, or be hidden by it.
-void check_no_data_set(const OutputPlace& output) {
-    const std::vector<fs::path> spellings =
-        other_spellings(output.in_folder ? fs::path(output.file) : place_of(output.file));
-    if (!output.in_folder && !spellings.empty())
-        throw DataError(output.file + ": is a name by which a data set is read; expected another name for " +
-                        output.option);
+/// The same of the folder alone: a link stays one.
+fs::path entry_of(const fs::path& file) {
+    return place_of(file.has_parent_path() ? file.parent_path() : ".") / file.filename();
+}
+
+/// The vectors whose labels are looked for under this name: of `inputs`, or others that are there and not written themselves.
+fs::path vectors_read_with(const fs::path& name, const std::vector<OutputPlace>& outputs,
+                           const std::vector<fs::path>& inputs) {
+    for (const fs::path& input : inputs)
+        for (const fs::path& labels : label_names(input))
+            if (labels.filename() == name.filename() && entry_of(labels) == name) return input;
+    for (const fs::path& vectors : vectors_of_labels(name)) {
+        const auto is_it = [&](const OutputPlace& output) {
+            return place_of(output.file) == place_of(vectors);
+        };
+        if (std::ranges::none_of(outputs, is_it)) return vectors;
+    }
+    return {};
+}
+
+/// Throws DataError where a data set would be read from what is written, unless it is written as one; or where it would then hide a
+/// file of another spelling, or be hidden by it.
+void check_no_data_set(const OutputPlace& output, const std::vector<OutputPlace>& outputs,
+                       const std::vector<fs::path>& inputs) {
+    if (is_standard_output(output.file)) return;
     std::error_code none;
-    for (const fs::path& other : spellings)
-        if (fs::exists(fs::symlink_status(other, none)))
-            throw DataError(other.string() + ": would be hidden by " + output.file +
-                            "; expected another folder for " + output.option);
+    const fs::path entry = entry_of(output.file);
+    for (const fs::path& name : {entry, place_of(output.file)}) {
+        const std::vector<fs::path> spellings = other_spellings(name);
+        const bool as_set = output.in_folder && name == entry;
+        if (!as_set && !spellings.empty())
+            throw DataError(output.file +
+                            ": is a name by which a data set is read; expected another name for " +
+                            output.option);
+        for (const fs::path& other : spellings)
+            if (fs::exists(fs::symlink_status(other, none)))
+                throw DataError((fs::path(output.file).parent_path() / other.filename()).string() +
+                                ": would be hidden by " + output.file + "; expected another folder for " +
+                                output.option);
+        if (const fs::path vectors = vectors_read_with(name, outputs, inputs); !vectors.empty())
+            throw DataError(output.file + ": is a name by which the labels of " +
+                            vectors.filename().string() + " are read; expected another name for " +
+                            output.option);
+    }
+}
+
+/// Throws DataError where a file is there that neither the command line names nor an earlier run wrote.
+void check_own(const OutputPlace& output) {
+    std::error_code none;
+    if (output.is_own && fs::is_regular_file(output.file, none) && !output.is_own())
+        throw DataError(output.file + ": is there, and not from an earlier run; expected another " +
+                        (output.in_folder ? "folder" : "name") + " for " + output.option);
 }
 
 void check_output_folder(const std::string& folder) {
@@ -249,7 +289,8 @@ void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs
     check_not_read("-", "standard output", inputs);  // what is printed
     std::error_code none;
     for (const OutputPlace& output : outputs) {
-        check_no_data_set(output);
+        check_no_data_set(output, outputs, inputs);
+        check_own(output);
         if (output.is_folder)
             check_output_folder(output.file);
         else if (!output.in_folder || fs::is_directory(fs::path(output.file).parent_path(), none))

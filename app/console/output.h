@@ -69,7 +69,8 @@ void write_results(std::vector<OutputFile> files, std::string_view text, const s
 void check_distinct(const std::vector<OutputPlace>& outputs);
 
 /// Before the work begins. Throws DataError where an output is one of `inputs` under any name ("-" among them is standard
-/// input), is the file of standard output, has a name by which a data set is read, would hide a part of one, or cannot be written.
+/// input), is the file of standard output, has a name by which a data set is read, would hide a part of one, would replace a file
+/// that neither the command line names nor an earlier run wrote, or cannot be written.
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<std::filesystem::path>& inputs);
 
 }  // namespace knn

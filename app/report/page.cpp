@@ -25,6 +25,14 @@ using nlohmann::json;
 
 constexpr std::int64_t max_page_digits = 1'000;
 
+/// Each text in it: names of classes may hold anything.
+void make_harmless(json& value) {
+    if (value.is_string())
+        value = harmless(value.get_ref<const std::string&>());
+    else if (value.is_structured())
+        std::ranges::for_each(value, make_harmless);
+}
+
 /// As many as fit in a page, from all pairs of labels in turn, highest confidence of each pair first.
 std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
     const std::int64_t neighbors = std::min<std::int64_t>(evaluation.found.neighbors.k, max_page_neighbors);
@@ -174,8 +182,8 @@ std::string page_text(std::string_view html, json data, const PageDigits& digits
     Sprite sprite(digits.shown.rows, digits.shown.cols);
     data["gallery"] = gallery_json(digits, sprite);
     data["sprite"] = {{"columns", sprite.columns()}};
-    // File names can contain "</script>" or "<!--", and bytes that are not UTF-8.
-    std::string embedded = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    make_harmless(data);
+    std::string embedded = data.dump();  // labels can contain "</script>" or "<!--"
     for (std::size_t at = 0; (at = embedded.find('<', at)) != embedded.npos;)
         embedded.replace(at, 1, "\\u003c");
     const std::string picture = base64(sprite.png());

@@ -17,9 +17,7 @@ namespace {
 fs::path labels_of(const std::string& vectors, const std::string& named) {
     std::error_code none;
     if (!named.empty()) return named;
-    const fs::path usual = labels_beside(vectors);
-    for (const fs::path& beside :
-         {usual, fs::path(usual).replace_extension(usual.extension() == ".csv" ? ".npy" : ".csv")})
+    for (const fs::path& beside : label_names(vectors))
         if (fs::is_regular_file(beside, none)) return beside;
     return {};
 }

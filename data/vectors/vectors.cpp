@@ -209,6 +209,29 @@ fs::path labels_beside(const fs::path& file) {
     return file.parent_path() / (stem + (plain.ends_with(".csv") ? "-labels.csv" : "-labels.npy"));
 }
 
+std::array<fs::path, 2> label_names(const fs::path& file) {
+    const fs::path usual = labels_beside(file);
+    return {usual, fs::path(usual).replace_extension(usual.extension() == ".csv" ? ".npy" : ".csv")};
+}
+
+std::vector<fs::path> vectors_of_labels(const fs::path& labels) {
+    constexpr std::string_view suffix = "-labels";
+    std::string stem = labels.stem().string();
+    if (!stem.ends_with(suffix) || (labels.extension() != ".npy" && labels.extension() != ".csv")) return {};
+    stem.resize(stem.size() - suffix.size());
+    std::vector<std::string> endings = {"", ".npy", ".csv"};
+    endings.insert(endings.end(), vecs_endings.begin(), vecs_endings.end());
+    endings.insert(endings.end(), bin_endings.begin(), bin_endings.end());
+    std::vector<fs::path> found;
+    std::error_code none;
+    for (const std::string& ending : endings)
+        for (const char* packed : {"", ".gz"}) {
+            const fs::path file = labels.parent_path() / (stem + ending + packed);
+            if (fs::is_regular_file(file, none)) found.push_back(file);
+        }
+    return found;
+}
+
 Labels numbered(std::span<const std::int64_t> values, const Content& content) {
     std::set<std::int64_t> different;
     for (const std::int64_t value : values)

@@ -10,6 +10,7 @@
 /// plain or gzip. IDX and NPY are recognized by their magic, the last two lines by the file's name, and a text is CSV. int32
 /// becomes float64, which holds it exactly. Each number is finite.
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory_resource>
@@ -68,9 +69,12 @@ VectorSet read_vectors(ByteSource& source, const VectorOptions& options = {});
 Labels load_labels(const std::filesystem::path& file, std::int64_t first = 0);
 Labels read_labels(ByteSource& source, std::int64_t first = 0);
 
-/// Where `generate` writes the labels of a file, and where they are looked for first if neither it nor the user says: iris-labels.csv for
-/// iris.csv, NAME-labels.npy for any other NAME.ENDING.
+/// Where `generate` writes the labels of a file: iris-labels.csv for iris.csv, NAME-labels.npy for any other NAME.ENDING.
 std::filesystem::path labels_beside(const std::filesystem::path& file);
+/// Where they are looked for, in this order, if neither the file nor the user says: the same, then the other of .npy and .csv.
+std::array<std::filesystem::path, 2> label_names(const std::filesystem::path& file);
+/// The existing files of vectors among whose `label_names` is `labels`.
+std::vector<std::filesystem::path> vectors_of_labels(const std::filesystem::path& labels);
 
 /// The file's name in small letters, without ".gz".
 std::string plain_name(const std::filesystem::path& file);

@@ -158,6 +158,70 @@ TEST_CASE("files: no output has a name by which a data set is read") {
     output_of(place.in_data("evaluate -q"));
 }
 
+TEST_CASE("files: what is in a folder for results is replaced only if an earlier run wrote it") {
+    const Place place;
+    output_of(place.plain("generate -q --n 60 --dim 3 --clusters 2 --out points.npy"));
+    const Words set = "train-images-idx3-ubyte train-labels-idx1-ubyte";
+    std::vector<std::pair<Words, Words>> all = {
+        {"condense -q -k 1 --data data --device cpu --out mine", set + "kept.csv"},
+        {"condense -q -k 1 --train points.npy --device cpu --out mine",
+         "train.npy train-labels.npy kept.csv"},
+        {"evaluate -q -k 1 --data data --device cpu --report mine",
+         "report.json predictions.csv index.html"}};
+    if (has_opencv) all.emplace_back("learn -q data/1 --out mine", set + "learned.csv");
+    write(place.folder / "other/train-images-idx3-ubyte", "other");
+    write(place.folder / "other/points-labels.csv", "other");
+    write(place.folder / "other/points.npy", "other");
+    for (const auto& [words, names] : all) {
+        for (const std::string& name : names) {
+            write(place.folder / ("mine/" + name), "mine");
+            place.check_refused(words, "mine/" + name + ": is there, and not from an earlier run");
+            CHECK(place.file("mine/" + name) == "mine");
+            // Through a link nothing becomes a part of another data set, whether it is there or not.
+            for (const std::string target :
+                 {"train-images-idx3-ubyte", "points-labels.csv", "train-labels.idx1-ubyte.gz"}) {
+                fs::remove(place.folder / ("mine/" + name));
+                fs::create_symlink("../other/" + target, place.folder / ("mine/" + name));
+                place.check_refused(words, "mine/" + name + ": is a name by which ");
+            }
+            fs::remove_all(place.folder / "mine");
+        }
+        for (int i = 0; i < 2; ++i)
+            output_of(place.plain(words));
+        fs::remove_all(place.folder / "mine");
+    }
+    CHECK(std::distance(fs::directory_iterator(place.folder / "other"), {}) == 3);
+    CHECK(place.file("other/train-images-idx3-ubyte") == "other");
+}
+
+TEST_CASE("files: nor has one a name by which labels of vectors are read") {
+    const Place place;
+    const auto generate = [&](const std::string& file) {
+        return place.plain("generate -q --n 60 --dim 3 --clusters 2 --out " + file);
+    };
+    output_of(generate("points.npy"));
+    output_of(generate("points.npy"));  // its own labels are replaced
+    const std::string labels = place.file("points-labels.npy");
+    for (const std::string other : {"points.fbin", "points.csv"})
+        check_error(generate(other), 1, ": is a name by which the labels of points.npy are read");
+    write(place.folder / "alone-labels.csv", "mine");
+    check_error(generate("alone.csv"), 1, "alone-labels.csv: is there, and not from an earlier run");
+    fs::create_symlink("x.csv", place.folder / "data/v-labels.csv");
+    write(place.folder / "data/v.u8bin.gz", "vectors");
+    write(place.folder / "rows.txt", "1,2\n3,4\n5,6\n");
+    for (const std::string words :
+         {"neighbors -k 1 --device cpu --train rows.txt --csv ",
+          "graph -k 1 --device cpu --train rows.txt --csv ", "info --data data --json "})
+        for (const std::string name :
+             {"points-labels.npy", "./data/../points-labels.csv", "data/v-labels.npy", "data/v-labels.csv",
+              "rows-labels.npy", "rows-labels.csv"}) {
+            if (name.starts_with("rows") && words.starts_with("info")) continue;  // does not read it
+            place.check_refused(words + name, name + ": is a name by which the labels of ");
+        }
+    CHECK(place.file("points-labels.npy") == labels);
+    output_of(place.plain("neighbors -q -k 1 --device cpu --train points.npy --csv my-labels.csv"));
+}
+
 TEST_CASE("files: what cannot be written is found before the search") {
     const Place place;
     for (const Command& one : here())
@@ -281,6 +345,20 @@ TEST_CASE("view --sheet overwrites with none of its pages what it reads or write
     CHECK(work.file(report) == before);
     CHECK(work.file("all-3.png") == before);
     CHECK(work.folder.names() == names);
+}
+
+TEST_CASE("view --sheet replaces only pages of an earlier sheet") {
+    if (!has_opencv) return skip(no_opencv);
+    const Work work({.test = 600});
+    for (const std::string page : {"wrong-1.png", "wrong-2.png"}) {
+        write(work.folder / page, "mine");
+        check_error(work.run("view --sheet wrong.png"), 1, page + ": is there, and not from an earlier run");
+        CHECK(work.file(page) == "mine");
+        fs::remove(work.folder / page);
+    }
+    for (int i = 0; i < 2; ++i)
+        work.output("view --sheet wrong.png");
+    CHECK(fs::exists(work.folder / "wrong-2.png"));
 }
 
 TEST_CASE("a folder for results is made with those above it") {

@@ -184,8 +184,27 @@ TEST_CASE_FIXTURE(Flowers, "vectors: uint8 rows are searched as images are, and 
                    {"2 training and 2 test rows"});
 }
 
+TEST_CASE_FIXTURE(Flowers,
+                  "labels that are not visible are question marks in a page, and as they are in a CSV") {
+    const std::string bidi = "a\u202e", isolate = "b\u2066", control = "c\u009b", broken = "d\xff",
+                      formula = "=1+1";
+    std::string rows = "x,label\n";
+    int x = 0;
+    for (const std::string& label : {bidi, isolate, control, broken, formula})
+        rows += std::to_string(x += 10) + ',' + label + '\n';
+    write(folder / "odd.csv", rows);
+    output("evaluate -k 1 --report odd --train odd.csv --test odd.csv --device cpu");
+    const std::string page = file("odd/index.html"), answers = file("odd/predictions.csv");
+    for (const std::string& label : {bidi, isolate, control, broken}) {
+        CHECK(!contains(page, label.substr(1)));
+        CHECK(contains(page, label.substr(0, 1) + '?'));
+        CHECK(contains(answers, ',' + label + ',' + label + ','));
+    }
+    CHECK(contains(answers, ",=1+1,=1+1,"));
+}
+
 TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, read back by evaluate") {
-    for (const std::string name : {"a.npy", "a.csv", "a.fvecs", "a.bvecs", "a.fbin", "a.u8bin"}) {
+    for (const std::string name : {"a.npy", "b.csv", "c.fvecs", "d.bvecs", "e.fbin", "f.u8bin"}) {
         output("generate -q --n 500 --dim 5 --clusters 3 --seed 7 --threads 1 --out one-" + name);
         const std::string text =
             output("generate --n 500 --dim 5 --clusters 3 --seed 7 --threads 4 --out " + name);
@@ -195,11 +214,11 @@ TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, 
         check_contains(output("evaluate -k 3 --device cpu --train " + name + " --test test-" + name),
                        {"500 training and 40 test rows of 5 ", "3 classes"});
     }
-    CHECK(file("a.fvecs").size() == 500 * 24);
-    CHECK(file("a.fbin").substr(8, 20) == file("a.fvecs").substr(4, 20));
+    CHECK(file("c.fvecs").size() == 500 * 24);
+    CHECK(file("e.fbin").substr(8, 20) == file("c.fvecs").substr(4, 20));
     CHECK(contains(file("a-labels.npy"), "'|u1', 'fortran_order': False, 'shape': (500,)"));
     output("generate -q --n 100 --dim 5 --clusters 3 --seed 7 --out short.fbin");
-    CHECK(file("short.fbin").substr(8) == file("a.fbin").substr(8, 100 * 20));
+    CHECK(file("short.fbin").substr(8) == file("e.fbin").substr(8, 100 * 20));
     output("generate -q --n 40 --dim 3 --clusters 4 --kind singh --type float64 --out singh.csv");
     for (const auto& row : csv_rows(file("singh.csv")))
         for (const std::string& cell : row)
