@@ -1,32 +1,50 @@
 #include "classifier/exact_distances.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "cpu/host/threads.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
-std::vector<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                    const Measure& measure, int threads, const ProgressToken& token) {
-    constexpr std::int64_t piece = 64;
-    std::vector<double> distances(neighbors.rows.size());
-    cpu::for_rows(neighbors.n_query, piece, threads, token.stop, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t q = first; q < last; ++q) {
-            double* to = distances.data() + q * neighbors.k;
-            for (const Neighbor& one : neighbors.row(q)) {
-                if (one == no_neighbor)
-                    *to = std::numeric_limits<double>::infinity();
-                else if (!measure.real)
-                    *to = distance_of(measure, one.distance);
-                else
-                    *to = shown_distance(
-                        measure,
-                        exact_distance(measure, queries.row(q), train.row(one.index), train.dim, train.type));
-                ++to;
-            }
-        }
-    });
+namespace {
+
+/// `form`: what becomes of the exact distances of real rows.
+template <class Form>
+Uninitialized<double> distances_of(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                   const Measure& measure, int threads, const ProgressToken& token,
+                                   const Form& form) {
+    constexpr std::int64_t elements = 1 << 18;  // between two looks at the token
+    Uninitialized<double> distances(neighbors.rows.size());
+    const std::int64_t piece = std::max<std::int64_t>(elements / std::max<std::int64_t>(train.dim, 64), 1);
+    const auto distance = [&](std::int64_t i) {
+        const Neighbor& one = neighbors.rows[at(i)];
+        if (one == no_neighbor) return std::numeric_limits<double>::infinity();
+        if (!measure.real) return distance_of(measure, one.distance);
+        return form(exact_distance(measure, queries.row(i / neighbors.k), train.row(one.index), train.dim,
+                                   train.type));
+    };
+    cpu::for_rows(std::ssize(distances), piece, threads, token.stop,
+                  [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t i = first; i < last; ++i)
+                          distances[at(i)] = distance(i);
+                  });
     return distances;
+}
+
+}  // namespace
+
+Uninitialized<double> ordering_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                         const Measure& measure, int threads, const ProgressToken& token) {
+    return distances_of(train, queries, neighbors, measure, threads, token,
+                        [](double exact) { return exact; });
+}
+
+Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                      const Measure& measure, int threads, const ProgressToken& token) {
+    return distances_of(train, queries, neighbors, measure, threads, token,
+                        [&](double exact) { return shown_distance(measure, exact); });
 }
 
 }  // namespace knn

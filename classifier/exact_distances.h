@@ -1,18 +1,21 @@
 #pragma once
 /// Distances of found neighbors, as exact as their rows allow, and the order of neighbors that were found by several searches.
 
-#include <vector>
-
 #include "data/core/exact_distance.h"
 #include "data/core/neighbors.h"
 #include "data/core/progress_token.h"
 
 namespace knn {
 
-/// The distances that users see, n_query × k: of real rows by exact_distance, in double precision; of bytes by distance_of, which
-/// is exact for l2 and l1. Where a row of neighbors ends with no_neighbor, infinity. Throws Interrupted.
-std::vector<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                    const Measure& measure, int threads, const ProgressToken& token = {});
+/// The distances by which neighbors are ordered, n_query × k: of real rows by exact_distance, in double precision; of bytes by
+/// distance_of, which is exact for l2 and l1. Where a row of neighbors ends with no_neighbor, infinity. Throws Interrupted.
+Uninitialized<double> ordering_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                         const Measure& measure, int threads,
+                                         const ProgressToken& token = {});
+
+/// As users see them: those of real rows by shown_distance.
+Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                      const Measure& measure, int threads, const ProgressToken& token = {});
 
 /// Whether neighbor a of a query comes before b. Where scores of real rows are equal, their exact distances decide. row_of(index):
 /// the bytes of a training row, of the query's dim and type.

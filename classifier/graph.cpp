@@ -45,18 +45,23 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
     return search;
 }
 
-GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before) {
+GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before,
+                     const ProgressToken& token) {
     GraphRows rows(at(directed.n_query));
-    for (std::int64_t i = 0; i < directed.n_query; ++i)
+    for (std::int64_t i = 0; i < directed.n_query; ++i) {
+        token.throw_if_stopped();
         for (const Neighbor& j : directed.row(i)) {
             const bool both = is_mutual(is_before, i, j, directed.row(j.index).back());
             if (both || form == GraphForm::symmetric) rows[at(i)].push_back(j);
             if (!both && form == GraphForm::symmetric)
                 rows[j.index].push_back({j.distance, static_cast<std::uint32_t>(i)});
         }
-    for (std::int64_t i = 0; i < directed.n_query; ++i)
+    }
+    for (std::int64_t i = 0; i < directed.n_query; ++i) {
+        token.throw_if_stopped();
         std::sort(rows[at(i)].begin(), rows[at(i)].end(),
                   [&](const Neighbor& a, const Neighbor& b) { return is_before(i, a, b); });
+    }
     return rows;
 }
 

@@ -43,8 +43,9 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
 /// A row for each point, each in order.
 using GraphRows = std::vector<std::vector<Neighbor>>;
 
-/// The form `mutual` or `symmetric` of a graph. Needs memory for all edges of both.
-GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before = {});
+/// The form `mutual` or `symmetric` of a graph. Needs memory for all edges of both. Throws Interrupted.
+GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before = {},
+                     const ProgressToken& token = {});
 
 /// Finds the mutual edges of rows that come in order, with 8 bytes for each point.
 class MutualCounter {

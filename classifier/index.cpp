@@ -70,14 +70,25 @@ struct Voting {
     const Plan& plan;
     int threads;  ///< of the host
     const BatchCallback& on_batch;
+    const ProgressToken& token;
     Results& results;
     double ms = 0;  ///< of votes
     JobQueue jobs = {};
 
     void add(const ResultBatch& batch) {
         // Nothing else is searched meanwhile: a thread would only cost time.
-        if (batch.neighbors.size() == results.votes.size() * at(voters)) return vote(batch);
-        jobs.add([this, batch] { vote(batch); });
+        if (batch.neighbors.size() == results.votes.size() * at(voters)) return vote_in_parts(batch);
+        jobs.add([this, batch] { vote_in_parts(batch); });
+    }
+
+    void vote_in_parts(const ResultBatch& batch) {
+        constexpr std::size_t neighbors = 1 << 21;  // some 10 ms
+        const std::size_t length = at(voters), most = std::max(neighbors / length, std::size_t{1}) * length;
+        for (std::size_t i = 0; i < batch.neighbors.size(); i += most) {
+            token.throw_if_stopped();
+            const auto part = batch.neighbors.subspan(i, std::min(most, batch.neighbors.size() - i));
+            vote({batch.first + static_cast<std::int64_t>(i / length), part});
+        }
     }
 
     void vote(const ResultBatch& batch) {
@@ -216,7 +227,7 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     const BatchCallback on_batch = ranks_ == nullptr ? options.on_batch : BatchCallback();
 
     // Batches of the final neighbors go to the vote while the device searches others.
-    Voting voting{training_, method, voters, plan_, threads_, on_batch, results};
+    Voting voting{training_, method, voters, plan_, threads_, on_batch, token, results};
     const BatchCallback vote_batch =
         options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : on_batch;
     const TopKRequest wanted{

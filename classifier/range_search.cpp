@@ -1,6 +1,8 @@
 #include "classifier/range_search.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -28,8 +30,21 @@ RangeSearch::RangeSearch(const Index& index, double range, int max_k_of_engine, 
       train_(index.training().rows),
       measure_(index.method().measure),
       range_(range),
+      at_range_(range),
+      limit_(range),
       max_k_(max_k_of_engine),
-      threads_(threads) {}
+      threads_(threads) {
+    if (measure_.metric != Metric::lp) return;
+    if (measure_.real) {
+        at_range_ = power(range, measure_.p);
+        limit_ = power(range * (1 + 1e-12),
+                       measure_.p);  // a root and its power are within some units of the last place
+    } else {                         // rounded as the sums of bytes are
+        const auto sum = static_cast<float>(std::pow(range / 255, measure_.p));
+        at_range_ = distance_of(measure_, std::bit_cast<std::uint32_t>(sum));
+        limit_ = std::max(range, at_range_);
+    }
+}
 
 RangeSearch::~RangeSearch() = default;
 
@@ -83,20 +98,17 @@ RangeSearch::Open RangeSearch::search_nearest(const Queries& queries, const Open
             index_.search(asked, {.k = k, .vote = false, .token = token.part(first, all)});
         timeline.add(results.timeline);
         plan_ = results.plan;
-        const std::vector<double> distances =
-            exact_distances(train_, asked.rows, results.neighbors, measure_, threads_, token.quiet());
+        const Uninitialized<double> distances =
+            ordering_distances(train_, asked.rows, results.neighbors, measure_, threads_, token.quiet());
         for (std::size_t q = 0; q < part.size(); ++q) {
-            const auto begin = distances.begin() + static_cast<std::ptrdiff_t>(q) * k;
-            const auto end = std::upper_bound(begin, begin + k, range_);
-            if (end == begin + k && !are_all) {
+            token.throw_if_stopped();
+            const auto row = std::span(distances).subspan(q * at(k), at(k));
+            if (row.back() <= limit_ && !are_all) {
                 left.push_back(part[q]);
                 continue;
             }
-            RowsWithin& row = found[part[q]];
-            row.distances.assign(begin, end);
-            for (const Neighbor& one :
-                 results.neighbors.row(static_cast<std::int64_t>(q)).first(at(end - begin)))
-                row.rows.push_back(one.index);
+            for (std::size_t i = 0; i < row.size() && row[i] <= limit_; ++i)
+                add(found[part[q]], row[i], results.neighbors.row(static_cast<std::int64_t>(q))[i].index);
         }
     }
     return left;
@@ -114,23 +126,29 @@ void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::v
             const Rows rows = rows_of_piece(static_cast<std::int64_t>(piece));
             const Neighbors every = nearest_of(*pieces_[piece], Queries(asked.rows),
                                                static_cast<int>(rows.count), timeline, token);
-            const std::vector<double> distances =
-                exact_distances(rows, asked.rows, every, measure_, threads_, token);
+            const Uninitialized<double> distances =
+                ordering_distances(rows, asked.rows, every, measure_, threads_, token);
             for (std::size_t i = 0; i < distances.size(); ++i) {
                 const std::size_t q = i / at(rows.count);
                 const auto index = static_cast<std::uint32_t>(piece * at(max_k)) + every.rows[i].index;
                 const bool itself = queries.leaves_out() && queries.images[part[q]] == index;
-                if (distances[i] <= range_ && !itself) within[q].emplace_back(distances[i], index);
+                if (distances[i] <= limit_ && !itself) within[q].emplace_back(distances[i], index);
             }
         }
         for (std::size_t q = 0; q < part.size(); ++q) {
+            token.throw_if_stopped();
             std::sort(within[q].begin(), within[q].end());
-            for (const auto& [distance, index] : within[q]) {
-                found[part[q]].rows.push_back(index);
-                found[part[q]].distances.push_back(distance);
-            }
+            for (const auto& [distance, index] : within[q])
+                add(found[part[q]], distance, index);
         }
     }
+}
+
+void RangeSearch::add(RowsWithin& row, double distance, std::uint32_t index) const {
+    const double shown = measure_.real ? shown_distance(measure_, distance) : distance;
+    if (shown > range_ && distance > at_range_) return;
+    row.rows.push_back(index);
+    row.distances.push_back(shown);
 }
 
 std::int64_t RangeSearch::candidates_of(const Queries& queries) const {

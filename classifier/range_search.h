@@ -13,7 +13,7 @@
 
 namespace knn {
 
-/// In order of (distance, index).
+/// In order of (distance, index); by lp the order is that of the sums without their roots.
 struct RowsWithin {
     std::vector<std::uint32_t> rows;
     std::vector<double> distances;  ///< as users see them; exact, as exact_distances gives them
@@ -21,7 +21,8 @@ struct RowsWithin {
 
 class RangeSearch {
   public:
-    /// `index` compares its rows as they are, and outlives this. Rows at exactly the distance `range` are within.
+    /// `index` compares its rows as they are, and outlives this. Rows at exactly the distance `range` are within: as it is shown, or by lp as the
+    /// sum to which the range belongs.
     RangeSearch(const Index& index, double range, int max_k_of_engine, int threads);
     ~RangeSearch();
 
@@ -46,6 +47,8 @@ class RangeSearch {
                         Timeline& timeline, const ProgressToken& token);
     void search_pieces(const Queries& queries, const Open& open, std::vector<RowsWithin>& found,
                        Timeline& timeline, const ProgressToken& token);
+    /// Appends a row that is within the range, as it is shown or ordered.
+    void add(RowsWithin& row, double distance, std::uint32_t index) const;
     Rows rows_of_piece(std::int64_t piece) const;
     void open_pieces();
 
@@ -53,6 +56,8 @@ class RangeSearch {
     const Rows& train_;
     Measure measure_;
     double range_;
+    double at_range_;  ///< by which rows at the range are ordered
+    double limit_;     ///< no row within the range is ordered by more
     int max_k_, threads_;
     std::vector<std::unique_ptr<DeviceIndex>> pieces_;  ///< of max_k rows, once one is needed
     double search_ms_ = 0;

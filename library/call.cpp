@@ -141,7 +141,7 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
             std::copy_n(bytes + i * step, row_bytes, copy.data() + i * row_bytes);
         rows.pixels = copy.data();
     }
-    if (const Magnitude found = magnitude_of(rows); found.bad_row >= 0)
+    if (const Magnitude found = magnitude_of(rows); !found.is_finite())
         throw std::invalid_argument(what + *refuse_elements({}, found, dim));
     return rows;
 }

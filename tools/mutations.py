@@ -82,6 +82,10 @@ MUTATIONS = [
     ("data/vectors/content.cpp", vectors, "if (is_exact() && size < *available)", "if (false)"),
     ("data/vectors/csv.cpp", vectors, "if (column != columns_.size())", "if (column > columns_.size())"),
     ("data/vectors/npy.cpp", vectors, "if (header.fortran_order)", "if (false)"),
+    ("data/vectors/content.cpp", vectors, "column % rows * cols + column / rows", "column"),
+    ("data/core/exact_distance.cpp", "exact distance:*", "error(next = std::nextafter(x, end)) < error(x)", "false"),
+    ("data/core/exact_distance.cpp", "exact distance:*", "if (largest <= result.largest)", "if (largest < result.largest)"),
+    ("classifier/range_search.cpp", "cli:neighbors:*", "shown > range_ && distance > at_range_", "shown > range_"),
     ("data/vectors/vectors.cpp", vectors, "a == float64 || b == float64", "a == float64"),
     ("data/set/load.cpp", load, " &&\n                          crc32[1][0] == mnist_files[2].crc32 &&"
      " crc32[1][1] == mnist_files[3].crc32;", ";"),

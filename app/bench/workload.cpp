@@ -123,6 +123,10 @@ Workload load_workload(BenchRun& run, int largest_k) {
     work.measure = measure_of(options.method.measure, work.train.type);
     const Problem problem = work.problem(largest_k);
     if (const UnsupportedReason refusal = refuse_problem(problem)) throw UsageError(*refusal);
+    if (work.dataset.named_vectors) {
+        check_elements(work.dataset.files[0].string(), work.train, work.measure, work.train.dim, 0);
+        check_elements(work.dataset.files[2].string(), work.query, work.measure, work.query.dim, 0);
+    }
     const std::string row = row_noun(work.dataset);
     work.text += with_commas(problem.n_train) + " training and " + counted(problem.n_query, "test " + row) +
                  " of " + size_words(work);

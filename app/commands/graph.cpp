@@ -209,11 +209,12 @@ class GraphWriter {
     /// Rows of the directed graph, in order.
     void take(std::int64_t first, const Neighbors& part) {
         const Rows& rows = order_.rows;
-        std::vector<double> exact;
+        Uninitialized<double> exact;
         if (is_directed() && measure().real)
-            exact =
-                exact_distances(rows, rows.slice(first, part.n_query), part, measure(), result_.plan.threads);
+            exact = exact_distances(rows, rows.slice(first, part.n_query), part, measure(),
+                                    result_.plan.threads, stoppable());
         for (std::int64_t i = 0; i < part.n_query; ++i) {
+            stop_if_asked();
             mutual_.row(first + i, part.row(i), order_);
             const std::size_t at = exact.empty() ? 0 : static_cast<std::size_t>(i * part.k);
             if (is_directed())
@@ -228,18 +229,17 @@ class GraphWriter {
     OutputFiles& finish() {
         const std::int64_t n = result_.images();
         if (!is_directed()) {
-            const GraphRows rows = undirected(all_, result_.form, order_);
+            const GraphRows rows = undirected(all_, result_.form, order_, stoppable());
             std::int64_t edges = 0;
             for (const std::vector<Neighbor>& row : rows)
                 edges += std::ssize(row);
             put_matrix_heading(edges / 2);
             constexpr std::int64_t between_checks = 4096;
             for (std::int64_t i = 0; i < n; ++i) {
+                stop_if_asked();
                 const std::vector<Neighbor>& row = rows[static_cast<std::size_t>(i)];
                 put_row(i, row, exact_row(i, row));
-                if (i % between_checks != 0) continue;
-                stop_if_asked();
-                files_.check();
+                if (i % between_checks == 0) files_.check();
             }
         }
         csv_.reset();

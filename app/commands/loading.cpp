@@ -86,7 +86,10 @@ bool needs_images(const TransformSpec& spec) {
 
 LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location,
                      const std::vector<fs::path>& also_read)
-    : needed_(needed), output_(options.output), planner_(options.request) {
+    : needed_(needed),
+      output_(options.output),
+      planner_(options.request),
+      threads_(threads_or_all(options.request.threads)) {
     if (location)
         location_ = std::move(*location);
     else
@@ -122,7 +125,7 @@ Dataset LoadedSet::read_images(const Options& options) const {
     std::pmr::memory_resource* const memory = memory_->resource();
     const LoadOptions load_options{.first = options.first,
                                    .labels_needed = needed_ != Needed::points,
-                                   .threads = threads_or_all(options.request.threads),
+                                   .threads = threads_,
                                    .free_bytes = available_bytes(),
                                    .memory = memory};
     if (needed_ == Needed::both) return load_data(location_, load_options);
@@ -172,9 +175,23 @@ void LoadedSet::require_images(const Method& method) const {
         throw DataError(not_images(data_) + " for --rerank " + name(method.rerank.kind));
 }
 
+void check_elements(const std::string& file, const Rows& rows, const Method& method, int threads) {
+    if (method.transform.is_raw()) return check_elements(file, rows, method.measure, rows.dim, threads);
+    // What the scaling adds up: squares, or not even that.
+    const bool squares = method.transform.steps.front().kind == TransformKind::zscore;
+    check_elements(file, rows, {squares ? Metric::l2 : Metric::l1}, std::max(rows.count, rows.dim), threads);
+}
+
+void LoadedSet::check_elements(const Method& method) const {
+    if (!data_.named_vectors) return;
+    knn::check_elements(data_.files[0].string(), training_->view().rows, method, threads_);
+    if (queries_.count > 0) knn::check_elements(data_.files[2].string(), queries_, method, threads_);
+}
+
 Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     const auto start = Clock::now();
     require_images(method);
+    check_elements(method);
     Resolved resolved = planner_.resolve(method.problem(training_->view(), n_query));
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);

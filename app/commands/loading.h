@@ -55,6 +55,7 @@ class LoadedSet {
     void read(const Options& options);
     Dataset read_images(const Options& options) const;
     void require_images(const Method& method) const;
+    void check_elements(const Method& method) const;
 
     Needed needed_;
     OutputOptions output_;
@@ -69,8 +70,12 @@ class LoadedSet {
     Rows queries_;
     std::string data_notice_;      ///< until the first `resolve`
     std::set<std::string> noted_;  ///< of plans
+    int threads_;
     double load_ms_ = 0;
 };
+
+/// Throws DataError with file, row and column where an element is larger than the method takes, Interrupted.
+void check_elements(const std::string& file, const Rows& rows, const Method& method, int threads);
 
 /// What reports say of a search of the training set with itself.
 struct SelfSearch {

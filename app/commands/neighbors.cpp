@@ -1,18 +1,16 @@
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ostream>
 
 #include "app/cli/command_line.h"
+#include "app/commands/loading.h"
+#include "app/commands/neighbors_files.h"
 #include "app/commands/ranks.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
-#include "app/report/csv.h"
 #include "app/report/json.h"
-#include "app/report/npz.h"
 #include "app/report/text.h"
 #include "classifier/exact_distances.h"
 #include "classifier/graph.h"
@@ -20,7 +18,6 @@
 #include "classifier/range_search.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
-#include "data/vectors/npy.h"
 #include "data/vectors/vectors.h"
 
 namespace knn {
@@ -92,8 +89,10 @@ class SearchedVectors {
         set_.emplace(Training{train_.rows(), {}, shape});
         compared_queries_ = queries().rows();
         method.problem(set_->view(), n_query());  // throws where the transform does not suit
+        const int threads = threads_or_all(options_.request.threads);
+        check_elements(train_.source, train_.rows(), method, threads);
+        if (!are_own()) check_elements(queries_.source, queries_.rows(), method, threads);
         if (!method.transform.is_raw()) {
-            const int threads = options_.request.threads;
             const Features& made = set_->features(method.transform, threads, token.stop, timeline);
             if (are_own()) {
                 compared_queries_ = made.rows;
@@ -153,12 +152,6 @@ class SearchedVectors {
     double load_ms_ = 0;
 };
 
-/// The neighbors of one query.
-struct FoundRow {
-    std::span<const std::uint32_t> indices;
-    std::span<const double> distances;
-};
-
 /// What the reports say.
 struct Found {
     const SearchedVectors& vectors;
@@ -167,6 +160,7 @@ struct Found {
     Plan plan = {};
     Timeline timeline = {};
     double search_ms = 0, wall_ms = 0;
+    std::int64_t n_rows = 0;                         ///< queries so far
     std::int64_t pairs = 0;                          ///< of a query and a neighbor
     std::int64_t fewest = 0, most = 0, without = 0;  ///< neighbors of a query; queries that have none
     std::vector<std::string> lines = {};             ///< of the first queries
@@ -181,131 +175,33 @@ std::string number_text(const Measure& measure, double distance) {
     return {text, std::to_chars(text, text + sizeof text, distance, std::chars_format::general, 6).ptr};
 }
 
-/// The files that were asked for.
-class NeighborsWriter {
-  public:
-    NeighborsWriter(const NeighborsOptions& options, Found& found)
-        : found_(found), measure_(found.measure()) {
-        const std::int64_t n = found.vectors.n_query();
-        const std::array<std::int64_t, 2> shape = {n, found.k()};
-        if (!options.npy.empty()) {
-            indices_ = &files_.open(options.npy + npy_endings[0]);
-            distances_ = &files_.open(options.npy + npy_endings[1]);
-            put_npy_header(*indices_, shape, "i4");
-            put_npy_header(*distances_, shape, type());
-        }
-        if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("query,rank,index,distance");
-        if (!options.ibin.empty()) {
-            ibin_ = &files_.open(options.ibin);
-            put_numbers<std::uint32_t>(*ibin_, shape);
-        }
-        if (!options.npz.empty()) npz_ = &files_.open(options.npz);
-    }
+std::string line(const Measure& measure, const FoundRow& row) {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(row.indices.size(), neighbors_in_text); ++i)
+        text.append(text.empty() ? "" : "  ")
+            .append(std::to_string(row.indices[i]))
+            .append(" (")
+            .append(number_text(measure, row.distances[i]))
+            .append(")");
+    if (row.indices.size() > neighbors_in_text)
+        text += "  and " + with_commas(std::ssize(row.indices) - std::int64_t{neighbors_in_text}) + " more";
+    return text.empty() ? "none" : text;
+}
 
-    /// In the order of the queries.
-    void take(const FoundRow& row) {
-        const std::int64_t query = next_++, n = std::ssize(row.indices);
-        found_.fewest = query == 0 ? n : std::min(found_.fewest, n);
-        found_.most = std::max(found_.most, n);
-        found_.without += n == 0 ? 1 : 0;
-        found_.pairs += n;
-        if (query < rows_in_text) found_.lines.push_back(line(row));
-        if (indices_ != nullptr) {
-            put_numbers<std::int32_t>(*indices_, row.indices);
-            put_distances(*distances_, row.distances);
-        }
-        if (ibin_ != nullptr) {
-            put_numbers<std::int32_t>(*ibin_, row.indices);
-            for (const double distance : row.distances)
-                ibin_distances_.push_back(static_cast<float>(distance));
-        }
-        if (npz_ != nullptr) {
-            npz_begins_.push_back(npz_begins_.back() + n);
-            npz_indices_.insert(npz_indices_.end(), row.indices.begin(), row.indices.end());
-            npz_distances_.insert(npz_distances_.end(), row.distances.begin(), row.distances.end());
-        }
-        if (!csv_) return;
-        for (std::size_t i = 0; i < row.indices.size(); ++i) {
-            if (is_integral(measure_))
-                csv_->row(query, i + 1, row.indices[i], static_cast<std::int64_t>(row.distances[i]));
-            else
-                csv_->row(query, i + 1, row.indices[i], row.distances[i]);
-        }
-    }
-
-    void check() const { files_.check(); }
-
-    /// After the last query. Returns the files, which are not yet in place.
-    OutputFiles& finish() {
-        csv_.reset();
-        if (ibin_ != nullptr) put(*ibin_, bytes_of(std::span<const float>(ibin_distances_)));
-        if (npz_ != nullptr) finish_npz();
-        return files_;
-    }
-
-  private:
-    const char* type() const { return is_integral(measure_) ? "i8" : "f8"; }
-
-    std::string line(const FoundRow& row) const {
-        std::string text;
-        for (std::size_t i = 0; i < std::min(row.indices.size(), neighbors_in_text); ++i)
-            text.append(text.empty() ? "" : "  ")
-                .append(std::to_string(row.indices[i]))
-                .append(" (")
-                .append(number_text(measure_, row.distances[i]))
-                .append(")");
-        if (row.indices.size() > neighbors_in_text)
-            text +=
-                "  and " + with_commas(std::ssize(row.indices) - std::int64_t{neighbors_in_text}) + " more";
-        return text.empty() ? "none" : text;
-    }
-
-    template <class Number>
-    static void put_numbers(std::ostream& out, const auto& values) {
-        std::vector<Number> numbers;
-        for (const auto value : values)
-            numbers.push_back(static_cast<Number>(value));
-        put(out, bytes_of(std::span<const Number>(numbers)));
-    }
-    void put_distances(std::ostream& out, std::span<const double> distances) const {
-        if (is_integral(measure_))
-            put_numbers<std::int64_t>(out, distances);
-        else
-            put_numbers<double>(out, distances);
-    }
-
-    void finish_npz() {
-        const std::array<std::int64_t, 2> shape = {next_, found_.vectors.train().count};
-        const std::array<std::int64_t, 1> n_pairs = {std::ssize(npz_indices_)}, n_begins = {next_ + 1},
-                                          two = {2};
-        constexpr std::string_view form = "csr";
-        if (is_integral(measure_))  // in the same places
-            for (double& one : npz_distances_)
-                one = std::bit_cast<double>(static_cast<std::int64_t>(one));
-        NpzWriter npz(*npz_);
-        npz.add("indices", n_pairs, "i4", {bytes_of(std::span<const std::int32_t>(npz_indices_))});
-        npz.add("indptr", n_begins, "i8", {bytes_of(std::span<const std::int64_t>(npz_begins_))});
-        npz.add("format", {}, "S3", {bytes_of(std::span<const char>(form))});
-        npz.add("shape", two, "i8", {bytes_of(std::span<const std::int64_t>(shape))});
-        npz.add("data", n_pairs, type(), {bytes_of(std::span<const double>(npz_distances_))});
-        npz.finish();
-    }
-
-    OutputFiles files_;
-    Found& found_;
-    Measure measure_;
-    std::int64_t next_ = 0;  ///< query
-    std::ostream *indices_ = nullptr, *distances_ = nullptr, *ibin_ = nullptr, *npz_ = nullptr;
-    std::optional<Lines> csv_;
-    std::vector<float> ibin_distances_;
-    std::vector<std::int64_t> npz_begins_ = {0};
-    std::vector<std::int32_t> npz_indices_;
-    std::vector<double> npz_distances_;
-};
+/// The rows go to the files in the order of the queries.
+void take(const FoundRow& row, Found& found, NeighborsFiles& files) {
+    const std::int64_t n = std::ssize(row.indices);
+    found.fewest = found.n_rows++ == 0 ? n : std::min(found.fewest, n);
+    found.most = std::max(found.most, n);
+    found.without += n == 0 ? 1 : 0;
+    found.pairs += n;
+    if (found.n_rows <= rows_in_text) found.lines.push_back(line(found.measure(), row));
+    files.take(row);
+}
 
 /// The k nearest of all queries, part by part.
 void search_k(const Index& index, Found& found, int threads, const ProgressToken& token,
-              NeighborsWriter& writer) {
+              NeighborsFiles& files) {
     const Rows& train = found.vectors.compared().images();
     const std::int64_t all = found.vectors.n_query(), most = points_of_part(train, found.k());
     std::vector<std::uint32_t> indices(at(found.k()));
@@ -313,28 +209,28 @@ void search_k(const Index& index, Found& found, int threads, const ProgressToken
         const Queries part = found.vectors.queries(first, std::min(most, all - first));
         const auto start = Clock::now();
         const Results results = index.search(part, {.vote = false, .token = token.part(first, all)});
-        const std::vector<double> distances =
+        const Uninitialized<double> distances =
             exact_distances(train, part.rows, results.neighbors, found.measure(), threads, token.quiet());
         found.search_ms += ms_since(start);
         found.timeline.add(results.timeline);
         found.plan = results.plan;
         for (std::int64_t q = 0; q < part.count(); ++q) {
             std::ranges::transform(results.neighbors.row(q), indices.begin(), &Neighbor::index);
-            writer.take({indices, std::span(distances).subspan(at(q * found.k()), indices.size())});
+            take({indices, std::span(distances).subspan(at(q * found.k()), indices.size())}, found, files);
         }
-        writer.check();
+        files.check();
     }
 }
 
 /// All within the range.
-void search_range(RangeSearch& search, Found& found, const ProgressToken& token, NeighborsWriter& writer) {
+void search_range(RangeSearch& search, Found& found, const ProgressToken& token, NeighborsFiles& files) {
     constexpr std::int64_t most = 8192;
     const std::int64_t all = found.vectors.n_query();
     for (std::int64_t first = 0; first < all; first += most) {
         const Queries part = found.vectors.queries(first, std::min(most, all - first));
         for (const RowsWithin& row : search.search(part, found.timeline, token.part(first, all)))
-            writer.take({row.rows, row.distances});
-        writer.check();
+            take({row.rows, row.distances}, found, files);
+        files.check();
     }
     found.search_ms += search.search_ms();
     found.plan = search.plan();
@@ -444,20 +340,20 @@ int neighbors(const Options& options, Clock::time_point start) {
     const Method compared{.measure = found.method.measure, .vote = {.k = k}};
     const Resolved resolved = vectors.resolve(compared);
     agree_on({vectors.train().rows(), vectors.queries().rows()}, {});
-    NeighborsWriter writer(wanted, found);
+    NeighborsFiles files(wanted, {vectors.n_query(), n, k, found.measure()});
     const Index index(vectors.compared(), compared, resolved, stoppable());
     found.timeline.add(index.opening());
     found.search_ms = index.open_ms();
     const int threads = threads_or_all(options.request.threads);
     with_progress(options.output, "searching", [&](const ProgressToken& token) {
-        if (!wanted.range) return search_k(index, found, threads, token, writer);
+        if (!wanted.range) return search_k(index, found, threads, token, files);
         RangeSearch search(index, *wanted.range, resolved.engine->can.max_k, threads);
-        search_range(search, found, token, writer);
+        search_range(search, found, token, files);
     });
-    OutputFiles& files = writer.finish();
+    OutputFiles& written = files.finish();
     found.wall_ms = ms_since(start);
-    if (!options.output.json.empty()) files.open(options.output.json) << neighbors_report(found);
-    files.commit();
+    if (!options.output.json.empty()) written.open(options.output.json) << neighbors_report(found);
+    written.commit();
     const std::vector<OutputPlace> places = output_places(options);
     const auto is_printed = [](const OutputPlace& place) { return is_standard_output(place.file); };
     if (!options.output.quiet && std::ranges::none_of(places, is_printed))

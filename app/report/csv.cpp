@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "app/console/terminal.h"
 #include "app/report/text.h"
 #include "classifier/exact_distances.h"
 #include "data/core/errors.h"
@@ -90,10 +91,10 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
     const Neighbors& neighbors = evaluation.found.neighbors;
     const Measure measure = evaluation.method.neighbor_measure();
     const std::vector<std::string> names = class_cells(*evaluation.data);
-    std::vector<double> exact;  // of real rows
+    Uninitialized<double> exact;  // of real rows
     if (measure.real && evaluation.method.transform.is_raw())
         exact = exact_distances(evaluation.data->train.images(), evaluation.data->test.images(), neighbors,
-                                measure, 0);
+                                measure, 0, stoppable());
     std::size_t at = 0;
     Lines lines(out);
     lines.row("query,rank,index,label,distance");

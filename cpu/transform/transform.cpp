@@ -201,12 +201,20 @@ std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows&
     const TransformKernel& kernel = chosen_lanes().transform;
     const std::int64_t row_bytes = transform.row_bytes_out();
     try {
-        std::vector<std::uint8_t> out(static_cast<std::size_t>(images.count * row_bytes));
-        for_rows(images.count, images_at_once, threads, stop, [&](std::int64_t first, std::int64_t last) {
-            RowTransform row(transform, kernel);
-            for (std::int64_t i = first; i < last; ++i)
-                row.apply(images.row(i), out.data() + i * row_bytes);
-        });
+        std::vector<std::uint8_t> out;
+        out.reserve(static_cast<std::size_t>(images.count * row_bytes));
+        // Part by part: to get all the memory from the system may last, without a look at `stop`.
+        constexpr std::int64_t part_bytes = 16 << 20;
+        const std::int64_t most = part_bytes / row_bytes + 1;
+        for (std::int64_t begin = 0; begin < images.count; begin += most) {
+            const std::int64_t n = std::min(most, images.count - begin);
+            out.resize(static_cast<std::size_t>((begin + n) * row_bytes));
+            for_rows(n, images_at_once, threads, stop, [&](std::int64_t first, std::int64_t last) {
+                RowTransform row(transform, kernel);
+                for (std::int64_t i = begin + first; i < begin + last; ++i)
+                    row.apply(images.row(i), out.data() + i * row_bytes);
+            });
+        }
         return out;
     } catch (const std::bad_alloc&) {
         throw_out_of_memory("the features of " + std::to_string(images.count) + " images of " +

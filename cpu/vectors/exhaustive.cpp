@@ -123,8 +123,10 @@ void search_exhaustively(const RealSearch& search, std::span<const std::int64_t>
                     one.prune();
             }
         });
-        for (std::size_t q = 0; q < some.size(); ++q)
+        for (std::size_t q = 0; q < some.size(); ++q) {
+            search.token.throw_if_stopped();
             write_best(best[q], search.row(some[q]));
+        }
     }
     const double pairs = static_cast<double>(n) * static_cast<double>(n_train);
     search.timeline.add({.name = "all_pairs",

@@ -97,13 +97,11 @@ Magnitude magnitude_of(const Rows& rows, int threads, const ProgressToken& token
     for_rows(rows.count, piece, threads, token, [&](std::int64_t first, std::int64_t last) {
         Magnitude& one = pieces[at(first / piece)];
         one = knn::magnitude_of(rows.slice(first, last - first));
-        if (one.bad_row >= 0) one.bad_row += first;
+        one.row += first;
     });
     Magnitude all;
-    for (const Magnitude& one : pieces) {
-        if (one.bad_row >= 0) return one;
-        all.largest = std::max(all.largest, one.largest);
-    }
+    for (const Magnitude& one : pieces)
+        if (one.largest > all.largest) all = one;
     return all;
 }
 

@@ -105,6 +105,7 @@ int FilteredSearch::refine(std::int64_t query, std::span<const Neighbor> candida
     RealBest best(search_.k);
     std::array<double, group> totals;
     for (std::size_t first = 0; first < candidates.size();) {
+        if (search_.token.stopped()) return 0;  // for_rows throws
         if (first >= k) {
             best.prune();
             if (filter_.quantizer.least_distance(candidates[first].distance, lost) > best.limit()) {

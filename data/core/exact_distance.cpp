@@ -154,7 +154,7 @@ double exact_distance(const Measure& measure, const std::uint8_t* a, const std::
 }
 
 double shown_distance(const Measure& measure, double exact) {
-    return measure.metric == Metric::lp ? power(exact, 1 / measure.p) : exact;
+    return measure.metric == Metric::lp ? root(exact, measure.p) : exact;
 }
 
 double cosine_distance(double dot, double norm_a, double norm_b) {
@@ -178,6 +178,20 @@ double power(double x, double p) {
     return exponential({high, std::fma(p, log.low, std::fma(p, log.high, -high))});
 }
 
+double root(double s, double p) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (s == 0 || s == infinity || p == 1) return s;
+    if (p == 0.5 || p == 2) return power(s, 1 / p);
+    const Pair log = logarithm(s);
+    const double high = log.high / p;
+    double x = exponential({high, (std::fma(-high, p, log.high) + log.low) / p});
+    const auto error = [&](double of) { return std::abs(power(of, p) - s); };
+    for (const double end : {0.0, infinity})
+        for (double next; error(next = std::nextafter(x, end)) < error(x);)
+            x = next;
+    return x;
+}
+
 RowNorm row_norm(Metric metric, const std::uint8_t* row, std::int64_t dim, ElementType type) {
     return of_type(type, row, [&](auto elements) { return norm_of(metric, elements, dim); });
 }
@@ -188,8 +202,8 @@ Magnitude magnitude_of(const Rows& rows) {
         result.largest = rows.type == ElementType::uint8 ? 255 : 128;
         return result;
     }
-    for (std::int64_t i = 0; i < rows.count; ++i) {
-        const double largest = of_type(rows.type, rows.row(i), [&](auto row) {
+    for (std::int64_t i = 0; i < rows.count && result.is_finite(); ++i) {
+        const auto largest_in_row = [&](auto row) {
             double most = 0;
             bool is_finite = true;
             for (std::int64_t j = 0; j < rows.dim; ++j) {
@@ -197,38 +211,43 @@ Magnitude magnitude_of(const Rows& rows) {
                 is_finite &= size <= std::numeric_limits<double>::max();
                 most = size > most ? size : most;
             }
-            return is_finite ? most : -1;
-        });
-        if (largest < 0) {
-            result.bad_row = i;
-            while (of_type(rows.type, rows.row(i),
-                           [&](auto row) { return std::isfinite(row[result.bad_column + 1]); }))
-                ++result.bad_column;
-            ++result.bad_column;
-            return result;
-        }
-        result.largest = std::max(result.largest, largest);
+            return is_finite ? most : std::numeric_limits<double>::infinity();
+        };
+        const double largest = of_type(rows.type, rows.row(i), largest_in_row);
+        if (largest <= result.largest) continue;
+        result = {largest, i, 0};
+        const auto is_smaller = [&](auto row) { return std::abs(row[result.column]) < largest; };
+        const auto is_finite = [&](auto row) { return std::isfinite(row[result.column]); };
+        while (result.is_finite() ? of_type(rows.type, rows.row(i), is_smaller)
+                                  : of_type(rows.type, rows.row(i), is_finite))
+            ++result.column;
     }
     return result;
 }
 
-std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude,
-                                           std::int64_t dim) {
-    if (magnitude.bad_row >= 0)
-        return "row " + std::to_string(magnitude.bad_row) + ", column " +
-               std::to_string(magnitude.bad_column) + " is not finite; expected finite numbers";
+double largest_element(const Measure& measure, std::int64_t n) {
     // 2^1000 leaves room for every rounding. With cosine and pearson the sums are those of squares.
     const double p = measure.metric == Metric::l1 ? 1 : measure.metric == Metric::lp ? measure.p : 2;
-    const double most = std::exp2((1000 - std::log2(static_cast<double>(dim))) / p) / 2;
+    return std::exp2((1000 - std::log2(static_cast<double>(n))) / p) / 2;
+}
+
+std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude, std::int64_t n,
+                                           std::int64_t from) {
+    const double most = largest_element(measure, n);
     if (magnitude.largest <= most) return std::nullopt;
+    const std::string place = "row " + std::to_string(magnitude.row + from) + ", column " +
+                              std::to_string(magnitude.column + from) + " is ";
+    if (!magnitude.is_finite()) return place + "not finite; expected finite numbers";
     const auto text = [](double value) {
         char digits[32];
         std::snprintf(digits, sizeof digits, "%.3g", value);
         return std::string(digits);
     };
-    return "elements reach " + text(magnitude.largest) + " with metric " + name(measure.metric) + " and " +
-           std::to_string(dim) + " columns, so that distances could be infinite; expected at most " +
-           text(most);
+    const char* const terms = measure.metric == Metric::l1   ? " differences"
+                              : measure.metric == Metric::lp ? " powers"
+                                                             : " squares";
+    return place + text(magnitude.largest) + ", so that a sum of " + std::to_string(n) + terms +
+           " could be infinite; expected at most " + text(most);
 }
 
 }  // namespace knn

@@ -10,7 +10,7 @@
 ///
 ///   l2       s = fma(d, d, s)                 Σ (a − b)²
 ///   l1       s = s + |d|                      Σ |a − b|
-///   lp       s = s + power(|d|, p)            S = Σ |a − b|^p; users see S^(1/p)
+///   lp       s = s + power(|d|, p)            S = Σ |a − b|^p, which is the order; users see its root
 ///   cosine   a·b, a·a and b·b, each by s = fma(x, y, s), to `cosine_distance`
 ///   pearson  the same of a − mean(a) and b − mean(b), rounded; a mean is the sum by s = s + a, divided by dim. A row whose
 ///            elements are all equal has a·a = 0
@@ -22,6 +22,7 @@
 /// 2⁻¹⁰²² lose bits or are 0, which no float32 reaches but by `power`.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -34,7 +35,7 @@ namespace knn {
 double exact_distance(const Measure& measure, const std::uint8_t* a, const std::uint8_t* b, std::int64_t dim,
                       ElementType type);
 
-/// What users see of it: S^(1/p) by `power` for lp, else the same.
+/// What users see of it: the `root` of S for lp, else the same.
 double shown_distance(const Measure& measure, double exact);
 
 /// max(1 − a·b / √(a·a · b·b), 0), or 1 if a·a or b·b is 0. Before the root, the three are multiplied by powers of 2 that keep all
@@ -46,22 +47,31 @@ double cosine_distance(double dot, double norm_a, double norm_b);
 /// last place. No C library decides about a bit.
 double power(double x, double p);
 
+/// A number whose `power` is nearest to s >= 0: of power(x, p) x itself, unless others have the same power. √s or s² for p = 2 and ½; else
+/// from 2^(log₂ s / p) to the next smaller and the next larger numbers, as long as they are nearer.
+double root(double s, double p);
+
 /// mean and a·a of a row as `cosine` (mean 0) or `pearson` has them.
 struct RowNorm {
     double mean = 0, square = 0;
 };
 RowNorm row_norm(Metric metric, const std::uint8_t* row, std::int64_t dim, ElementType type);
 
-/// The largest magnitude of an element among rows, or the place of the first that is not finite.
+/// The largest magnitude of an element among rows, infinity if one is not finite, and the place of the first such element.
 struct Magnitude {
     double largest = 0;
-    std::int64_t bad_row = -1, bad_column = -1;  ///< −1: all are finite
+    std::int64_t row = 0, column = 0;
+
+    bool is_finite() const { return largest <= std::numeric_limits<double>::max(); }
 };
 Magnitude magnitude_of(const Rows& rows);
 
-/// "row 3, column 5 is not finite; expected finite numbers", or that distances could leave the range of a double. magnitude: of
-/// training set and queries together.
-std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude,
-                                           std::int64_t dim);
+/// The largest magnitude with which a sum of n terms of the measure is certainly finite, as those of a distance of n columns.
+double largest_element(const Measure& measure, std::int64_t n);
+
+/// "row 3, column 5 is not finite; expected finite numbers", or "row 3, column 5 is 1e+160, so that a sum of 2 squares could be
+/// infinite; expected at most 1.16e+150". `from`: the number of the first row and column.
+std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude, std::int64_t n,
+                                           std::int64_t from = 0);
 
 }  // namespace knn

@@ -84,7 +84,8 @@ int write_all(int descriptor, std::string_view bytes) {
         if (waits && !wait_for(descriptor, POLLOUT)) return errno;
         // A ready pipe accepts PIPE_BUF bytes; more could block in write(), where a stop that arrives just
         // before it is not noticed.
-        const std::size_t piece = waits ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size();
+        constexpr std::size_t file_piece = 16 << 20;  // no signal ends a write to a file
+        const std::size_t piece = std::min(bytes.size(), waits ? std::size_t{PIPE_BUF} : file_piece);
         const ssize_t written = ::write(descriptor, bytes.data(), piece);
         if (written < 0 && !try_again(errno)) return errno;
         if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));

@@ -34,7 +34,8 @@ void each(const std::uint8_t* row, std::size_t dim, ElementType type, const Use&
 
 template <class Use>
 void each_of_all(const Rows& rows, const std::atomic<bool>* stop, const Use& use) {
-    constexpr std::int64_t rows_between_looks = 1024;
+    constexpr std::int64_t elements_between_looks = 1 << 20;
+    const std::int64_t rows_between_looks = elements_between_looks / rows.dim + 1;
     for (std::int64_t i = 0; i < rows.count; ++i) {
         if (i % rows_between_looks == 0 && stop != nullptr && stop->load(std::memory_order_relaxed))
             throw Interrupted();

@@ -234,8 +234,10 @@ VectorSet Content::rows(const RowLayout& layout) {
     std::optional<std::uint64_t> count = layout.count;
     if (!count && left() && is_exact()) count = *left() / layout.row_bytes();
     const std::uint64_t most = std::min(first, count.value_or(first));
-    if (source_.can_read_at()) {
-        set.count = static_cast<std::int64_t>(most);
+    set.count = static_cast<std::int64_t>(most);
+    if (layout.fortran_rows > 0) {
+        read_by_columns(layout, set);
+    } else if (source_.can_read_at()) {
         read_in_pieces(layout, set);
     } else {
         read_in_order(layout, most, set);
@@ -289,14 +291,59 @@ void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorS
     } catch (const std::bad_alloc&) {
         fail("needs more memory than is free", "enough free memory, or fewer rows");
     }
-    std::uint8_t beyond = 0;
     const bool limited = options_.first > 0 && most == static_cast<std::uint64_t>(options_.first);
-    if (!limited && read({&beyond, 1}) > 0)
-        fail("has trailing bytes",
-             grouped_count(most) + " rows of " + grouped_count(layout.dim) + " columns alone");
+    if (!limited) check_end(most, layout);
     set.count = static_cast<std::int64_t>(count);
     set.elements = allocated(grown.size());
     std::copy(grown.begin(), grown.end(), set.elements.data());
+}
+
+/// Nothing may follow the rows.
+void Content::check_end(std::uint64_t count, const RowLayout& layout) {
+    std::uint8_t beyond = 0;
+    if (read({&beyond, 1}) > 0)
+        fail("has trailing bytes",
+             grouped_count(count) + " rows of " + grouped_count(layout.dim) + " columns alone");
+}
+
+/// Fortran order, in one stream: each element goes to its place in the first set.count rows.
+void Content::read_by_columns(const RowLayout& layout, VectorSet& set) {
+    const RowReader reader(*this, layout);
+    const std::uint64_t kept = static_cast<std::uint64_t>(set.count), out_bytes = reader.out_bytes();
+    const std::uint64_t rows = layout.fortran_rows, cols = layout.dim / rows;
+    set.elements = allocated(kept * out_bytes);
+    std::vector<std::uint8_t> raw;
+    std::uint64_t row = 0, column = 0;  // of the next element; columns as the file counts them
+    const auto place = [&](auto word) {
+        const auto place_of_column = [&] { return column % rows * cols + column / rows; };
+        std::uint64_t to = place_of_column();
+        for (std::size_t at = 0; at < raw.size(); at += sizeof word) {
+            if (row < kept)
+                std::memcpy(set.elements.data() + (row * layout.dim + to) * sizeof word, raw.data() + at,
+                            sizeof word);
+            if (++row < *layout.count) continue;
+            row = 0;
+            ++column;
+            to = place_of_column();
+        }
+    };
+    constexpr std::uint64_t piece_bytes = 1 << 16;  // each element may be the first of a page of memory
+    for (std::uint64_t left = *layout.count * out_bytes; left > 0; left -= raw.size()) {
+        throw_if_stopped();
+        raw.resize(std::min(piece_bytes, left));
+        if (read(raw) < raw.size())
+            fail("is cut short within its elements",
+                 grouped_count(*layout.count) + " rows of " + grouped_count(layout.dim) + " columns");
+        out_bytes == layout.dim       ? place(std::uint8_t{})
+        : out_bytes == 4 * layout.dim ? place(std::uint32_t{})
+                                      : place(std::uint64_t{});
+    }
+    check_end(*layout.count, layout);
+    for (std::uint64_t i = 0, n; i < kept; i += n) {
+        throw_if_stopped();
+        n = std::min(std::max<std::uint64_t>(1, vector_piece_bytes / out_bytes), kept - i);
+        reader.take(set.elements.data() + i * out_bytes, i, n, set.elements.data() + i * out_bytes);
+    }
 }
 
 std::vector<char> Content::text(const std::function<bool(std::span<const char>)>& enough) {

@@ -30,6 +30,8 @@ struct RowLayout {
     Stored stored = Stored::uint8;
     bool swapped = false;  ///< not in the byte order of the machine
     bool counted = false;  ///< each row is preceded by dim as int32
+    /// Not 0: Fortran order, in which the first elements of all rows come first; of images of so many rows, else 1.
+    std::uint64_t fortran_rows = 0;
     std::int64_t max_columns = knn::max_columns;
 
     std::uint64_t row_bytes() const {
@@ -71,6 +73,8 @@ class Content {
     void check_sizes(const RowLayout& layout) const;
     void read_in_pieces(const RowLayout& layout, VectorSet& set);
     void read_in_order(const RowLayout& layout, std::uint64_t most, VectorSet& set);
+    void read_by_columns(const RowLayout& layout, VectorSet& set);
+    void check_end(std::uint64_t count, const RowLayout& layout);
     Bytes allocated(std::uint64_t bytes) const;
 
     ByteSource& source_;

@@ -48,10 +48,13 @@ Text trimmed(Text text) {
     return text;
 }
 
-/// "…" of a field in a message, at most 20 characters.
+/// "…" of a field in a message, at most 20 characters, on one line.
 std::string shown(Text field) {
     constexpr std::size_t most = 20;
-    return '"' + std::string(field.substr(0, most)) + (field.size() > most ? "..." : "") + '"';
+    std::string text(field.substr(0, most));
+    std::ranges::replace_if(
+        text, [](unsigned char c) { return c < ' '; }, ' ');
+    return '"' + text + (field.size() > most ? "..." : "") + '"';
 }
 
 /// The fields of one record, one after another.

@@ -1,5 +1,6 @@
 #include "data/vectors/npy.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -78,7 +79,8 @@ class HeaderParser {
         const std::size_t end = rest_.find(quote, 1);
         if (end == rest_.npos) fail();
         std::string text(rest_.substr(1, end - 1));
-        if (text.size() > most_letters) fail();
+        const bool is_printed = std::ranges::all_of(text, [](unsigned char c) { return c >= ' '; });
+        if (text.size() > most_letters || !is_printed) fail();
         rest_.remove_prefix(end + 1);
         return text;
     }
@@ -199,11 +201,10 @@ VectorSet read_npy(Content& content) {
     if (rank != 2 && rank != 3)
         content.fail("has the shape " + shape_text(header),
                      "two sizes, rows and columns, or three of images");
-    if (header.fortran_order)
-        content.fail("is in Fortran order", "C order, which numpy.ascontiguousarray makes");
     RowLayout layout{header.shape[0], header.shape[1], *stored, is_swapped(header)};
     if (rank == 3 && __builtin_mul_overflow(header.shape[1], header.shape[2], &layout.dim))
         content.fail("has the shape " + shape_text(header), "sizes within 64 bits");
+    if (header.fortran_order) layout.fortran_rows = rank == 3 ? header.shape[1] : 1;
     const bool images = rank == 3 && *stored == Stored::uint8;
     if (images) {
         constexpr std::uint64_t most = std::numeric_limits<int>::max();

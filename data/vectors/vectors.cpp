@@ -5,12 +5,14 @@
 #include <bitset>
 #include <charconv>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include "data/core/errors.h"
+#include "data/core/exact_distance.h"
 #include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/vectors/content.h"
@@ -253,6 +255,22 @@ void unify_classes(Labels& a, Labels& b, const std::string& file) {
             number = classes.number_of.find(name_of_class(*labels, number))->second;
         labels->classes = classes.names;
     }
+}
+
+void check_elements(const std::string& file, const Rows& rows, const Measure& measure, std::int64_t n,
+                    int threads) {
+    constexpr std::int64_t piece_bytes = 1 << 20;
+    const double most = rows.type == ElementType::float64   ? std::numeric_limits<double>::max()
+                        : rows.type == ElementType::float32 ? std::numeric_limits<float>::max()
+                                                            : 255;
+    if (most <= largest_element(measure, n)) return;
+    const std::int64_t piece = std::max<std::int64_t>(piece_bytes / rows.row_bytes(), 1);
+    for_pieces((rows.count + piece - 1) / piece, threads, [&](std::int64_t i) {
+        const std::int64_t begin = i * piece;
+        Magnitude magnitude = magnitude_of(rows.slice(begin, std::min(piece, rows.count - begin)));
+        magnitude.row += begin;
+        if (const auto why = refuse_elements(measure, magnitude, n, 1)) throw DataError(file + ": " + *why);
+    });
 }
 
 ElementType common_type(ElementType a, ElementType b) {

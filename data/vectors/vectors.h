@@ -2,7 +2,7 @@
 /// Vectors of any kind in memory, with labels if there are any, and the files that they come from:
 ///
 ///   IDX     uint8, int8, float32, float64; three sizes of uint8 are images; one size: labels
-///   NPY     versions 1 to 3, C order, any byte order; 2-D, or 3-D (of uint8: images); 1-D integers: labels
+///   NPY     versions 1 to 3, C or Fortran order, any byte order; 2-D, or 3-D (of uint8: images); 1-D integers: labels
 ///   CSV     comma, semicolon or tab; quotes; with a header or without; a column may be labels of any text
 ///   .fvecs .bvecs .ivecs             each row is preceded by its length as int32
 ///   .fbin .u8bin .i8bin .ibin        two uint32, rows and columns, then the rows
@@ -18,6 +18,7 @@
 
 #include "data/core/dataset.h"
 #include "data/core/element_type.h"
+#include "data/core/metric.h"
 
 namespace knn {
 
@@ -76,6 +77,11 @@ std::string plain_name(const std::filesystem::path& file);
 
 /// Gives both sets the same numbers for the same names. `file`: of the message. Throws DataError if there are more than max_classes.
 void unify_classes(Labels& a, Labels& b, const std::string& file);
+
+/// Throws DataError "FILE: row 3, column 5 is 1e+300, so that ...", both from 1, where an element is so large that a sum of n terms of the
+/// measure could be infinite; Interrupted.
+void check_elements(const std::string& file, const Rows& rows, const Measure& measure, std::int64_t n,
+                    int threads);
 
 /// Rows of another type that holds all values of this one.
 Bytes converted(const Rows& rows, ElementType type,

@@ -111,6 +111,9 @@ TEST_CASE("graph: exact distances order reals whose scores are equal") {
     std::int64_t pairs = 0;
     for (const GraphForm form : {GraphForm::mutual, GraphForm::symmetric}) {
         const GraphRows rows = undirected(directed, form, {measure, points});
+        const std::atomic<bool> stop = true;
+        CHECK_THROWS_AS(undirected(directed, form, {measure, points}, {.progress = nullptr, .stop = &stop}),
+                        Interrupted);
         for (std::int64_t i = 0; i < points.count; ++i) {
             std::vector<std::pair<double, std::uint32_t>> wanted, found;
             for (std::uint32_t j = 0; j < images.size(); ++j)

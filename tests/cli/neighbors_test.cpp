@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "tests/cli/program.h"
@@ -142,6 +143,89 @@ TEST_CASE("neighbors: all within a range, those at it too, from none to more tha
     }
 }
 
+TEST_CASE(
+    "neighbors: ranges by other metrics have the rows at the range, whose roots are whole, and one order") {
+    const Work work;
+    const Vectors train(34'000, 2, 3), queries(3, 2, 9, 40);
+    write(work.folder / "t.npy", train.file());
+    write(work.folder / "q.npy", queries.file());
+    struct Case {
+        const char* metric;
+        long double p;
+    };
+    for (const Case& one :
+         {Case{"--metric l1", 1}, Case{"--metric lp --p 2.5", 2.5}, Case{"--metric lp --p 3", 3}})
+        for (const int range : {0, 2, 5, 4'000}) {
+            Ordered wanted;  // (root, index) of all queries
+            for (std::size_t q = 0; q < queries.n; ++q) {
+                std::vector<std::pair<long double, int>> row;
+                for (std::size_t i = 0; i < train.n; ++i) {
+                    long double sum = 0;
+                    for (std::size_t j = 0; j < 2; ++j) {
+                        const long double d = train.numbers[i * 2 + j] - queries.numbers[q * 2 + j];
+                        sum += std::pow(std::abs(d), one.p);
+                    }
+                    if (sum <= std::pow(static_cast<long double>(range), one.p) * (1 + 1e-12L))
+                        row.emplace_back(sum, static_cast<int>(i));
+                }
+                std::sort(row.begin(), row.end());
+                for (const auto& [sum, index] : row)
+                    wanted.emplace_back(static_cast<double>(std::pow(sum, 1 / one.p)), index);
+            }
+            CAPTURE(one.metric);
+            CAPTURE(range);
+            const auto rows = csv_rows(silent_output(
+                work.plain(Words("neighbors --train t.npy --queries q.npy --csv - --device cpu --range " +
+                                 std::to_string(range)) +
+                           Words(one.metric))));
+            REQUIRE(rows.size() == wanted.size() + 1);
+            bool same = true;
+            for (std::size_t i = 0; i < wanted.size(); ++i)
+                same = same && rows[i + 1][2] == std::to_string(wanted[i].second) &&
+                       std::abs(std::stod(rows[i + 1][3]) - wanted[i].first) <= 4e-16 * wanted[i].first &&
+                       std::stod(rows[i + 1][3]) <= range * (1 + 4e-16);
+            CHECK(same);
+        }
+}
+
+TEST_CASE("neighbors: a range has the bytes at it, however the root is rounded") {
+    const Work work;
+    write(work.folder / "t.csv", "5,0\n0,5\n3,4\n6,0\n");
+    write(work.folder / "q.csv", "0,0\n");
+    for (const char* p : {"1.5", "2", "2.5", "3", "7.3", "15"}) {
+        CAPTURE(p);
+        const auto rows = csv_rows(silent_output(work.plain(
+            Words("neighbors --train t.csv --queries q.csv --csv - --device cpu --range 5 --metric lp --p") +
+            Words(p))));
+        CHECK(rows.size() == (std::string(p) == "1.5" ? 3 : 4));
+    }
+}
+
+TEST_CASE(
+    "neighbors: rows whose roots are equal are in the order of their sums, however many are within the "
+    "range") {
+    const Work work;
+    Vectors train(34'000, 2, 3);
+    for (std::size_t i = 0; i < train.n; ++i)
+        train.numbers[2 * i] += 10;
+    constexpr int n_near = 40;  // sums 1 + 39 units of the last place, 1 + 38 ...
+    for (int i = 0; i < n_near; ++i) {
+        train.numbers[static_cast<std::size_t>(2 * i)] = 1;
+        train.numbers[static_cast<std::size_t>(2 * i + 1)] = std::cbrt((n_near - 1 - i) * 0x1p-52);
+    }
+    write(work.folder / "t.npy", train.file());
+    write(work.folder / "q.csv", "0,0\n");
+    for (const char* range : {"2", "1000"}) {
+        const auto rows = csv_rows(silent_output(work.plain(
+            Words("neighbors --train t.npy --queries q.csv --csv - --device cpu --metric lp --p 3 --range") +
+            Words(range))));
+        REQUIRE(rows.size() > n_near);
+        for (int i = 0; i < n_near; ++i)
+            CHECK(rows[static_cast<std::size_t>(i + 1)][2] == std::to_string(n_near - 1 - i));
+        CHECK(rows[1][3] == rows[2][3]);
+    }
+}
+
 TEST_CASE("neighbors: bytes have integers, by any metric the distances of evaluate") {
     const Work work;
     silent_output(work.run("evaluate -q -k 4 --metric cosine --neighbors-csv e.csv"));
@@ -170,6 +254,16 @@ TEST_CASE("neighbors: vectors of different types, and what is wrong with them") 
     write(work.folder / "c.csv", "x,y,z\n1,2,3\n");
     check_error(work.plain("neighbors --train a.csv --queries c.csv -k 1"), 1,
                 "c.csv: has rows of 3 columns; expected 2, as a.csv has");
+    write(work.folder / "d.csv", "x,y\n0.5,2\n3,-1e300\n");
+    const std::string large =
+        "d.csv: row 2, column 2 is 1e+300, so that a sum of 2 squares could be infinite; expected at most "
+        "1.16e+150";
+    check_error(work.plain("neighbors --train a.csv --queries d.csv -k 1"), 1, large);
+    check_error(work.plain("neighbors --train d.csv -k 1"), 1, large);
+    check_error(work.plain("neighbors --train d.csv -k 1 --transform zscore"), 1, large);
+    check_error(work.plain("graph --train d.csv -k 1"), 1, large);
+    output_of(work.plain("neighbors --train d.csv -k 1 --transform minmax --device cpu"));
+    output_of(work.plain("neighbors --train d.csv -k 1 --metric l1 --device cpu"));
     for (const auto& [words, message] : std::initializer_list<std::pair<const char*, const char*>>{
              {"", "--train: is missing; expected --train FILE"},
              {"--train a.csv -k 4", "k = 4 is out of range; expected at most 3"},

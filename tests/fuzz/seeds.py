@@ -156,12 +156,13 @@ def output(program, *words):
 
 def vector_seeds():
     """The first byte chooses the name, the second how it is read: see vectors.cpp."""
-    def npy(kind, shape, data):
-        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    def npy(kind, shape, data, fortran=False):
+        header = f"{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n".encode()
         return b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + data
     floats = struct.pack("<4f", 1.5, -2, 0, 3e38)
     files = {
         "npy": (1, npy("<f4", "(2, 2)", floats)), "images": (1, npy("|u1", "(2, 2, 3)", bytes(range(12)))),
+        "fortran": (1, npy("<f4", "(2, 2)", floats, True)), "fortran-images": (1, npy("|u1", "(2, 2, 3)", bytes(range(12)), True)),
         "wide": (1, npy(">f8", "(2, 1)", struct.pack(">2d", 1e300, -1))), "labels": (1, npy("<i8", "(3,)", struct.pack("<3q", 7, -1, 300))),
         "csv": (2, b"a,b,label\n1.5,-2,x\n3,4e-3,\"y, \"\"z\"\"\"\n"), "bytes": (2, b"1;2\n3;255\r\n"), "text": (0, b"cat\ndog\ncat\n"),
         "idx": (0, b"\0\0\x0d\x02" + struct.pack(">2I", 1, 2) + struct.pack(">2f", 1, 2)),

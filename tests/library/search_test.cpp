@@ -7,7 +7,6 @@
 #include <sstream>
 #include <string>
 #include <thread>
-#include <type_traits>
 
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
@@ -83,47 +82,6 @@ TEST_CASE("library: the neighbors are the oracle's, with a pitch and without") {
     std::vector<std::uint8_t> read(DrawnSet::dim);
     OK(knn_set_read(half.get(), 5, 1, read.data(), nullptr));
     CHECK(std::equal(read.begin(), read.end(), train.row(10)));
-}
-
-TEST_CASE_TEMPLATE(
-    "library: the neighbors of elements of other types are the oracle's, of borrowed and of added rows", T,
-    std::int8_t, float, double) {
-    // Halves, whose distances are exact.
-    constexpr double scale = std::is_integral_v<T> ? 1 : 0.5;
-    const auto vectors_of = [&](const DrawnSet& drawn, std::vector<T>& elements) {
-        for (const std::uint8_t pixel : drawn.pixels)
-            elements.push_back(static_cast<T>((pixel - 128) * scale));
-        knn_vectors vectors = KNN_VECTORS(elements.data(), drawn.n, DrawnSet::dim);
-        vectors.type = std::is_same_v<T, double>  ? KNN_FLOAT64
-                       : std::is_same_v<T, float> ? KNN_FLOAT32
-                                                  : KNN_INT8;
-        return vectors;
-    };
-    std::vector<T> rows, questions;
-    knn_vectors lent = vectors_of(train, rows), added = lent;
-    const knn_vectors asked = vectors_of(queries, questions);
-    lent.borrowed = 1;
-    lent.count = 550;
-    const Set set = made_set(lent, nullptr);
-    const OpenIndex index = made_index(set, settings_of("raw"));
-    const auto check = [&](std::int64_t n) {
-        Found found(queries.n, 7);
-        OK(knn_search(index.get(), &asked, nullptr, &found.out));
-        for (std::int64_t q = 0; q < queries.n; ++q) {
-            auto wanted = nearest(train, n, queries.row(q), 7);
-            for (auto& [distance, row] : wanted)
-                distance *= scale * scale;
-            check_row(found, q, 7, wanted);
-        }
-    };
-    check(550);
-    added.data = rows.data() + 550 * DrawnSet::dim;
-    added.count = 50;
-    OK(knn_set_add(set.get(), &added, nullptr));
-    check(600);
-    std::vector<T> read(DrawnSet::dim);
-    OK(knn_set_read(set.get(), 570, 1, read.data(), nullptr));
-    CHECK(std::equal(read.begin(), read.end(), rows.begin() + 570 * DrawnSet::dim));
 }
 
 TEST_CASE("library: rows of the set leave themselves out") {

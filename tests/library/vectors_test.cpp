@@ -48,11 +48,17 @@ struct MadeRows {
         all.type = type.type;
         return all;
     }
-    std::string npy() const {
+    /// A file of the first rows.
+    std::string npy(std::int64_t rows) const {
         std::string head = std::string("{'descr': '") + type.name + "', 'fortran_order': False, 'shape': (" +
-                           std::to_string(n) + ", " + std::to_string(dim) + "), }";
+                           std::to_string(rows) + ", " + std::to_string(dim) + "), }";
         head.resize(117, ' ');
-        return std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n' + bytes;
+        return std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n' + bytes_of(0, rows);
+    }
+    std::string bytes_of(std::int64_t first, std::int64_t count) const {
+        const auto row_bytes = static_cast<std::size_t>(dim * type.bytes);
+        return bytes.substr(static_cast<std::size_t>(first) * row_bytes,
+                            static_cast<std::size_t>(count) * row_bytes);
     }
 
   private:
@@ -91,18 +97,20 @@ knn_status made(const knn_vectors& vectors) {
 }  // namespace
 
 TEST_CASE("library: vectors of each type have the program's neighbors, bit for bit") {
-    constexpr int k = 9;
+    constexpr int k = 9, n_part = 1100;
     for (const Type& type : types)
         for (const char* metric : {"l2", "l1", "cosine", "pearson"}) {
             CAPTURE(type.name);
             CAPTURE(metric);
             const MadeRows train(type, 1300, 1), queries(type, 40, 2);
             const TempFolder folder;
-            folder.write("t.npy", train.npy());
-            folder.write("q.npy", queries.npy());
-            const auto program = [&](const std::string& prefix, const char* what, const std::string& more) {
+            folder.write("t.npy", train.npy(train.n));
+            folder.write("part.npy", train.npy(n_part));
+            folder.write("q.npy", queries.npy(queries.n));
+            const auto program = [&](const std::string& prefix, const char* from, const char* what,
+                                     const std::string& more) {
                 const RunResult run =
-                    test::run({MNIST_KNN_BINARY, "neighbors", "--train", (folder / "t.npy").string(), "-k",
+                    test::run({MNIST_KNN_BINARY, "neighbors", "--train", (folder / from).string(), "-k",
                                std::to_string(k), "--npy", (folder / prefix).string(), "--metric", metric,
                                "--device", "cpu", what, more});
                 REQUIRE_MESSAGE(run.exit_code == 0, run.err);
@@ -113,8 +121,9 @@ TEST_CASE("library: vectors of each type have the program's neighbors, bit for b
                                          [](auto a, auto b) { return static_cast<std::uint32_t>(a) == b; }));
                 CHECK(numbers_in<double>(folder / (prefix + "-distances.npy")) == found.distances);
             };
-            program("o", "--queries", (folder / "q.npy").string());
-            program("self", "--exclude-self", "--quiet");
+            program("o", "t.npy", "--queries", (folder / "q.npy").string());
+            program("part", "part.npy", "--queries", (folder / "q.npy").string());
+            program("self", "t.npy", "--exclude-self", "--quiet");
 
             knn_settings settings = settings_of("raw");
             settings.metric = metric;
@@ -134,20 +143,28 @@ TEST_CASE("library: vectors of each type have the program's neighbors, bit for b
                 }
 
             // Rows that are added are found beside the others, also where they are equal or as far.
-            const Set set = made_set(train.vectors(0, 1100), nullptr);
-            const OpenIndex index = made_index(set, settings);
-            Found before(queries.n, k), found(queries.n, k);
-            OK(knn_search(index.get(), &asked, nullptr, &before.out));
-            const knn_vectors rest = train.vectors(1100);
-            OK(knn_set_add(set.get(), &rest, nullptr));
-            OK(knn_search(index.get(), &asked, nullptr, &found.out));
-            check("o", found);
+            Found found(queries.n, k);
+            for (const bool borrowed : {false, true}) {
+                knn_vectors part = train.vectors(0, n_part);
+                part.borrowed = borrowed;
+                const Set set = made_set(part, nullptr);
+                const OpenIndex index = made_index(set, settings);
+                OK(knn_search(index.get(), &asked, nullptr, &found.out));
+                check("part", found);
+                const knn_vectors rest = train.vectors(n_part);
+                OK(knn_set_add(set.get(), &rest, nullptr));
+                OK(knn_search(index.get(), &asked, nullptr, &found.out));
+                check("o", found);
+                std::string read = train.bytes_of(0, 20);
+                OK(knn_set_read(set.get(), n_part - 10, 20, read.data(), nullptr));
+                CHECK(read == train.bytes_of(n_part - 10, 20));
+            }
 
+            const Set set = made_set(train.vectors(), nullptr);
+            const OpenIndex index = made_index(set, settings);
             std::string gaps;
             for (std::int64_t i = 0; i < queries.n; ++i)
-                gaps += queries.bytes.substr(static_cast<std::size_t>(i * MadeRows::dim * type.bytes),
-                                             static_cast<std::size_t>(MadeRows::dim * type.bytes)) +
-                        "gap";
+                gaps += queries.bytes_of(i, 1) + "gap";
             asked.data = gaps.data();
             asked.pitch = MadeRows::dim * type.bytes + 3;
             OK(knn_search(index.get(), &asked, nullptr, &found.out));
@@ -170,7 +187,8 @@ TEST_CASE("library: vectors are refused in the caller's words") {
     }
     numbers[13] = 1e300;
     Found found(10, 1);
-    REFUSED(KNN_DATA, "elements reach 1e+300", knn_search(index.get(), &vectors, nullptr, &found.out));
+    REFUSED(KNN_DATA, "row 3, column 1 is 1e+300, so",
+            knn_search(index.get(), &vectors, nullptr, &found.out));
     numbers[13] = 1;
     OK(knn_search(index.get(), &vectors, nullptr, &found.out));
 

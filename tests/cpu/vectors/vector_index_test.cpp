@@ -190,7 +190,7 @@ TEST_CASE("cpu vectors: exact distances of what was found") {
     const Rows rows = set.rows();
     for (const Measure& measure : searched_measures()) {
         const Neighbors found = searched(rows, rows.first(20), 4, measure).neighbors;
-        const std::vector<double> distances = exact_distances(rows, rows.first(20), found, measure, 2);
+        const Uninitialized<double> distances = exact_distances(rows, rows.first(20), found, measure, 2);
         for (std::int64_t q = 0; q < 20; ++q)
             for (std::int64_t i = 0; i < 4; ++i) {
                 const double distance = distances[static_cast<std::size_t>(4 * q + i)];
@@ -231,6 +231,10 @@ TEST_CASE("cpu vectors: a search stops soon") {
         }
         other.join();
         CHECK(ms_since(asked) < 200);
+        const Neighbors found = search_on_cpu(rows, rows.first(2), 9, measure);
+        CHECK_THROWS_AS(
+            exact_distances(rows, rows.first(2), found, measure, 1, {.progress = nullptr, .stop = &stop}),
+            Interrupted);
     }
 }
 

@@ -81,6 +81,42 @@ TEST_CASE(
     CHECK(power(2, 10.25) == doctest::Approx(std::pow(2, 10.25)));
 }
 
+TEST_CASE("exact distance: a root takes back its power, and keeps the order") {
+    std::mt19937_64 random(5);
+    for (const double p : {0.1, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 7.3, 15.0}) {
+        CAPTURE(p);
+        for (int i = 1; i <= 2000; ++i) {
+            const double x = static_cast<double>(random() >> 11) * 0x1p-53 * i;
+            for (const double one : {static_cast<double>(i), x}) {
+                const double sum = power(one, p), back = root(sum, p);
+                REQUIRE((p < 3 ? std::abs(back - one) <= 2 / p * std::numeric_limits<double>::epsilon() * one
+                               : back == one));
+                REQUIRE(std::abs(power(back, p) - sum) <=
+                        (p < 1 ? std::numeric_limits<double>::epsilon() * sum : 0));
+            }
+            double s = x, before = 0;
+            for (int j = 0; j < 20; ++j, s = std::nextafter(s, HUGE_VAL)) {
+                const double now = root(s, p);
+                REQUIRE(now >= before);
+                before = now;
+            }
+        }
+    }
+    for (const double p : {0.1, 0.5, 0.7, 2.0 / 3})
+        for (int i = 1; i <= 2000; ++i) {
+            const auto right =
+                static_cast<double>(std::pow(static_cast<long double>(i), 1 / static_cast<long double>(p)));
+            REQUIRE(std::abs(root(i, p) - right) <= 2.5 / p * std::numeric_limits<double>::epsilon() * right);
+        }
+    for (const double p : {0.1, 0.7, 3.0, 15.0}) {
+        CHECK(root(0, p) == 0);
+        CHECK(root(1, p) == 1);
+        CHECK(root(HUGE_VAL, p) == HUGE_VAL);
+    }
+    CHECK(root(5e-324, 15) == doctest::Approx(std::pow(5e-324, 1.0 / 15)));
+    CHECK(root(1e300, 0.1) == HUGE_VAL);
+}
+
 TEST_CASE("exact distance: scores keep the order, and are 0 for 0 alone") {
     std::mt19937_64 random(4);
     std::vector<double> all{
@@ -115,9 +151,11 @@ TEST_CASE("exact distance: elements that are not finite, or too large") {
     CHECK(refused({1e38, -1e38}, {}, ElementType::float32).empty());
     CHECK(refused({1e140, 1}, {}).empty());
     CHECK(refused({1e160, 1}, {}) ==
-          "elements reach 1e+160 with metric l2 and 2 columns, so that distances could be infinite; expected "
-          "at most "
+          "row 0, column 0 is 1e+160, so that a sum of 2 squares could be infinite; expected at most "
           "1.16e+150");
+    CHECK(refused({1, 2, 1e160, -1e170, 1e170, nan}, {}) ==
+          "row 2, column 1 is not finite; expected finite numbers");
+    CHECK(refused({1, 2, 1e160, -1e170, 1e170, 3}, {}).starts_with("row 1, column 1 is 1e+170, so"));
     CHECK(refused({1e160, 1}, {Metric::l1, 2, true}).empty());
     CHECK_FALSE(refused({1e30, 1}, {Metric::lp, 15, true}, ElementType::float32).empty());
 }

@@ -125,6 +125,8 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
     CHECK(error("1,2\n1,-inf\n") == "line 2, column 2: \"-inf\" is not finite; expected finite numbers");
     CHECK(error("1,2\n3,\"4\n") ==
           "line 2, column 2: its quotes do not end; expected a field in quotes, with \"\" for a quote");
+    CHECK(error("1,2\n3,\"4\n5\t\"\n") ==
+          "line 2, column 2: \"4 5 \" is no number of 64 bits; expected a number such as 1.5");
     CHECK(error("1,2\n3,\"4\"5\n").starts_with("line 2, column 2: its quotes do not end"));
     CHECK(error("a,b\n") == "line 1, column 1: \"a\" is no number of 64 bits; expected a number such as 1.5");
     CHECK(error("\n\n") == "has no rows; expected numbers, one row on each line");
