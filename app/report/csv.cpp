@@ -118,7 +118,8 @@ Predictions read_predictions(const fs::path& file, std::int64_t n_test,
     std::error_code error;
     const fs::file_status status = fs::status(file, error);
     if (!fs::exists(status)) fail("cannot be read: " + error.message());
-    if (!fs::is_regular_file(status)) fail("is no plain file");  // a pipe may never be written to
+    if (!fs::is_regular_file(status))
+        fail("cannot be read: is no regular file");  // a pipe may never be written to
     std::ifstream stream(file, std::ios::binary);
     if (!stream.is_open()) fail(std::string("cannot be read: ") + std::strerror(errno));
     return read_predictions(stream, file.string(), n_test, classes);
