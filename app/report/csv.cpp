@@ -1,5 +1,7 @@
 #include "app/report/csv.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 
 #include "app/console/terminal.h"
@@ -110,12 +112,16 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
 
 Predictions read_predictions(const fs::path& file, std::int64_t n_test,
                              const std::vector<std::string>& classes) {
-    std::error_code none;
-    std::ifstream stream;
-    if (fs::is_regular_file(file, none))
-        stream.open(file, std::ios::binary);  // a pipe may never be written to
-    if (!stream.is_open())
-        throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
+    const auto fail = [&](const std::string& why) {
+        throw DataError(file.string() + ": " + why + "; expected the CSV of --predictions");
+    };
+    std::error_code error;
+    const fs::file_status status = fs::status(file, error);
+    if (!fs::exists(status)) fail("cannot be read: " + error.message());
+    if (!fs::is_regular_file(status))
+        fail("cannot be read: is no regular file");  // a pipe may never be written to
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream.is_open()) fail(std::string("cannot be read: ") + std::strerror(errno));
     return read_predictions(stream, file.string(), n_test, classes);
 }
 

@@ -10,7 +10,7 @@ UnsupportedReason refuse_k(int k, std::int64_t n) {
     if (k >= 1 && k <= most) return std::nullopt;
     const std::string what = "k = " + std::to_string(k) + " is out of range; expected ";
     if (k < 1) return what + "at least 1";
-    return what + "at most " + std::to_string(most) + (most == n ? ", the images that can be neighbors" : "");
+    return what + "at most " + std::to_string(most) + (most == n ? ", the rows that can be neighbors" : "");
 }
 
 UnsupportedReason refuse_problem(const Problem& problem) {

@@ -346,18 +346,26 @@ void Content::read_by_columns(const RowLayout& layout, VectorSet& set) {
     }
 }
 
-std::vector<char> Content::text(const std::function<bool(std::span<const char>)>& enough) {
-    constexpr std::size_t first_piece = 1 << 16, largest_piece = 16 << 20;
-    std::vector<char> all;
+void GrowingText::resize(std::size_t size) {
+    char* const moved = static_cast<char*>(std::realloc(data_.get(), std::max<std::size_t>(size, 1)));
+    if (!moved) throw std::bad_alloc();
+    static_cast<void>(data_.release());
+    data_.reset(moved);
+    size_ = size;
+}
+
+GrowingText Content::text(const std::function<bool(std::string_view)>& enough) {
+    constexpr std::size_t first_piece = 1 << 16, largest_piece = 4 << 20;
+    GrowingText all;
     try {
         for (std::size_t piece = first_piece;; piece = std::min(2 * piece, largest_piece)) {
             throw_if_stopped();
-            const std::size_t before = all.size();
+            const std::size_t before = all.view().size();
             check_memory(before + 1);
             all.resize(before + piece);
             const std::size_t got = read({reinterpret_cast<std::uint8_t*>(all.data()) + before, piece});
             all.resize(before + got);
-            if (got < piece || enough(all)) return all;
+            if (enough(all.view()) || got < piece) return all;
         }
     } catch (const std::bad_alloc&) {
         fail("needs more memory than is free", "enough free memory, or fewer rows");

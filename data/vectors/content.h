@@ -1,10 +1,14 @@
 #pragma once
 /// The content of a file of vectors while it is read: its beginning, before a format is chosen, and its rows.
 
+#include <cstdlib>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "data/core/problem.h"
 #include "data/file/byte_source.h"
@@ -39,6 +43,22 @@ struct RowLayout {
     }
 };
 
+/// Text that grows without being copied where realloc moves its pages, and without being cleared.
+class GrowingText {
+  public:
+    std::string_view view() const { return {data_.get(), size_}; }
+    char* data() { return data_.get(); }
+    /// Throws std::bad_alloc.
+    void resize(std::size_t size);
+
+  private:
+    struct Free {
+        void operator()(char* data) const { std::free(data); }
+    };
+    std::unique_ptr<char, Free> data_;
+    std::size_t size_ = 0;
+};
+
 class Content {
   public:
     explicit Content(ByteSource& source, const VectorOptions& options = {});
@@ -60,8 +80,8 @@ class Content {
     /// count, dim, type and elements.
     VectorSet rows(const RowLayout& layout);
 
-    /// All bytes that follow, or those up to where `enough(bytes so far)` holds.
-    std::vector<char> text(const std::function<bool(std::span<const char>)>& enough);
+    /// All bytes that follow, or those up to where `enough(bytes so far)` holds, which is asked after each piece.
+    GrowingText text(const std::function<bool(std::string_view)>& enough);
 
     /// Throws DataError if this many bytes of memory are not free.
     void check_memory(std::uint64_t bytes) const;

@@ -22,7 +22,14 @@ namespace {
 
 using Text = std::string_view;
 constexpr std::size_t csv_piece_bytes = 1 << 20;
+/// Of a record with the blank lines before it.
+constexpr std::size_t most_record_bytes = 16 << 20;
+/// Fields, and labels, between two looks at whether the user asks to stop.
+constexpr std::size_t fields_between_looks = 4096;
+constexpr std::array delimiters = {'\t', ';', ','};
 constexpr std::array usual_label_names = {"label", "class"};
+constexpr std::array<Text, 6> missing_values = {"na", "n/a", "nil", "none", "null", "missing"};
+constexpr const char* number_expected = "a number such as 1.5";
 constexpr const char* quoted_expected = "a field in quotes, with \"\" for a quote";
 
 /// Begins of records: the end of the one that begins at `begin`, its line feed included.
@@ -66,12 +73,15 @@ class Fields {
     }
 
     bool more() const { return more_; }
+    /// Whether the last one was in quotes.
+    bool quoted() const { return quoted_; }
     /// A quoted field may be copied to `buffer`. False where what is quoted does not end, or something follows it.
     bool next(Text& field, std::string& buffer) {
         Text start = rest_;
         while (!start.empty() && start[0] == ' ')
             start.remove_prefix(1);
-        if (start.starts_with('"')) return next_quoted(start, field, buffer);
+        quoted_ = start.starts_with('"');
+        if (quoted_) return next_quoted(start, field, buffer);
         const std::size_t end = rest_.find(delimiter_);
         field = trimmed(rest_.substr(0, end));
         pass(end);
@@ -104,29 +114,72 @@ class Fields {
 
     Text rest_;
     char delimiter_;
-    bool more_ = true;
+    bool more_ = true, quoted_ = false;
 };
 
-/// Whether the whole field is a number; infinity and NaN are. What is beyond a double's range is not.
-bool parse_real(Text field, double& value) {
+enum class Parsed { number, too_large, not_one };
+
+/// Whether a decimal number that no double holds is too large, not too small.
+bool is_too_large(Text number) {
+    const std::size_t e = std::min(number.find_first_of("eE"), number.size());
+    std::int64_t exponent = 0;
+    Text written = number.substr(std::min(e + 1, number.size()));
+    if (written.starts_with('+')) written.remove_prefix(1);
+    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), exponent);
+    if (error == std::errc::result_out_of_range) return !written.starts_with('-');
+    const std::size_t point = std::min(number.find('.'), e);
+    const std::size_t digit = std::min(number.find_first_of("123456789"), e);
+    return exponent + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(digit) > 0;
+}
+
+/// The double nearest to the whole field, as numpy reads it: 0 of 1e-400. Infinity and NaN are numbers.
+Parsed parse_real(Text field, double& value) {
     if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    return error == std::errc() && end == field.data() + field.size();
+    if (end != field.data() + field.size()) return Parsed::not_one;
+    if (error == std::errc()) return Parsed::number;
+    if (error != std::errc::result_out_of_range) return Parsed::not_one;
+    if (is_too_large(field)) return Parsed::too_large;
+    value = field.starts_with('-') ? -0.0 : 0.0;
+    return Parsed::number;
+}
+
+bool is_number(Text field) {
+    double value;
+    return parse_real(field, value) == Parsed::number;
+}
+
+/// Whether a text can name a column: it begins with a letter, and does not stand for a missing number.
+bool is_name(Text field) {
+    if (field.empty() || is_number(field)) return false;
+    const char c = field[0];
+    const bool letter =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 128;
+    return letter && std::ranges::find(missing_values, lower_case(field)) == missing_values.end();
+}
+
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
 }
 
 /// Texts, each with the number that it got when it came first.
 class Dictionary {
   public:
+    explicit Dictionary(const Content& content) : content_(&content) {}
     std::uint32_t id_of(Text text) {
         if (!names_.empty() && names_[last_] == text) return last_;
         const auto [found, is_new] =
             ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(names_.size()));
+        if (is_new && names_.size() == max_classes)
+            content_->fail("has more than " + std::to_string(max_classes) + " different labels",
+                           "at most " + std::to_string(max_classes) + " classes");
         if (is_new) names_.push_back(found->first);
         return last_ = found->second;
     }
     const std::vector<std::string>& names() const { return names_; }
 
   private:
+    const Content* content_;
     std::vector<std::string> names_;
     std::unordered_map<std::string, std::uint32_t> ids_;
     std::uint32_t last_ = 0;
@@ -138,12 +191,18 @@ struct CsvPiece {
     std::int64_t first_row, first_line;
 };
 
+/// Where a record that is not blank begins and ends, its line feed included.
+struct Record {
+    std::size_t begin = 0, end = 0;
+};
+
 class CsvReader {
   public:
-    explicit CsvReader(Content& content) : content_(content) {
-        bytes_ = content.text([&](std::span<const char> so_far) { return has_enough(so_far); });
-        text_ = {bytes_.data(), bytes_.size()};
-        if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
+    CsvReader(Content& content, bool is_table) : content_(content), is_table_(is_table) {
+        bytes_ = content.text([&](Text so_far) { return look_at(so_far); });
+        text_ = bytes_.view();
+        if (!trimmed(text_.substr(record_begin_)).empty()) keep_record(text_.size());
+        check_line_ends(text_of(firsts_[0]));
     }
 
     VectorSet vectors() {
@@ -153,10 +212,9 @@ class CsvReader {
         if (n_rows_ == 0) content_.fail("has no rows", "numbers, one row on each line");
         VectorSet set;
         set.count = n_rows_;
-        set.dim = std::ssize(columns_) - (label_column_ ? 1 : 0);
+        set.dim = static_cast<std::int64_t>(n_columns_) - (label_column_ ? 1 : 0);
         if (set.dim == 0) content_.fail("has no column but that of the labels", "numbers beside them");
-        if (set.dim > max_columns)
-            content_.fail("has " + with_commas(set.dim) + " columns", "at most " + with_commas(max_columns));
+        if (set.dim > max_columns) fail_as_too_wide();
         read_rows(set);
         return set;
     }
@@ -164,12 +222,11 @@ class CsvReader {
     Labels labels() {
         label_column_ = 0;
         delimiter_ = '\n';  // none: a label may have commas
-        columns_.resize(1);
+        n_columns_ = 1;
         std::string buffer;
-        begin_ = first_record(0);
-        const Text first = text_.substr(begin_, record_end(text_, begin_) - begin_);
         Text name;
-        if (Fields(first, delimiter_).next(name, buffer) && is_usual_name(name)) has_header_ = true;
+        if (Fields(text_of(firsts_[0]), delimiter_).next(name, buffer) && is_usual_name(name))
+            has_header_ = true;
         split();
         if (n_rows_ == 0) content_.fail("has no labels", "one on each line");
         VectorSet none;
@@ -183,28 +240,84 @@ class CsvReader {
         return std::ranges::find(usual_label_names, lower_case(name)) != usual_label_names.end();
     }
 
-    /// Whether these are a header and as many rows as are wanted.
-    bool has_enough(std::span<const char> so_far) {
+    /// Looks at what was read since it was last called, and refuses what is no CSV before more of it is read. Returns whether these are
+    /// a header and as many rows as are wanted.
+    bool look_at(Text so_far) {
         const std::int64_t first = content_.options().first;
-        const Text text(so_far.data(), so_far.size());
-        while (first > 0 && seen_records_ <= first) {
-            const std::size_t end = record_end(text, seen_);
-            if (end == text.size()) return false;  // may go on
-            if (!trimmed(text.substr(seen_, end - seen_)).empty()) ++seen_records_;
-            seen_ = end;
+        text_ = so_far;
+        if (seen_ == 0 && text_.starts_with("\xef\xbb\xbf")) seen_ = kept_ = record_begin_ = 3;
+        while (seen_ < text_.size() && (first <= 0 || n_records_ <= first)) {
+            const std::size_t end = std::min(text_.find('\n', seen_), text_.size());
+            see(text_.substr(seen_, end - seen_));
+            seen_ = std::min(end + 1, text_.size());
+            if (seen_ - kept_ > most_record_bytes) fail_as_too_long();
+            if (end == text_.size() || in_quotes_) continue;
+            if (!trimmed(text_.substr(record_begin_, end - record_begin_)).empty()) keep_record(seen_);
+            record_begin_ = seen_;
         }
-        return first > 0;
+        return first > 0 && n_records_ > first;
     }
 
-    /// The first that is not blank from `at` on.
-    std::size_t first_record(std::size_t at) const {
-        while (at < text_.size()) {
-            const std::size_t end = record_end(text_, at);
-            if (!trimmed(text_.substr(at, end - at)).empty()) return at;
-            at = end;
+    /// A part of one line.
+    void see(Text part) {
+        bool any = false;
+        for (const char c : part)
+            any |= is_control(c);
+        if (any) {
+            constexpr const char* digits = "0123456789ABCDEF";
+            const auto byte = static_cast<unsigned char>(*std::ranges::find_if(part, is_control));
+            fail_at(line_at(seen_), 0,
+                    std::string("has the byte 0x") + digits[byte / 16] + digits[byte % 16] +
+                        ", a control character",
+                    "a text of ASCII or UTF-8");
         }
-        return at;
+        if (n_records_ > 0) {
+            in_quotes_ ^= std::ranges::count(part, '"') & 1;
+            return;
+        }
+        for (const char c : part) {
+            in_quotes_ ^= c == '"';
+            for (std::size_t i = 0; i < delimiters.size(); ++i)
+                n_delimiters_[i] += !in_quotes_ && c == delimiters[i];
+        }
+        if (is_table_ && std::ranges::max(n_delimiters_) > max_columns) fail_as_too_wide();
     }
+
+    void keep_record(std::size_t end) {
+        if (n_records_ < std::ssize(firsts_))
+            firsts_[static_cast<std::size_t>(n_records_)] = {record_begin_, end};
+        ++n_records_;
+        kept_ = record_begin_ = end;
+    }
+
+    [[noreturn]] void fail_as_too_wide() const {
+        check_line_ends(text_.substr(record_begin_));
+        const std::string most = with_commas(max_columns);
+        content_.fail("has more than " + most + " columns", "at most " + most);
+    }
+
+    [[noreturn]] void fail_as_too_long() const {
+        check_line_ends(text_.substr(record_begin_, most_record_bytes));
+        const std::string most = with_commas(most_record_bytes) + " bytes";
+        if (in_quotes_)
+            fail_at(line_at(record_begin_), 0, "its quotes do not end within " + most, quoted_expected);
+        if (trimmed(text_.substr(kept_)).empty())
+            fail_at(line_at(kept_), 0, "more than " + most + " of blank lines begin", "rows");
+        fail_at(line_at(record_begin_), 0, "is longer than " + most, "a line feed after each row");
+    }
+
+    /// As old Macs had them.
+    void check_line_ends(Text text) const {
+        bool quoted = false;
+        for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+            quoted ^= text[at] == '"';
+            if (text[at] == '\r' && text[at + 1] != '\n' && text[at + 1] != '\r' && !quoted)
+                content_.fail("its lines end with a carriage return (CR) alone",
+                              "a line feed (LF, or CR and LF) after each row");
+        }
+    }
+
+    Text text_of(const Record& record) const { return text_.substr(record.begin, record.end - record.begin); }
 
     std::int64_t line_at(std::size_t at) const {
         return 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -217,80 +330,67 @@ class CsvReader {
             expected);
     }
 
-    std::vector<std::string> fields_at(std::size_t at) const {
-        std::vector<std::string> fields;
-        if (at >= text_.size()) return fields;
-        std::string buffer;
-        Text field;
-        for (Fields parts(text_.substr(at, record_end(text_, at) - at), delimiter_); parts.more();) {
-            if (!parts.next(field, buffer))
-                fail_at(line_at(at), std::ssize(fields) + 1, "its quotes do not end", quoted_expected);
-            fields.emplace_back(field);
-        }
-        return fields;
-    }
-
-    /// The delimiter, the number of columns, and whether the first line is a header: if it has the name of the labels' column, or a text
-    /// in a column in which the second has a number, and no column with numbers in both, as where a number is missing or damaged.
+    /// The delimiter, the number of columns, that of the labels if the first line names it, and whether that line is a header: if it names
+    /// it, or has a name in a column in which the second has a number. A name begins with a letter, or is in quotes where the number is
+    /// not. Any text will do where the first line has no number in such a column; "NA" or "2,5" beside numbers is a damaged number.
     void examine() {
-        begin_ = first_record(0);
-        const std::size_t end = record_end(text_, begin_);
-        std::string unquoted;
-        bool quoted = false;
-        for (const char c : text_.substr(begin_, end - begin_)) {
-            if (c == '"')
-                quoted = !quoted;
-            else if (!quoted)
-                unquoted += c;
-        }
-        for (const char delimiter : {'\t', ';', ','})
-            if (unquoted.find(delimiter) != unquoted.npos) {
-                delimiter_ = delimiter;
+        for (std::size_t i = 0; i < delimiters.size(); ++i)
+            if (n_delimiters_[i] > 0) {
+                delimiter_ = delimiters[i];
                 break;
             }
-        columns_ = fields_at(begin_);
-        const std::vector<std::string> second = fields_at(first_record(end));
-        double value;
         const std::string& wanted = content_.options().label_column;
-        for (const std::string& name : columns_)
-            if (wanted.empty() ? is_usual_name(name) : name == wanted && !parse_real(name, value))
-                has_header_ = true;
-        bool text_first = false, numbers_first = false;
-        for (std::size_t i = 0; i < std::min(columns_.size(), second.size()); ++i)
-            if (parse_real(second[i], value))
-                (parse_real(columns_[i], value) ? numbers_first : text_first) = true;
-        has_header_ = has_header_ || (text_first && !numbers_first);
+        const std::size_t label_number = column_number(wanted);
+        Fields firsts(text_of(firsts_[0]), delimiter_), seconds(text_of(firsts_[1]), delimiter_);
+        std::string buffer, second_buffer;
+        bool has_name = false, has_text = false, has_numbers = false, has_second = firsts_[1].end > 0;
+        for (Text first, second; firsts.more() && firsts_[0].end > 0;) {
+            if (n_columns_ % fields_between_looks == 0) throw_if_stopped();
+            if (!firsts.next(first, buffer))
+                fail_at(line_at(firsts_[0].begin), static_cast<std::int64_t>(n_columns_) + 1,
+                        "its quotes do not end", quoted_expected);
+            ++n_columns_;
+            const bool number = is_number(first);
+            if (wanted.empty() ? is_usual_name(first) : first == wanted) {
+                if (!named_column_) named_column_ = n_columns_ - 1;
+                has_header_ = has_header_ || wanted.empty() || !number;
+            }
+            has_second = has_second && seconds.more() && seconds.next(second, second_buffer);
+            if (!has_second || n_columns_ == label_number || !is_number(second)) continue;
+            const bool quoted = firsts.quoted() && !seconds.quoted();
+            has_name = has_name || quoted || is_name(first);
+            (number && !quoted ? has_numbers : has_text) = true;
+        }
+        has_header_ = has_header_ || has_name || (has_text && !has_numbers);
+    }
+
+    /// From 1; 0 if the text is no number.
+    static std::size_t column_number(Text text) {
+        std::size_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        return error == std::errc() && end == text.data() + text.size() ? number : 0;
     }
 
     void find_label_column() {
         const std::string& wanted = content_.options().label_column;
         if (wanted == "none") return;
-        const auto named = [&](auto&& is_it) -> std::optional<std::size_t> {
-            for (std::size_t i = 0; has_header_ && i < columns_.size(); ++i)
-                if (is_it(columns_[i])) return i;
-            return std::nullopt;
-        };
-        if (wanted.empty()) {
-            label_column_ = named(is_usual_name);
+        if (has_header_) label_column_ = named_column_;
+        if (label_column_ || wanted.empty()) return;
+        const std::size_t number = column_number(wanted);
+        if (number >= 1 && number <= n_columns_) {
+            label_column_ = number - 1;
             return;
         }
-        label_column_ = named([&](const std::string& name) { return name == wanted; });
-        std::size_t number = 0;
-        const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
-        if (!label_column_ && error == std::errc() && end == wanted.data() + wanted.size() && number >= 1 &&
-            number <= columns_.size())
-            label_column_ = number - 1;
-        if (label_column_) return;
         content_.fail(
             (has_header_ ? "has no column " : "has no header, and no column ") + shown(wanted),
-            has_header_ ? "a name in its first line, or a number from 1 to " + std::to_string(columns_.size())
-                        : "a number from 1 to " + std::to_string(columns_.size()));
+            (has_header_ ? "a name in its first line, or a number from 1 to " : "a number from 1 to ") +
+                std::to_string(n_columns_));
     }
 
     /// Finds the pieces and counts the rows, as far as they are wanted.
     void split() {
         const std::int64_t first = content_.options().first;
-        std::size_t at = has_header_ ? record_end(text_, begin_) : begin_;
+        std::size_t at = has_header_ ? firsts_[0].end : firsts_[0].begin;
         CsvPiece piece{at, at, 0, line_at(at)};
         std::int64_t line = piece.first_line;
         while (at < text_.size() && (first <= 0 || n_rows_ < first)) {
@@ -309,10 +409,11 @@ class CsvReader {
 
     void read_rows(VectorSet& set) {
         const auto dim = static_cast<std::size_t>(set.dim), count = static_cast<std::size_t>(set.count);
+        if (count * n_columns_ > text_.size() + 1) find_short_record();
         content_.check_memory(text_.size() + count * dim * sizeof(double));
         Bytes reals(count * dim * sizeof(double), std::pmr::get_default_resource());
         std::vector<std::uint32_t> ids(label_column_ ? count : 0);
-        std::vector<Dictionary> dictionaries(pieces_.size());
+        std::vector<Dictionary> dictionaries(pieces_.size(), Dictionary(content_));
         std::atomic<bool> all_bytes = true;
         for_pieces(std::ssize(pieces_), content_.options().threads, [&](std::int64_t i) {
             const auto index = static_cast<std::size_t>(i);
@@ -333,8 +434,31 @@ class CsvReader {
         }
         set.elements = Bytes(count * dim, content_.options().memory);
         const auto* values = reinterpret_cast<const double*>(reals.data());
-        std::transform(values, values + count * dim, set.elements.data(),
-                       [](double value) { return static_cast<std::uint8_t>(value); });
+        for (std::size_t begin = 0, end; begin < count * dim; begin = end) {
+            throw_if_stopped();
+            end = std::min(begin + csv_piece_bytes, count * dim);
+            std::transform(values + begin, values + end, set.elements.data() + begin,
+                           [](double value) { return static_cast<std::uint8_t>(value); });
+        }
+    }
+
+    /// Where there are more rows and columns than the text has room for: throws before memory for them is asked for.
+    void find_short_record() const {
+        for (const CsvPiece& piece : pieces_) {
+            std::int64_t line = piece.first_line;
+            for (std::size_t at = piece.begin, end; at < piece.end; at = end) {
+                throw_if_stopped();
+                end = record_end(text_, at);
+                const Text record = text_.substr(at, end - at);
+                std::size_t columns = 0;
+                std::string buffer;
+                Text field;
+                for (Fields fields(record, delimiter_); fields.more() && fields.next(field, buffer);)
+                    ++columns;
+                if (!trimmed(record).empty() && columns < n_columns_) fail_at_columns(line, columns);
+                line += std::count(record.begin(), record.end(), '\n');
+            }
+        }
     }
 
     /// Returns whether all its numbers are whole ones from 0 to 255.
@@ -352,10 +476,11 @@ class CsvReader {
                 std::size_t column = 0;
                 for (Fields fields(record, delimiter_); fields.more(); ++column) {
                     Text field;
+                    if (column % fields_between_looks == 0) throw_if_stopped();
                     if (!fields.next(field, buffer))
-                        fail_at(line, std::ssize(columns_) > 1 ? static_cast<std::int64_t>(column) + 1 : 0,
+                        fail_at(line, n_columns_ > 1 ? static_cast<std::int64_t>(column) + 1 : 0,
                                 "its quotes do not end", quoted_expected);
-                    if (column >= columns_.size()) continue;
+                    if (column >= n_columns_) continue;
                     if (label_column_ == column && field.empty())
                         fail_at(line, static_cast<std::int64_t>(column) + 1, "is empty", "a label");
                     if (label_column_ == column)
@@ -363,9 +488,7 @@ class CsvReader {
                     else
                         bytes &= put_number(field, line, static_cast<std::int64_t>(column) + 1, *out++);
                 }
-                if (column != columns_.size())
-                    fail_at(line, 0, "has " + counted_columns(std::int64_t(column)),
-                            counted_columns(std::ssize(columns_)) + ", as the first line has");
+                if (column != n_columns_) fail_at_columns(line, column);
                 ++row;
             }
             line += std::count(record.begin(), record.end(), '\n');
@@ -374,20 +497,39 @@ class CsvReader {
         return bytes;
     }
 
-    static std::string counted_columns(std::int64_t n) { return with_commas(n) + ' ' + noun(n, "column"); }
+    [[noreturn]] void fail_at_columns(std::int64_t line, std::size_t columns) const {
+        const auto counted = [](std::size_t n) {
+            return with_commas(static_cast<std::int64_t>(n)) + ' ' +
+                   noun(static_cast<std::int64_t>(n), "column");
+        };
+        fail_at(line, 0, "has " + counted(columns), counted(n_columns_) + ", as the first line has");
+    }
 
     bool put_number(Text field, std::int64_t line, std::int64_t column, double& value) const {
-        if (!parse_real(field, value))
+        const Parsed parsed = parse_real(field, value);
+        if (parsed == Parsed::too_large)
+            fail_at(line, column, shown(field) + " is too large for a number of 64 bits",
+                    "at most 1.79e+308 in magnitude");
+        if (parsed == Parsed::not_one)
             fail_at(line, column, field.empty() ? "is empty" : shown(field) + " is no number of 64 bits",
-                    "a number such as 1.5");
+                    number_expected + way_out(field, line, column));
         if (!std::isfinite(value)) fail_at(line, column, shown(field) + " is not finite", "finite numbers");
         return value >= 0 && value <= 255 && value == std::floor(value);
     }
 
+    /// What to do where no number in the first line is none by mistake.
+    std::string way_out(Text field, std::int64_t line, std::int64_t column) const {
+        if (has_header_ || line != line_at(firsts_[0].begin)) return "";
+        if (is_name(field) && !label_column_)
+            return ", or §label-column " + std::to_string(column) + " if these are labels";
+        return ", or names in quotes if this line is a header";
+    }
+
     /// The labels of all pieces, by one dictionary.
     Labels merged(std::vector<std::uint32_t>& ids, const std::vector<Dictionary>& dictionaries) const {
-        Dictionary all;
+        Dictionary all(content_);
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
+            throw_if_stopped();
             std::vector<std::uint32_t> id_of;
             for (const std::string& name : dictionaries[i].names())
                 id_of.push_back(all.id_of(name));
@@ -401,15 +543,22 @@ class CsvReader {
     }
 
     Content& content_;
-    std::size_t seen_ = 0;           ///< while the text is read: where the next record begins
-    std::int64_t seen_records_ = 0;  ///< before it
-    std::vector<char> bytes_;
+    bool is_table_;  ///< else one label on each line
+    GrowingText bytes_;
     Text text_;
+    // While the text is read:
+    std::size_t seen_ = 0;          ///< so far
+    std::size_t kept_ = 0;          ///< the end of the last record that is not blank
+    std::size_t record_begin_ = 0;  ///< of the one that is being read
+    bool in_quotes_ = false;
+    std::int64_t n_records_ = 0;
+    std::array<std::int64_t, delimiters.size()> n_delimiters_ = {};  ///< in the first record
+
+    std::array<Record, 2> firsts_ = {};  ///< the first two; empty if they are not there
     char delimiter_ = ',';
-    std::size_t begin_ = 0;  ///< of the first record
     bool has_header_ = false;
-    std::vector<std::string> columns_;  ///< the fields of the first record
-    std::optional<std::size_t> label_column_;
+    std::size_t n_columns_ = 0;
+    std::optional<std::size_t> named_column_, label_column_;
     std::int64_t n_rows_ = 0;
     std::vector<CsvPiece> pieces_;
 };
@@ -417,11 +566,11 @@ class CsvReader {
 }  // namespace
 
 VectorSet read_csv(Content& content) {
-    return CsvReader(content).vectors();
+    return CsvReader(content, true).vectors();
 }
 
 Labels read_text_labels(Content& content) {
-    return CsvReader(content).labels();
+    return CsvReader(content, false).labels();
 }
 
 }  // namespace knn

@@ -54,7 +54,7 @@ Recognized recognized(const Content& content) {
     const bool idx = head.size() >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 0x08 && head[2] <= 0x0e &&
                      head[2] != 0x0a && head[3] >= 1;
     if (idx) return {Format::idx};
-    return {is_text(head) ? Format::text : Format::unknown};
+    return {is_text(head) || name.ends_with(".csv") ? Format::text : Format::unknown};
 }
 
 /// The number that a text is, if it is written as one: not "007".

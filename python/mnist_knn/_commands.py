@@ -226,7 +226,7 @@ def mcnemar_p(only_a: int, only_b: int) -> float:
 
 def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: str = "raw",
              device: str = "auto") -> Array:  # fmt: skip
-    """The indices (int64, ascending) of fewer rows of X (uint8, n × dim) that classify as well: `rule` "edit" drops rows that
+    """The indices (int64, ascending) of fewer rows of X (n × dim) that classify as well: `rule` "edit" drops rows that
     the others misclassify, "condense" keeps rows that give each row the answer of all, "both" does one after the other.
 
     Runs the program `mnist-knn condense`: $MNIST_KNN_PROGRAM, or in PATH. Raises FileNotFoundError if it is not installed,
@@ -237,24 +237,19 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
         raise FileNotFoundError("mnist-knn: not found; expected the program in PATH or $MNIST_KNN_PROGRAM")
     array = _arrays.vectors(X, "condense")
     narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array)
-    if narrow is None:
-        raise ValueError("X: has other values than the integers 0 to 255; expected bytes")
-    classes, codes = _arrays.class_labels(y, len(narrow), "condense")
+    classes, codes = _arrays.class_labels(y, len(array), "condense")
     if len(classes) > 256:
         raise ValueError(f"y: has {len(classes)} classes; expected at most 256")
-    side = 28 if narrow.shape[1] == 784 else 1
-    shape = (len(narrow), side, narrow.shape[1] // side)
     with tempfile.TemporaryDirectory() as folder:
-        images, labels, out = Path(folder, "images"), Path(folder, "labels"), Path(folder, "out")
-        images.write_bytes(_idx_head(shape) + narrow.tobytes())
-        labels.write_bytes(_idx_head(shape[:1]) + codes.astype(np.uint8).tobytes())
-        words = [program, "condense", "--train-images", images, "--train-labels", labels, "-k", n_neighbors, "--rule", rule,
+        rows, labels, out = Path(folder, "train.npy"), Path(folder, "labels.npy"), Path(folder, "out")
+        if narrow is None:
+            np.save(rows, array)
+        else:
+            np.save(rows, narrow.reshape(-1, 28, 28) if narrow.shape[1] == 784 else narrow)
+        np.save(labels, codes.astype(np.uint8))
+        words = [program, "condense", "--train", rows, "--train-labels", labels, "-k", n_neighbors, "--rule", rule,
                  "--method", method, "--device", device, "-q", "--out", out]  # fmt: skip
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
         if done.returncode:
             raise ValueError(done.stderr.strip().split("\n")[-1])
         return np.loadtxt(out / "kept.csv", np.int64, skiprows=1, ndmin=1)
-
-
-def _idx_head(sizes: tuple[int, ...]) -> bytes:
-    return bytes([0, 0, 8, len(sizes)]) + b"".join(size.to_bytes(4, "big") for size in sizes)

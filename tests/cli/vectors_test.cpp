@@ -169,6 +169,25 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
                 "narrow.csv: has 2 columns, but plain.csv has 1; expected as many");
 }
 
+TEST_CASE_FIXTURE(Flowers,
+                  "vectors: a CSV that cannot be read says what to do, and nothing is printed before") {
+    write(folder / "texts.csv", "1,2,setosa\n3,4,virginica\n");
+    check_error(run("neighbors --train texts.csv -k 1 --device cpu"), 1,
+                "texts.csv: line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as "
+                "1.5, or --label-column 3 if these are labels");
+    CHECK(output("neighbors --train texts.csv -k 1 --label-column 3 --device cpu --csv -") ==
+          "query,rank,index,distance\n0,1,0,0\n1,1,1,0\n");
+    check_error(run("neighbors --train texts.csv -k 5 --label-column 3 --device cpu"), 2,
+                "k = 5 is out of range; expected at most 2, the rows that can be neighbors");
+    write(folder / "control.csv", "1,2\n\x1b,4\n");
+    check_error(run("neighbors --train control.csv -k 1 --device cpu"), 1,
+                "control.csv: line 2: has the byte 0x1B, a control character");
+    write(folder / "large.csv", "1e308,1\n-1e308,2\n");
+    const RunResult large = run("neighbors --train large.csv -k 1 --device cpu --csv -");
+    check_error(large, 1, "large.csv: row 1, column 1 is 1e+308");
+    CHECK(large.out.empty());
+}
+
 TEST_CASE_FIXTURE(Flowers, "vectors: uint8 rows are searched as images are, and mixed types become one") {
     write(folder / "t.csv", "label,a,b\n3,1,2\n3,3,4\n7,200,100\n7,201,101\n");
     write(folder / "q.csv", "label,a,b\n7,199,99\n3,2,2\n");

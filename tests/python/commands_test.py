@@ -109,6 +109,14 @@ class AsTheProgram(unittest.TestCase):
         model = KNeighborsClassifier(1).fit(self.X[kept], self.y[kept])
         self.assertEqual(model.score(self.X, self.y), 1)  # no equal images
 
+    def test_condense_of_floats(self):
+        X = RANDOM.normal(0, 1, (200, 3))
+        y = (X[:, 0] > 0).astype(int)
+        for rows in (X, X.astype(np.float32)):
+            kept = condense(rows, y, 1, "condense", device="cpu")
+            self.assertLess(len(kept), 150)
+            self.assertEqual(KNeighborsClassifier(1).fit(rows[kept], y[kept]).score(rows, y), 1)
+
 
 class Functions(unittest.TestCase):
     def test_tune_is_leave_one_out_of_each(self):

@@ -153,5 +153,5 @@ TEST_CASE("problem: a refusal names what is wrong") {
     CHECK(refuse_problem({10, 10, 0, 5}).value() == "the images have no pixels");
     CHECK(refuse_problem({10, 10, 784, 11})
               .value()
-              .ends_with("expected at most 10, the images that can be neighbors"));
+              .ends_with("expected at most 10, the rows that can be neighbors"));
 }

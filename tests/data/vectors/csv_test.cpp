@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
 #include <clocale>
+#include <cmath>
 #include <limits>
 
 #include "data/core/format.h"
+#include "data/file/byte_source.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/vector_files.h"
 
@@ -102,7 +104,7 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: the column of labels") {
     std::string many = "a,label\n";
     for (int i = 0; i < 300; ++i)
         many += "1,x" + std::to_string(i) + "\n";
-    CHECK(error(many) == "has 300 different labels; expected at most 256 classes");
+    CHECK(error(many) == "has more than 256 different labels; expected at most 256 classes");
     CHECK(load(many, {.first = 256}).labels.classes.size() == 256);
 }
 
@@ -114,13 +116,25 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
     CHECK(error("1,2\n3,\n") == "line 2, column 2: is empty; expected a number such as 1.5");
     CHECK(error("1;2\n3,5;4\n") ==
           "line 2, column 1: \"3,5\" is no number of 64 bits; expected a number such as 1.5");
-    CHECK(error("1,2\n3,1e999\n").starts_with("line 2, column 2: \"1e999\" is no number of 64 bits"));
+    for (const char* large : {"1e999", "-1e309", "0.001e400", "1e99999999999999999999"}) {
+        CAPTURE(large);
+        CHECK(error(std::string("1,2\n3,") + large + "\n") ==
+              std::string("line 2, column 2: \"") + std::string(large).substr(0, 20) +
+                  (std::string(large).size() > 20 ? "..." : "") +
+                  "\" is too large for a number of 64 bits; expected at most 1.79e+308 in magnitude");
+    }
     CHECK(error("1,2\n3,0x10\n").starts_with("line 2, column 2: \"0x10\""));
     // No header: no number of it may be lost.
     CHECK(error("NA,2\n4,5\n") ==
-          "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5");
-    CHECK(error("1;2,5\n4;5\n") ==
-          "line 1, column 2: \"2,5\" is no number of 64 bits; expected a number such as 1.5");
+          "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5, or names in "
+          "quotes if this line is a header");
+    CHECK(error("1;2,5\n4;5\n").starts_with("line 1, column 2: \"2,5\" is no number of 64 bits; "));
+    CHECK(error(",0,1\n0,5,6\n") ==
+          "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes if this line is a "
+          "header");
+    CHECK(error("1,2,setosa\n3,4,virginica\n") ==
+          "line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
+          "§label-column 3 if these are labels");
     CHECK(error("1,2\nnan,4\n") == "line 2, column 1: \"nan\" is not finite; expected finite numbers");
     CHECK(error("1,2\n1,-inf\n") == "line 2, column 2: \"-inf\" is not finite; expected finite numbers");
     CHECK(error("1,2\n3,\"4\n") ==
@@ -128,14 +142,14 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
     CHECK(error("1,2\n3,\"4\n5\t\"\n") ==
           "line 2, column 2: \"4 5 \" is no number of 64 bits; expected a number such as 1.5");
     CHECK(error("1,2\n3,\"4\"5\n").starts_with("line 2, column 2: its quotes do not end"));
-    CHECK(error("a,b\n") == "line 1, column 1: \"a\" is no number of 64 bits; expected a number such as 1.5");
+    CHECK(error("a,b\n").starts_with("line 1, column 1: \"a\" is no number of 64 bits; "));
     CHECK(error("\n\n") == "has no rows; expected numbers, one row on each line");
     CHECK(error("1,12345678901234567890x123\n")
               .starts_with("line 1, column 2: \"12345678901234567890...\" is no number"));
     std::string wide = "1";
     for (int i = 0; i < 65'536; ++i)
         wide += ",1";
-    CHECK(error(wide) == "has 65,537 columns; expected at most 65,536");
+    CHECK(error(wide) == "has more than 65,536 columns; expected at most 65,536");
     CHECK(load(wide.substr(2)).dim == 65'536);
     CHECK(error("1,2\n3,4\n", {.free_bytes = 30}) ==
           "needs 40 bytes of memory, of which 30 are free; expected that much free memory, or fewer rows");
@@ -143,6 +157,99 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           "is in none of the known formats; expected vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, "
           ".fbin, .u8bin, .i8bin or "
           ".ibin, plain or gzip");
+}
+
+TEST_CASE_FIXTURE(CsvFolder,
+                  "csv: a header may have numbers in it, or be in quotes where the numbers are not") {
+    const VectorSet years = load("year,2019,2020\n1,2,3\n4,5,6\n");
+    CHECK(years.count == 2);
+    CHECK(values_of(years) == Doubles{1, 2, 3, 4, 5, 6});
+    CHECK(load("\"0\",\"1\"\n1,2\n3,4\n").count == 2);
+    CHECK(load("\"\",\"1\"\n1,2\n").count == 1);
+    CHECK(load("\"1\",\"2\"\n\"3\",\"4\"\n").count == 2);
+    CHECK(load("0,1\n1,2\n").count == 2);
+    CHECK(load(",a\n1,2\n").count == 1);
+    CHECK(load("2019Q1,2019Q2\n1,2\n").count == 1);
+    // The column of labels says nothing about the first line.
+    CHECK(load("1,2,setosa\n3,4,virginica\n", {.label_column = "3"}).count == 2);
+    CHECK(load("1,2,a\n3,4,7\n", {.label_column = "3"}).count == 2);
+    CHECK(load("year,2019\n1,2\n", {.label_column = "2019"}).labels.numbers.data()[0] == 2);
+    CHECK(error("year,2019\n1,2\nx,3\n").starts_with("line 3, column 1: \"x\" is no number of 64 bits; "));
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: numbers too small for 64 bits are the nearest one") {
+    const Doubles tiny = values_of(load("1e-400,-1e-400,0.5\n0.00001e-320,1e-99999999999999999999,0e999\n"));
+    CHECK(tiny == Doubles{0, 0, 0.5, 0, 0, 0});
+    CHECK(std::signbit(tiny[1]));
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: a control character and line ends of old Macs are said") {
+    const std::string expected = "; expected a text of ASCII or UTF-8";
+    CHECK(error("x,label\n1,a\x1b\n2,b\n") == "line 2: has the byte 0x1B, a control character" + expected);
+    CHECK(error(std::string("1,2\n3,4\n\0", 9)) ==
+          "line 3: has the byte 0x00, a control character" + expected);
+    std::string late;
+    for (int i = 0; i < 5000; ++i)
+        late += "1,\"2\"\n";
+    CHECK(error(late + "3,\x1b\n") == "line 5,001: has the byte 0x1B, a control character" + expected);
+    CHECK(load(late + "3,\x1b\n", {.first = 5}).count == 5);
+    CHECK(labels_error(folder.write("x.csv", "a\n\x7\n")) ==
+          "line 2: has the byte 0x07, a control character" + expected);
+
+    const std::string ends =
+        "its lines end with a carriage return (CR) alone; expected a line feed (LF, or CR and LF) after each "
+        "row";
+    CHECK(error("1,2\r3,4\r") == ends);
+    CHECK(error("a,b\r1,2\r3,4") == ends);
+    CHECK(labels_error(folder.write("x.csv", "1\r2\r")) == ends);
+    std::string many;
+    for (int i = 0; i < 70'000; ++i)
+        many += "1,2\r";
+    CHECK(error(many) == ends);
+    CHECK(load("1,2\r\r\n3,4\r\n").count == 2);
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: what does not end is refused before much of it is read") {
+    struct Endless {
+        std::string unit, begin, error;
+    };
+    const std::string most = "16,777,216 bytes";
+    for (const Endless& one :
+         {Endless{"1,", "", "has more than 65,536 columns; expected at most 65,536"},
+          Endless{"1;", "\n\n", "has more than 65,536 columns; expected at most 65,536"},
+          Endless{"\n", "1,2\n", "line 2: more than " + most + " of blank lines begin; expected rows"},
+          Endless{" ", "1,2\n", "line 2: more than " + most + " of blank lines begin; expected rows"},
+          Endless{"1,\n", "1,2\n\"",
+                  "line 2: its quotes do not end within " + most +
+                      "; expected a field in quotes, with \"\" for a quote"},
+          Endless{"1", "1\n2\n\n",
+                  "line 4: is longer than " + most + "; expected a line feed after each row"},
+          Endless{"1,", "1,2\n",
+                  "line 2: is longer than " + most + "; expected a line feed after each row"}}) {
+        CAPTURE(one.error);
+        std::uint64_t given = 0;
+        ByteSource source(
+            [&](std::span<std::uint8_t> out) {
+                for (std::uint8_t& byte : out) {
+                    const std::string& from = given < one.begin.size() ? one.begin : one.unit;
+                    const std::uint64_t at = given < one.begin.size() ? given : given - one.begin.size();
+                    byte = static_cast<std::uint8_t>(from[static_cast<std::size_t>(at % from.size())]);
+                    ++given;
+                }
+                return out.size();
+            },
+            std::nullopt, "x", "vectors");
+        CHECK(error_of<DataError>([&] { read_vectors(source); }) == "x: " + one.error);
+        CHECK(given < (one.error.find("columns") != one.error.npos ? 1 << 19 : 22 << 20));
+    }
+    // Rows too short for the columns of the first cost no memory.
+    std::string wide = "1";
+    for (int i = 1; i < 60'000; ++i)
+        wide += ",1";
+    for (int i = 0; i < 300'000; ++i)
+        wide += "\n1";
+    CHECK(error(wide, {.free_bytes = 1 << 30}) ==
+          "line 2: has 1 column; expected 60,000 columns, as the first line has");
 }
 
 TEST_CASE_FIXTURE(CsvFolder, "csv: only the first rows are read") {
