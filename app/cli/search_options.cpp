@@ -187,8 +187,10 @@ std::vector<Option> search_options(Options& o) {
         {"evaluate serve view audit", "--limit-test", number(o.first.test), "only the first N test images",
          in_report},
         {searching, "--sketch", choice(w.sketch, "WHEN"),
-         "bounds from 8-bit projections before exact distances by l2: auto (default; where that is faster, on a "
-         "GPU in searches of a second or more), off, or the number of columns, 64 or 128, of a GPU 128; changes no answer"},
+         "bounds from 8-bit projections before exact distances by l2: auto (default; where that is faster, "
+         "on a "
+         "GPU in searches of a second or more), off, or the number of columns, 64 or 128, of a GPU 128; "
+         "changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
         {"evaluate classify draw serve view bench graph neighbors condense audit tune generate", "--threads",
          number(w.threads, 1, max_threads), "CPU threads (default: all)"},
