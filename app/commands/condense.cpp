@@ -21,11 +21,12 @@ void write_set(const std::filesystem::path& folder, const Dataset& data, const T
     const LabeledImages images = copied(training, kept);
     std::vector<OutputFile> files =
         data.are_images() ? idx_files(folder, images) : npy_files(folder, images, data.classes);
-    files.push_back({folder / "kept.csv", [&](std::ostream& out) {
-                         out << kept_header;
-                         for (const std::uint32_t image : kept)
-                             out << image << '\n';
-                     }});
+    // First: what a run that failed halfway has put there is known as its own by the next.
+    files.insert(files.begin(), OutputFile{folder / "kept.csv", [&](std::ostream& out) {
+                                               out << kept_header;
+                                               for (const std::uint32_t image : kept)
+                                                   out << image << '\n';
+                                           }});
     write_outputs_together(files, folder.string());
 }
 

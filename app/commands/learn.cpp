@@ -54,12 +54,14 @@ void write_set(const std::string& folder, const Learned& learned) {
     const Training training{rows, learned.labels, {DigitImage::side, DigitImage::side}};
     const LabeledImages images = copied(training, all_indices(rows.count));
     std::vector<OutputFile> files = idx_files(folder, images);
-    files.push_back({(fs::path(folder) / learned_files[2]).string(), [&](std::ostream& out) {
-                         out << learned_header;
-                         for (std::size_t i = 0; i < learned.pictures.size(); ++i)
-                             out << i << ',' << int{learned.labels[i]} << ','
-                                 << csv_text(report_path(learned.pictures[i]->file)) << '\n';
-                     }});
+    // First: what a run that failed halfway has put there is known as its own by the next.
+    files.insert(files.begin(),
+                 OutputFile{(fs::path(folder) / learned_files[2]).string(), [&](std::ostream& out) {
+                                out << learned_header;
+                                for (std::size_t i = 0; i < learned.pictures.size(); ++i)
+                                    out << i << ',' << int{learned.labels[i]} << ','
+                                        << csv_text(report_path(learned.pictures[i]->file)) << '\n';
+                            }});
     write_outputs_together(files, folder);
 }
 
