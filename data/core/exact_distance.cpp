@@ -166,7 +166,7 @@ double cosine_distance(double dot, double norm_a, double norm_b) {
 }
 
 double power(double x, double p) {
-    if (x == 0) return 0;
+    if (x == 0 || x == std::numeric_limits<double>::infinity()) return x;
     const double whole = std::floor(p);
     if (whole < 16 && (p == whole || p == whole + 0.5)) {
         const auto n = static_cast<unsigned>(whole);
@@ -185,6 +185,7 @@ double root(double s, double p) {
     const Pair log = logarithm(s);
     const double high = log.high / p;
     double x = exponential({high, (std::fma(-high, p, log.high) + log.low) / p});
+    if (x == infinity) return x;
     const auto error = [&](double of) { return std::abs(power(of, p) - s); };
     for (const double end : {0.0, infinity})
         for (double next; error(next = std::nextafter(x, end)) < error(x);)
