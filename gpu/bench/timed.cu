@@ -150,13 +150,13 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
                                     stream),
                   "uploading");
         });
-        std::optional<ProgramBuffers> buffers;
+        std::unique_ptr<ProgramBuffers> buffers;
         for (std::int64_t q = 0; q < n; ++q) {
             token.throw_if_stopped();
             if (!buffers || !program.allocates_once)
                 stage("allocate", [&] {
                     buffers.reset();
-                    buffers.emplace(problem, stride, sort);
+                    buffers = std::make_unique<ProgramBuffers>(problem, stride, sort);
                 });
             const FloatRows query_row{buffers->query.d_data(), 1, train.dim, row_bytes};
             const DistanceRows row{buffers->row.d_data(), 1, train.count,
