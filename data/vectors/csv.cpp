@@ -1,5 +1,4 @@
-/// CSV, as RFC 4180 has it, with any of three delimiters: quotes around a field, two of them for one within; LF or CRLF; a byte order
-/// mark; blank lines mean nothing. A line feed within quotes belongs to its field, so that a line here is a record.
+/// Reads CSV (csv_text.h): what the first records say of all, then pieces of the text by several threads.
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 #include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/vectors/content.h"
+#include "data/vectors/csv_text.h"
 
 namespace knn {
 
@@ -28,32 +28,8 @@ constexpr std::size_t most_record_bytes = 16 << 20;
 constexpr std::size_t fields_between_looks = 4096;
 constexpr std::array delimiters = {'\t', ';', ','};
 constexpr std::array usual_label_names = {"label", "class"};
-constexpr std::array<Text, 6> missing_values = {"na", "n/a", "nil", "none", "null", "missing"};
 constexpr const char* number_expected = "a number such as 1.5";
 constexpr const char* quoted_expected = "a field in quotes, with \"\" for a quote";
-
-/// Begins of records: the end of the one that begins at `begin`, its line feed included.
-std::size_t record_end(Text text, std::size_t begin) {
-    bool quoted = false;
-    for (std::size_t at = begin;;) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        quoted ^= std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
-                             text.begin() + static_cast<std::ptrdiff_t>(end), '"') &
-                  1;
-        if (end == text.size()) return end;
-        if (!quoted) return end + 1;
-        at = end + 1;
-    }
-}
-
-Text trimmed(Text text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-        text.remove_prefix(1);
-    while (!text.empty() &&
-           (text.back() == ' ' || text.back() == '\t' || text.back() == '\r' || text.back() == '\n'))
-        text.remove_suffix(1);
-    return text;
-}
 
 /// "…" of a field in a message, at most 20 characters, on one line.
 std::string shown(Text field) {
@@ -62,100 +38,6 @@ std::string shown(Text field) {
     std::ranges::replace_if(
         text, [](unsigned char c) { return c < ' '; }, ' ');
     return '"' + text + (field.size() > most ? "..." : "") + '"';
-}
-
-/// The fields of one record, one after another.
-class Fields {
-  public:
-    Fields(Text record, char delimiter) : rest_(record), delimiter_(delimiter) {
-        while (!rest_.empty() && (rest_.back() == '\n' || rest_.back() == '\r'))
-            rest_.remove_suffix(1);
-    }
-
-    bool more() const { return more_; }
-    /// Whether the last one was in quotes.
-    bool quoted() const { return quoted_; }
-    /// A quoted field may be copied to `buffer`. False where what is quoted does not end, or something follows it.
-    bool next(Text& field, std::string& buffer) {
-        Text start = rest_;
-        while (!start.empty() && start[0] == ' ')
-            start.remove_prefix(1);
-        quoted_ = start.starts_with('"');
-        if (quoted_) return next_quoted(start, field, buffer);
-        const std::size_t end = rest_.find(delimiter_);
-        field = trimmed(rest_.substr(0, end));
-        pass(end);
-        return true;
-    }
-
-  private:
-    bool next_quoted(Text start, Text& field, std::string& buffer) {
-        buffer.clear();
-        std::size_t at = 1;
-        for (;; at += 2) {
-            const std::size_t quote = start.find('"', at);
-            if (quote == start.npos) return false;
-            buffer.append(start.substr(at, quote - at));
-            at = quote;
-            if (at + 1 == start.size() || start[at + 1] != '"') break;
-            buffer += '"';
-        }
-        field = buffer;
-        rest_ = start.substr(at + 1);
-        const std::size_t end = rest_.find(delimiter_);
-        if (!trimmed(rest_.substr(0, end)).empty()) return false;
-        pass(end);
-        return true;
-    }
-    void pass(std::size_t end) {
-        more_ = end != rest_.npos;
-        rest_.remove_prefix(more_ ? end + 1 : rest_.size());
-    }
-
-    Text rest_;
-    char delimiter_;
-    bool more_ = true, quoted_ = false;
-};
-
-enum class Parsed { number, too_large, not_one };
-
-/// Whether a decimal number that no double holds is too large, not too small.
-bool is_too_large(Text number) {
-    const std::size_t e = std::min(number.find_first_of("eE"), number.size());
-    std::int64_t exponent = 0;
-    Text written = number.substr(std::min(e + 1, number.size()));
-    if (written.starts_with('+')) written.remove_prefix(1);
-    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), exponent);
-    if (error == std::errc::result_out_of_range) return !written.starts_with('-');
-    const std::size_t point = std::min(number.find('.'), e);
-    const std::size_t digit = std::min(number.find_first_of("123456789"), e);
-    return exponent + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(digit) > 0;
-}
-
-/// The double nearest to the whole field, as numpy reads it: 0 of 1e-400. Infinity and NaN are numbers.
-Parsed parse_real(Text field, double& value) {
-    if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (end != field.data() + field.size()) return Parsed::not_one;
-    if (error == std::errc()) return Parsed::number;
-    if (error != std::errc::result_out_of_range) return Parsed::not_one;
-    if (is_too_large(field)) return Parsed::too_large;
-    value = field.starts_with('-') ? -0.0 : 0.0;
-    return Parsed::number;
-}
-
-bool is_number(Text field) {
-    double value;
-    return parse_real(field, value) == Parsed::number;
-}
-
-/// Whether a text can name a column: it begins with a letter, and does not stand for a missing number.
-bool is_name(Text field) {
-    if (field.empty() || is_number(field)) return false;
-    const char c = field[0];
-    const bool letter =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 128;
-    return letter && std::ranges::find(missing_values, lower_case(field)) == missing_values.end();
 }
 
 bool is_control(char c) {
@@ -225,7 +107,7 @@ class CsvReader {
         n_columns_ = 1;
         std::string buffer;
         Text name;
-        if (Fields(text_of(firsts_[0]), delimiter_).next(name, buffer) && is_usual_name(name))
+        if (CsvFields(text_of(firsts_[0]), delimiter_).next(name, buffer) && is_usual_name(name))
             has_header_ = true;
         split();
         if (n_rows_ == 0) content_.fail("has no labels", "one on each line");
@@ -341,7 +223,7 @@ class CsvReader {
             }
         const std::string& wanted = content_.options().label_column;
         const std::size_t label_number = column_number(wanted);
-        Fields firsts(text_of(firsts_[0]), delimiter_), seconds(text_of(firsts_[1]), delimiter_);
+        CsvFields firsts(text_of(firsts_[0]), delimiter_), seconds(text_of(firsts_[1]), delimiter_);
         std::string buffer, second_buffer;
         bool has_name = false, has_text = false, has_numbers = false, has_second = firsts_[1].end > 0;
         for (Text first, second; firsts.more() && firsts_[0].end > 0;) {
@@ -358,7 +240,7 @@ class CsvReader {
             has_second = has_second && seconds.more() && seconds.next(second, second_buffer);
             if (!has_second || n_columns_ == label_number || !is_number(second)) continue;
             const bool quoted = firsts.quoted() && !seconds.quoted();
-            has_name = has_name || quoted || is_name(first);
+            has_name = has_name || quoted || is_column_name(first);
             (number && !quoted ? has_numbers : has_text) = true;
         }
         has_header_ = has_header_ || has_name || (has_text && !has_numbers);
@@ -453,7 +335,7 @@ class CsvReader {
                 std::size_t columns = 0;
                 std::string buffer;
                 Text field;
-                for (Fields fields(record, delimiter_); fields.more() && fields.next(field, buffer);)
+                for (CsvFields fields(record, delimiter_); fields.more() && fields.next(field, buffer);)
                     ++columns;
                 if (!trimmed(record).empty() && columns < n_columns_) fail_at_columns(line, columns);
                 line += std::count(record.begin(), record.end(), '\n');
@@ -474,7 +356,7 @@ class CsvReader {
             if (!trimmed(record).empty()) {
                 double* out = reals + row * dim;
                 std::size_t column = 0;
-                for (Fields fields(record, delimiter_); fields.more(); ++column) {
+                for (CsvFields fields(record, delimiter_); fields.more(); ++column) {
                     Text field;
                     if (column % fields_between_looks == 0) throw_if_stopped();
                     if (!fields.next(field, buffer))
@@ -506,11 +388,11 @@ class CsvReader {
     }
 
     bool put_number(Text field, std::int64_t line, std::int64_t column, double& value) const {
-        const Parsed parsed = parse_real(field, value);
-        if (parsed == Parsed::too_large)
+        const ParsedReal parsed = parse_real(field, value);
+        if (parsed == ParsedReal::too_large)
             fail_at(line, column, shown(field) + " is too large for a number of 64 bits",
                     "at most 1.79e+308 in magnitude");
-        if (parsed == Parsed::not_one)
+        if (parsed == ParsedReal::not_one)
             fail_at(line, column, field.empty() ? "is empty" : shown(field) + " is no number of 64 bits",
                     number_expected + way_out(field, line, column));
         if (!std::isfinite(value)) fail_at(line, column, shown(field) + " is not finite", "finite numbers");
@@ -520,7 +402,7 @@ class CsvReader {
     /// What to do where no number in the first line is none by mistake.
     std::string way_out(Text field, std::int64_t line, std::int64_t column) const {
         if (has_header_ || line != line_at(firsts_[0].begin)) return "";
-        if (is_name(field) && !label_column_)
+        if (is_column_name(field) && !label_column_)
             return ", or §label-column " + std::to_string(column) + " if these are labels";
         return ", or names in quotes if this line is a header";
     }
