@@ -30,18 +30,31 @@ struct Answer {
     std::vector<std::vector<Answer>> hypotheses;  ///< of DigitImage::hypotheses, until one is chosen
 };
 
+/// One field of a form (classifier/form.h).
+struct FieldAnswer {
+    std::string name;
+    std::string
+        text;  ///< its digits from the left, ? for a rejected one, . for an empty box between two; empty if there are none
+    double confidence = 0;  ///< the product of those of its digits
+    std::string doubt;      ///< empty, or why it must be checked
+};
+
 /// One picture, whose answer is an `error` or `digits`.
 struct PictureAnswer {
     std::string file;
-    std::string error;            ///< "what is wrong; what was expected"
-    int rows = 0, cols = 0;       ///< of the picture
-    std::vector<Answer> digits;   ///< exactly one unless pages were asked for
-    std::optional<int> expected;  ///< the digit that the name tells, if names tell them (--expected)
-    std::vector<Step> steps;      ///< if they are to be explained; reduced in size
+    std::string error;                ///< "what is wrong; what was expected"
+    int rows = 0, cols = 0;           ///< of the picture
+    std::vector<Answer> digits;       ///< exactly one unless pages were asked for
+    std::vector<PageMark> marks;      ///< of a page, if they are wanted
+    std::vector<FieldAnswer> fields;  ///< of a form
+    std::optional<int> expected;      ///< the digit that the name tells, if names tell them (--expected)
+    std::vector<Step> steps;          ///< if they are to be explained; reduced in size
 };
 
 struct PictureAnswers {
     bool pages = false;     ///< pictures with any number of digits (--many)
+    bool numbers = false;   ///< signs and points are part of the rows (--numbers)
+    int columns = 0;        ///< of a grid in each picture, whose fields are its cells; 0: none (--grid)
     bool pixels = false;    ///< the 28×28 pixels are wanted (--pixels)
     bool expected = false;  ///< names tell the digits (--expected)
     Rows train;             ///< 28×28

@@ -58,11 +58,32 @@ std::string parse_prefix(Text option, Text value) {
     return value;
 }
 
+/// "9x9": rows and columns.
+std::array<int, 2> parse_grid(Text option, Text value) {
+    constexpr std::int64_t most = 50;
+    const std::size_t by = value.find('x');
+    if (by == std::string::npos)
+        throw UsageError(as_given(option, value) +
+                         ": no size of a grid; expected rows x columns, such as 9x9");
+    return {static_cast<int>(parse_integer(option, value.substr(0, by), 1, most)),
+            static_cast<int>(parse_integer(option, value.substr(by + 1), 1, most))};
+}
+
 std::vector<Option> picture_options(Options& o) {
     ClassifyOptions& c = o.classify;
     return {
         {"classify", "--many", flag(c.many),
          "each picture is a page with several digits; they are read row by row from the left"},
+        {"classify", "--numbers", flag(c.numbers),
+         "as --many, with minus signs and decimal points: -12.50; a comma is a point"},
+        {"classify", "--grid", once("ROWSxCOLS", c.grid, parse_grid),
+         "each picture has a frame of lines with at most a digit in each cell, such as a sudoku; 9x9; an "
+         "empty "
+         "cell is ."},
+        {"classify", "--template", input("FILE", c.form),
+         "each picture is a form with the fields of FILE; JSON, see docs/classify.md: boxes, how many "
+         "digits, "
+         "which, their checksum"},
         {"classify", "-r, --recursive", flag(c.recursive), "also searches the folders in folders"},
         {"classify learn", "--rotate", choice(c.rotate),
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "

@@ -46,15 +46,21 @@ struct ClassifyOptions {
     std::vector<std::string> images;  ///< files, folders, "-"
     std::string explain;              ///< file of the picture
     bool many = false;
-    bool recursive = false;  ///< into the folders of folders
-    bool expected = false;   ///< names tell the digits
-    bool pixels = false;     ///< in the JSON
-    std::string review;      ///< folder of digits that the user named
-    int json_version = 2;    ///< of its schema
+    bool numbers = false;                    ///< with signs and decimal points
+    std::optional<std::array<int, 2>> grid;  ///< rows and columns of a frame with a digit in each cell
+    std::string form;                        ///< file that describes a form
+    bool recursive = false;                  ///< into the folders of folders
+    bool expected = false;                   ///< names tell the digits
+    bool pixels = false;                     ///< in the JSON
+    std::string review;                      ///< folder of digits that the user named
+    int json_version = 2;                    ///< of its schema
     Turn rotate = Turn::none;
     /// The share of digits that may be answered with ?, so that fewer other things are answered with a digit; none: every
     /// picture is answered with a digit.
     std::optional<double> reject = usual_loss;
+
+    /// Whether pictures have any number of digits.
+    bool reads_pages() const { return many || numbers || grid || !form.empty(); }
 };
 
 /// In which order digits are shown: the most sure first, by index, or by pair of labels.

@@ -6,6 +6,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
 #include "app/commands/digits.h"
+#include "app/commands/form_file.h"
 #include "app/commands/pictures.h"
 #include "app/commands/review.h"
 #include "app/console/interrupt.h"
@@ -189,8 +190,12 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
 /// Throws UsageError where options contradict each other.
 void check(const Options& options) {
     const ClassifyOptions& classify = options.classify;
-    if (classify.expected && classify.many)
-        throw UsageError("--expected: a page has many digits; expected no --many");
+    const int kinds = classify.many + classify.numbers + classify.grid.has_value() + !classify.form.empty();
+    if (kinds > 1)
+        throw UsageError(
+            "--many, --numbers, --grid, --template: one tells what is in a picture; expected one of them");
+    if (classify.expected && classify.reads_pages())
+        throw UsageError("--expected: a page has many digits; expected pictures of one digit");
     if (!options.output.report.empty() && !classify.expected)
         throw UsageError("--report: the names of the pictures must tell their digits; expected --expected");
     if (!classify.review.empty() && std::ranges::count(classify.images, "-") > 0)
@@ -214,6 +219,12 @@ int classify(const Options& options, Clock::time_point start) {
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());
     for (const PictureSource& picture : sources)
         inputs.emplace_back(picture.file);
+    std::optional<Form> form;
+    if (options.classify.grid) form = grid_form((*options.classify.grid)[0], (*options.classify.grid)[1]);
+    if (!options.classify.form.empty()) {
+        inputs.emplace_back(options.classify.form);
+        form = read_form(options.classify.form);
+    }
     check_outputs(output_places(options), inputs);
     note(data_notice_of_pictures(location));  // first: without MNIST the answers are worth less
     const int threads = threads_or_all(options.request.threads);
@@ -223,10 +234,12 @@ int classify(const Options& options, Clock::time_point start) {
     std::future<LoadedTraining> loading =
         std::async([&] { return load_for_digits(location, options, threads); });
     PictureAnswers answers;
-    answers.pages = options.classify.many;
+    answers.pages = options.classify.reads_pages();
+    answers.numbers = options.classify.numbers;
+    answers.columns = form ? form->columns : 0;
     answers.pixels = options.classify.pixels;
     answers.pictures = with_progress(options.output, "reading  ", [&](const ProgressToken& token) {
-        return extract_pictures(sources, options.classify, threads, token);
+        return extract_pictures(sources, options.classify, threads, token, form ? &*form : nullptr);
     });
     LoadedTraining training = loading.get();
     const double load_ms = ms_since(start);
@@ -241,6 +254,8 @@ int classify(const Options& options, Clock::time_point start) {
     const Results found = answer(digits, training, options, threads);
     answers.calibrated = !training.sample.empty();
     choose_answers(answers.pictures, answers.labels, options.method.neighbor_measure(), training.sample);
+    for (PictureAnswer& picture : answers.pictures)
+        if (form && picture.error.empty()) picture.fields = read_fields(*form, picture.digits);
     const bool explains = !options.classify.explain.empty();
     if (explains && !answers.pages && options.method.rerank.has_descriptors())
         add_candidates(answers, training, options);

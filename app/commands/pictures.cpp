@@ -87,37 +87,40 @@ std::string without_name(const std::string& message, const std::string& file) {
     return message.starts_with(start) ? message.substr(start.size()) : message;
 }
 
-void extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained) {
+void extract(PictureAnswer& answer, const ClassifyOptions& options, const Form* form, bool explained) {
     Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-") : read_picture(answer.file);
     if (options.rotate != Turn::none) picture = turned(std::move(picture), static_cast<int>(options.rotate));
     answer.rows = picture.rows;
     answer.cols = picture.cols;
     std::vector<Step>* steps = explained ? &answer.steps : nullptr;
     std::vector<DigitImage> digits;
-    if (options.many)
-        digits = extract_digits(picture, steps);
+    if (form != nullptr)
+        digits = extract_form(picture, form->frame, form->boxes, steps);
+    else if (options.reads_pages())
+        digits = extract_digits(picture, steps, options.numbers ? &answer.marks : nullptr);
     else
         digits.push_back(extract_digit(picture, steps));
     for (DigitImage& digit : digits)
         answer.digits.emplace_back().image = std::move(digit);
     for (Step& step : answer.steps)
-        reduce_step(step, options.many);
+        reduce_step(step, options.reads_pages());
 }
 
 /// What a page takes at its working size, of 16 megapixels at most.
 constexpr std::int64_t page_bytes = 500'000'000;
 
 /// An error in one picture does not affect the others.
-void try_to_extract(PictureAnswer& answer, const ClassifyOptions& options, bool explained,
+void try_to_extract(PictureAnswer& answer, const ClassifyOptions& options, const Form* form, bool explained,
                     PictureMemory& memory) {
     const auto clear = [&] {
         answer.digits.clear();
+        answer.marks.clear();
         answer.steps.clear();
     };
     try {
-        memory.decode(answer.file, options.many ? page_bytes : 0, [&] {
+        memory.decode(answer.file, options.reads_pages() ? page_bytes : 0, [&] {
             clear();
-            extract(answer, options, explained);
+            extract(answer, options, form, explained);
         });
         return;
     } catch (const Interrupted&) {
@@ -172,7 +175,7 @@ PictureSources find_pictures(const std::vector<std::string>& names, bool recursi
 
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
                                             const ClassifyOptions& options, int threads,
-                                            const ProgressToken& token) {
+                                            const ProgressToken& token, const Form* form) {
     std::vector<PictureAnswer> answers(sources.size());
     const auto count = static_cast<std::int64_t>(sources.size());
     const std::size_t explained = options.explain.empty() ? 0 : max_explained;
@@ -184,7 +187,7 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
             const auto at = static_cast<std::size_t>(i);
             answers[at].file = sources[at].file;
             answers[at].error = sources[at].error;
-            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < explained, memory);
+            if (sources[at].error.empty()) try_to_extract(answers[at], options, form, at < explained, memory);
             team.advance(thread, 1);
         }
     });

@@ -9,6 +9,7 @@
 
 #include "app/cli/options.h"
 #include "app/report/answers.h"
+#include "classifier/form.h"
 #include "data/core/progress_token.h"
 #include "data/picture/picture_header.h"
 
@@ -39,10 +40,10 @@ std::optional<PictureHeader> header_of(const std::filesystem::path& file);
 
 /// Reads the pictures and extracts their digits, several at a time. Returns one element per source, in order,
 /// without labels yet; a picture that fails has its `error`. If they are to be explained, the first max_explained keep their
-/// steps. Throws Interrupted.
+/// steps. `form`: what the pictures are pages of, or null. Throws Interrupted.
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
                                             const ClassifyOptions& options, int threads,
-                                            const ProgressToken& token);
+                                            const ProgressToken& token, const Form* form = nullptr);
 
 /// Says on standard error why pictures failed, a line for each; returns how many.
 std::size_t report_failures(std::span<const PictureAnswer> pictures);

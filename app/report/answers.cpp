@@ -33,6 +33,13 @@ int gap_between(const Box& before, const Box& box) {
     return box.x - (before.x + before.w);
 }
 
+/// A digit or a mark of a page.
+struct Symbol {
+    int row;
+    Box box;
+    char letter;
+};
+
 /// The smallest gap that separates numbers, not digits: wider than the height of a digit, and clearly wider
 /// than most gaps.
 int number_gap(const std::vector<Answer>& digits) {
@@ -81,9 +88,22 @@ std::string single_text(const PictureAnswer& picture, const PictureAnswers& answ
     return text + ")\n" + neighbors_text(answer, answers);
 }
 
-std::string page_text(const PictureAnswer& page, bool color) {
+/// The fields of a form, a line each.
+std::string fields_text(const PictureAnswer& form, bool color) {
+    Table table({Align::left, Align::left, Align::left});
+    for (const FieldAnswer& field : form.fields)
+        table.add({harmless(field.name),
+                   emphasized(field.text.empty() ? "-" : field.text, !field.doubt.empty(), color),
+                   !field.doubt.empty() ? "doubtful: " + field.doubt
+                   : field.text.empty() ? "empty"
+                                        : "confidence " + percent(field.confidence, 0)});
+    return table.text(4);
+}
+
+std::string page_text(const PictureAnswer& page, int columns, bool color) {
     std::string text = harmless(page.file) + ": " + digits_text(page) + '\n';
-    for (const std::string& line : page_lines(page))
+    if (!page.fields.empty() && columns == 0) return text + fields_text(page, color);
+    for (const std::string& line : page_lines(page, columns))
         text += "    " + emphasized(line, page.digits.empty(), color) + '\n';
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
@@ -115,31 +135,55 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
     if (answers.pixels) json["pixels"] = answer.image.pixels;
 }
 
+/// Adds what is read of a page beside its digits.
+void add_text(Json& json, const PictureAnswer& picture, const PictureAnswers& answers) {
+    if (answers.numbers || answers.columns > 0) json["text"] = page_lines(picture, answers.columns);
+    if (picture.fields.empty() || answers.columns > 0) return;
+    json["fields"] = Json::array();
+    for (const FieldAnswer& field : picture.fields) {
+        Json one = {{"name", field.name}, {"text", field.text}, {"confidence", field.confidence}};
+        if (!field.doubt.empty()) one["doubt"] = field.doubt;
+        json["fields"].push_back(one);
+    }
+}
+
 }  // namespace
 
 std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
 }
 
-std::vector<std::string> page_lines(const PictureAnswer& page) {
+std::vector<std::string> page_lines(const PictureAnswer& page, int columns) {
+    std::vector<std::string> lines;
+    if (columns > 0) {
+        for (std::size_t i = 0; i < page.fields.size(); ++i) {
+            if (i % static_cast<std::size_t>(columns) == 0) lines.emplace_back();
+            lines.back() += page.fields[i].text.empty() ? "." : page.fields[i].text;
+        }
+        return lines;
+    }
     if (page.digits.empty()) return {"?"};
     const int separating = number_gap(page.digits);
-    std::vector<std::string> lines = {""};
     // A row of which nothing is a digit is text or a drawing, unless there is nothing else.
     std::set<int> rows;
     for (const Answer& digit : page.digits)
         if (digit.label) rows.insert(digit.image.row);
-    const DigitImage* before = nullptr;
-    for (const Answer& digit : page.digits) {
-        const DigitImage& image = digit.image;
-        if (!rows.empty() && !rows.contains(image.row)) continue;
-        if (before != nullptr && image.row != before->row) {
+    std::vector<Symbol> symbols;
+    for (const Answer& digit : page.digits)
+        symbols.push_back({digit.image.row, digit.image.box, symbol(digit)[0]});
+    for (const PageMark& mark : page.marks)
+        symbols.push_back({mark.row, mark.box, mark.sign});
+    std::ranges::stable_sort(symbols, {}, [](const Symbol& one) { return std::pair(one.row, one.box.x); });
+    const Symbol* before = nullptr;
+    for (const Symbol& one : symbols) {
+        if (!rows.empty() && !rows.contains(one.row)) continue;
+        if (before == nullptr || one.row != before->row)
             lines.emplace_back();
-        } else if (before != nullptr && gap_between(before->box, image.box) >= separating) {
+        else if (before->letter != '-' && one.letter != '.' &&
+                 gap_between(before->box, one.box) >= separating)
             lines.back() += ' ';
-        }
-        lines.back() += symbol(digit);
-        before = &image;
+        lines.back() += one.letter;
+        before = &one;
     }
     return lines;
 }
@@ -157,9 +201,13 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) 
         if (!picture.error.empty()) {
             if (quiet) text += "error\n";  // a line for each picture
         } else if (!quiet) {
-            text += answers.pages ? page_text(picture, color) : single_text(picture, answers, color);
+            text += answers.pages ? page_text(picture, answers.columns, color)
+                                  : single_text(picture, answers, color);
+        } else if (!picture.fields.empty() && answers.columns == 0) {
+            for (const FieldAnswer& field : picture.fields)
+                text += field.text + '\n';
         } else if (answers.pages) {
-            for (const std::string& line : page_lines(picture))
+            for (const std::string& line : page_lines(picture, answers.columns))
                 text += line + '\n';
         } else {
             text += symbol(picture.digits.at(0)) + '\n';
@@ -186,6 +234,7 @@ Json answers_object(const PictureAnswers& answers) {
                 one["digits"].push_back(Json::object());
                 add_answer(one["digits"].back(), digit, answers);
             }
+            add_text(one, picture, answers);
         } else {
             add_answer(one, picture.digits.at(0), answers);
         }

@@ -39,13 +39,13 @@ bool is_made(const cv::Mat& gray) {
 }
 
 /// The smallest box of the picture that holds a box of working pixels.
-Box box_in(const cv::Rect& box, const cv::Matx23d& to_picture, const Picture& picture) {
+Box box_in(const cv::Rect& box, const cv::Matx33d& to_picture, const Picture& picture) {
     double left = picture.cols, right = 0, top = picture.rows, bottom = 0;
     for (const double x : {box.x, box.br().x})
         for (const double y : {box.y, box.br().y}) {
-            const cv::Vec2d at = to_picture * cv::Vec3d(x, y, 1);
-            left = std::min(left, at[0]), right = std::max(right, at[0]);
-            top = std::min(top, at[1]), bottom = std::max(bottom, at[1]);
+            const cv::Vec3d at = to_picture * cv::Vec3d(x, y, 1);
+            left = std::min(left, at[0] / at[2]), right = std::max(right, at[0] / at[2]);
+            top = std::min(top, at[1] / at[2]), bottom = std::max(bottom, at[1] / at[2]);
         }
     const auto down = [&](double value) { return std::max(0, int(std::floor(value + 1e-6))); };
     const auto up = [&](double value, int most) { return std::min(most, int(std::ceil(value - 1e-6))); };
@@ -154,15 +154,21 @@ DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
     return result;
 }
 
-std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps) {
+std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps,
+                                       std::vector<PageMark>* marks) {
     add(steps, "input", mat_of(picture));
-    const digit::Page page = digit::find_page(mat_of(picture));
+    digit::Page page = digit::find_page(mat_of(picture));
     add(steps, page.ink, page.parts);
+    std::vector<digit::Mark> found;
+    if (marks != nullptr && page.size > 0) found = digit::take_marks(page);
     std::vector<digit::Group> groups = digit::all_groups(page);
     if (groups.size() == 1)
         if (const cv::Mat same = already_made(picture); !same.empty())
             return {image_of(same, {0, 0, picture.cols, picture.rows})};
     digit::sort_into_rows(groups);
+    digit::set_rows(found, groups, page.size);
+    for (const digit::Mark& mark : found)
+        marks->push_back({mark.sign, box_in(mark.box, page.ink.to_picture, picture), mark.row});
     std::vector<DigitImage> results;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         if (i + 1 == groups.size() || !digit::may_be_one(groups[i], groups[i + 1], page.size)) {
@@ -178,6 +184,20 @@ std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>
         result.hypotheses.insert(result.hypotheses.begin(), apart);
         result.joined = true;
         ++i;
+    }
+    return results;
+}
+
+std::vector<DigitImage> extract_form(const Picture& picture, FormFrame frame, std::span<const FormBox> boxes,
+                                     std::vector<Step>* steps) {
+    add(steps, "input", mat_of(picture));
+    digit::Page page = digit::find_form(mat_of(picture), frame, boxes);
+    const std::vector<digit::Group> groups = digit::groups_of_boxes(page, boxes);
+    add(steps, page.ink, page.parts);
+    std::vector<DigitImage> results;
+    for (const digit::Group& group : groups) {
+        results.push_back(made(picture, page, group));
+        if (boxes[std::size_t(group.row)].one_digit) results.back().hypotheses.clear();
     }
     return results;
 }

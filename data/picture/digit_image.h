@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "data/core/names.h"
 #include "data/picture/picture.h"
 
 namespace knn {
@@ -29,6 +31,26 @@ struct DigitImage {
                           ///< are then best effort
 };
 
+/// A minus sign '-' or a decimal point '.' of a page; a decimal comma is a point.
+struct PageMark {
+    char sign = '.';
+    Box box;
+    int row = 0;  ///< as DigitImage::row
+};
+
+/// A box of a form, in parts of the frame's width and height from its upper left corner: 0 to 1.
+struct FormBox {
+    double x = 0, y = 0, w = 1, h = 1;
+    bool one_digit = false;  ///< all ink in it is one digit
+};
+
+/// What a form's boxes are relative to: the whole picture, the sheet of paper in it, or the largest frame of lines.
+enum class FormFrame { picture, paper, lines };
+template <>
+struct Names<FormFrame> {
+    static constexpr std::array list{"picture", "paper", "lines"};
+};
+
 /// An intermediate picture, for display.
 struct Step {
     std::string name;
@@ -46,7 +68,13 @@ void set_up_opencv();
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps = nullptr);
 
 /// The digits of a page in hypothesis order (rows from the top, each from the left); empty if there is no ink. Rows
-/// may slope by up to 11 degrees.
-std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps = nullptr);
+/// may slope by up to 11 degrees. `marks` (may be null) receives the signs and points among them, by row from the left.
+std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps = nullptr,
+                                       std::vector<PageMark>* marks = nullptr);
+
+/// The digits in the boxes of a form, which may be photographed askew but not upside down; of each box from the left. `row` is the index
+/// of the box. Throws DataError, too, where the picture has no such frame.
+std::vector<DigitImage> extract_form(const Picture& picture, FormFrame frame, std::span<const FormBox> boxes,
+                                     std::vector<Step>* steps = nullptr);
 
 }  // namespace knn

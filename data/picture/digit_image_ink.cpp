@@ -130,7 +130,7 @@ bool is_light_ink(const cv::Mat& gray) {
 /// `paper_steps` pixels.
 Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps) {
     Ink ink;
-    ink.to_picture = {1 / scale, 0, 0, 0, 1 / scale, 0};
+    ink.to_picture = {1 / scale, 0, 0, 0, 1 / scale, 0, 0, 0, 1};
     ink.light = light;
     if (light) work = 255 - work;
 
@@ -158,8 +158,6 @@ Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, dou
 }
 
 constexpr double first_side = 1200;  // pixels of the longer side while the size of the digits is unknown
-constexpr double digit_side = 48;    // working pixels of a digit: 20 are needed in the end
-constexpr double most_pixels = 16e6;
 constexpr double most_enlarged = 4;
 constexpr double most_skew = 12, skew_step = 0.25;  // degrees
 
@@ -218,7 +216,7 @@ double skew_of(const cv::Mat& mask) {
 }
 
 /// The page turned so that lines with this slope become horizontal; `to_picture` is turned back.
-cv::Mat turned(const cv::Mat& work, double degrees, cv::Matx23d& to_picture) {
+cv::Mat turned(const cv::Mat& work, double degrees, cv::Matx33d& to_picture) {
     const cv::Point2f middle(float(work.cols) / 2, float(work.rows) / 2);
     cv::Matx23d turn = cv::getRotationMatrix2D(middle, degrees, 1);
     const cv::Rect2f whole = cv::RotatedRect(middle, work.size(), float(degrees)).boundingRect2f();
@@ -229,11 +227,14 @@ cv::Mat turned(const cv::Mat& work, double degrees, cv::Matx23d& to_picture) {
                    cv::BORDER_REPLICATE);
     cv::Matx23d back;
     cv::invertAffineTransform(turn, back);
-    const cv::Matx33d down(to_picture(0, 0), 0, to_picture(0, 2), 0, to_picture(1, 1), to_picture(1, 2), 0, 0,
-                           1);
-    const cv::Matx33d before(back(0, 0), back(0, 1), back(0, 2), back(1, 0), back(1, 1), back(1, 2), 0, 0, 1);
-    to_picture = (down * before).get_minor<2, 3>(0, 0);
+    to_picture = to_picture *
+                 cv::Matx33d(back(0, 0), back(0, 1), back(0, 2), back(1, 0), back(1, 1), back(1, 2), 0, 0, 1);
     return result;
+}
+
+/// The ink of a page at `scale`; `size`: of its digits, working pixels.
+Ink ink_of_digits(const cv::Mat& work, double scale, bool light, double size) {
+    return ink_of_paper(work, scale, light, 0.8 * size, std::min(12.0, 0.8 * size));
 }
 
 }  // namespace
@@ -253,15 +254,30 @@ Ink find_ink(const cv::Mat& gray) {
     return ink_of_paper(work, scale, is_light_ink(work), width, width * reduced);
 }
 
+Ink find_ink_of_page(const cv::Mat& gray) {
+    const double scale = working_scale(gray, first_side);
+    const cv::Mat work = scaled(gray, scale);
+    const double width = 0.2 * std::min(work.rows, work.cols);
+    return ink_of_paper(work, scale, has_light_ink(work), width, std::min(25.0, width));
+}
+
+Page find_page_of_size(const cv::Mat& work, bool light, const cv::Mat& where) {
+    Page page;
+    page.size = digit_side;
+    page.ink = ink_of_digits(work, 1, light, digit_side);
+    page.ink.amount.setTo(0, ~where);
+    page.parts = find_parts(page.ink, digit_side);
+    return page;
+}
+
 Page find_page(const cv::Mat& gray) {
     double scale = working_scale(gray, first_side);
-    cv::Mat work = scaled(gray, scale);
-    const bool light = has_light_ink(work);
-    const double width = 0.2 * std::min(work.rows, work.cols);
     Page page;
-    page.ink = ink_of_paper(work, scale, light, width, std::min(25.0, width));
+    page.ink = find_ink_of_page(gray);
+    const bool light = page.ink.light;
+    cv::Mat work;
     Parts parts = find_parts(page.ink);
-    page.size = usual_height(parts.parts, work.size());
+    page.size = usual_height(parts.parts, page.ink.amount.size());
     const double skew = skew_of(page.ink.amount > std::max(0.1, 4.5 * page.ink.noise));
     // Lines that touch the digits, and things on the desk, are told apart better once the size is known.
     for (int pass = 0; pass < 2 && page.size > 0; ++pass) {
@@ -269,10 +285,10 @@ Page find_page(const cv::Mat& gray) {
         scale = std::clamp(scale * digit_side / page.size, 0.02, std::max(most_enlarged, scale));
         scale = std::min(scale, std::sqrt(most_pixels / double(gray.total())));
         work = scaled(gray, scale);
-        cv::Matx23d to_picture{1 / scale, 0, 0, 0, 1 / scale, 0};
+        cv::Matx33d to_picture{1 / scale, 0, 0, 0, 1 / scale, 0, 0, 0, 1};
         if (skew != 0) work = turned(work, skew, to_picture);
         const double size = page.size * scale / before;
-        page.ink = ink_of_paper(work, scale, light, 0.8 * size, std::min(12.0, 0.8 * size));
+        page.ink = ink_of_digits(work, scale, light, size);
         page.ink.to_picture = to_picture;
         parts = find_parts(page.ink, size);
         page.size = usual_height(parts.parts, work.size());

@@ -2,6 +2,7 @@
 /// The steps of digit_image.h in order. Included only by digit_image*.cpp.
 
 #include <opencv2/core.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,13 @@ namespace knn::digit {
 /// Darkness of the ink in each pixel, 0 (paper) to 1 (black), at working size; lengths below are in working
 /// pixels.
 struct Ink {
-    cv::Mat amount;                            ///< CV_32F
-    cv::Matx23d to_picture{1, 0, 0, 0, 1, 0};  ///< from working pixels to pixels of the picture
-    double noise = 0;                          ///< standard deviation of paper, in units of `amount`
-    bool light = false;                        ///< light ink on a dark background
-    cv::Mat evened;                            ///< CV_8U, dark on light, for display
-    cv::Mat paper;                             ///< CV_8U, brightness of the paper
+    cv::Mat amount;  ///< CV_32F
+    cv::Matx33d to_picture =
+        cv::Matx33d::eye();  ///< from working pixels to pixels of the picture, a homography
+    double noise = 0;        ///< standard deviation of paper, in units of `amount`
+    bool light = false;      ///< light ink on a dark background
+    cv::Mat evened;          ///< CV_8U, dark on light, for display
+    cv::Mat paper;           ///< CV_8U, brightness of the paper
 };
 
 /// A connected component.
@@ -45,6 +47,9 @@ struct Page {
     double size = 0;  ///< usual height of a digit, working pixels; 0: no ink was found
 };
 
+inline constexpr double digit_side = 48;     ///< working pixels of a page's digit: 20 are needed in the end
+inline constexpr double most_pixels = 16e6;  ///< of a page at that size
+
 /// Of a picture or page: what more of them take grows with the square of their number.
 inline constexpr std::size_t most_marks = 50'000;
 
@@ -66,8 +71,12 @@ struct Strokes {
 
 /// Working size, polarity, illumination of a picture of one digit.
 Ink find_ink(const cv::Mat& gray);
-/// The same of a page, and the size of its digits.
+/// The same of a page, the size of whose digits is unknown: at most 1200 pixels a side.
+Ink find_ink_of_page(const cv::Mat& gray);
+/// The page and the size of its digits.
 Page find_page(const cv::Mat& gray);
+/// A page whose digits have digit_side pixels; ink counts where `where` (CV_8U) is 255.
+Page find_page_of_size(const cv::Mat& work, bool light, const cv::Mat& where);
 /// A copy, resized by a factor; a side that would vanish keeps a pixel.
 cv::Mat scaled(const cv::Mat& mat, double scale);
 
@@ -101,6 +110,27 @@ bool is_stroke(const Part& part);
 /// Whether a part runs along the picture's border, as the edge of a page does; a digit only touches it.
 bool is_border(const Part& part, cv::Size size);
 double size_of(const cv::Rect& box);
+
+// digit_image_marks.cpp
+
+/// A minus sign or a decimal point.
+struct Mark {
+    char sign;
+    cv::Rect box;
+    int row = 0;
+};
+/// Those of a page, which are taken out of its parts.
+std::vector<Mark> take_marks(Page& page);
+/// Sorts them by the rows of the digits, from the left; drops what is beside no digit.
+void set_rows(std::vector<Mark>& marks, std::span<const Group> groups, double usual);
+
+// digit_image_form.cpp
+
+/// The form of a picture without perspective, its frame being the border, so large that the digits of its boxes have digit_side
+/// pixels. Throws DataError where no frame is found.
+Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes);
+/// The digits of a form, box by box from the left; `row`: the index of the box. Takes rests of the boxes' lines out of the parts.
+std::vector<Group> groups_of_boxes(Page& page, std::span<const FormBox> boxes);
 
 // digit_image_strokes.cpp
 

@@ -20,7 +20,12 @@ DigitImage extract_digit(const Picture&, std::vector<Step>*) {
     refuse();
 }
 
-std::vector<DigitImage> extract_digits(const Picture&, std::vector<Step>*) {
+std::vector<DigitImage> extract_digits(const Picture&, std::vector<Step>*, std::vector<PageMark>*) {
+    refuse();
+}
+
+std::vector<DigitImage> extract_form(const Picture&, FormFrame, std::span<const FormBox>,
+                                     std::vector<Step>*) {
     refuse();
 }
 

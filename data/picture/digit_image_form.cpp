@@ -1,0 +1,183 @@
+/// Finds the frame of a form in a picture, takes the perspective out, and finds the digits in its boxes.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "data/core/errors.h"
+#include "data/file/transfer.h"
+#include "data/picture/digit_image_steps.h"
+
+namespace knn::digit {
+
+namespace {
+
+using Corners = std::array<cv::Point2f, 4>;  ///< of a quadrilateral, clockwise from the upper left
+
+constexpr double box_height = 1.5;  ///< of a usual box, in digits
+constexpr double box_margin =
+    0.06;  ///< of a box, of its height: its lines, which are not quite where they should be
+constexpr double border_band = 0.17;  ///< what lies within is a rest of these lines
+constexpr double most_enlarged_form = 4;
+constexpr double thickest_frame = 0.015;                ///< of the picture's longer side
+constexpr double faintest_frame = 0.1;                  ///< of the light of the paper
+constexpr double least_frame = 0.1, least_paper = 0.2;  ///< of the picture
+
+/// The corners of what a mask shows: its outermost points along both diagonals. `mask` is not empty.
+Corners corners_of(const cv::Mat& mask) {
+    std::vector<cv::Point> points;
+    cv::findNonZero(mask, points);
+    const auto most = [&](int x, int y) {
+        const auto along = [&](const cv::Point& at) { return x * at.x + y * at.y; };
+        return cv::Point2f(*std::ranges::max_element(points, {}, along));
+    };
+    return {most(-1, -1), most(1, -1), most(1, 1), most(-1, 1)};
+}
+
+double area_of(const Corners& corners) {
+    return cv::contourArea(std::vector<cv::Point2f>(corners.begin(), corners.end()));
+}
+
+/// The component with the largest box.
+cv::Mat largest_component(const cv::Mat& mask) {
+    cv::Mat labels, stats, centers;
+    const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
+    int best = 0;
+    double most = 0;
+    for (int i = 1; i < count; ++i) {
+        const int* stat = stats.ptr<int>(i);
+        if (const double area = double(stat[cv::CC_STAT_WIDTH]) * stat[cv::CC_STAT_HEIGHT]; area > most)
+            most = area, best = i;
+    }
+    return best == 0 ? cv::Mat() : cv::Mat(labels == best);
+}
+
+/// The picture at the size of the ink, dark ink on light paper.
+cv::Mat reduced_to(const Ink& ink, const cv::Mat& gray) {
+    cv::Mat small;
+    cv::resize(gray, small, ink.amount.size(), 0, 0, cv::INTER_AREA);
+    return ink.light ? cv::Mat(255 - small) : small;
+}
+
+Corners frame_of_lines(const Ink& ink, const cv::Mat& gray) {
+    // A line has light on both sides; the edge of a sheet or of a shadow has not.
+    cv::Mat small = reduced_to(ink, gray), filled, lines;
+    cv::GaussianBlur(small, small, {}, 1);
+    const int width = std::max(5, int(thickest_frame * std::max(small.rows, small.cols)) | 1);
+    cv::morphologyEx(small, filled, cv::MORPH_CLOSE, cv::Mat::ones(width, width, CV_8U));
+    double lightest = 0;
+    cv::minMaxLoc(filled, nullptr, &lightest);
+    cv::dilate(filled - small > faintest_frame * lightest, lines, cv::Mat::ones(3, 3, CV_8U));
+    lines = largest_component(lines);
+    const Corners corners = lines.empty() ? Corners{} : corners_of(lines);
+    if (area_of(corners) < least_frame * double(ink.amount.total()))
+        throw DataError("has no frame of lines; expected one around the form");
+    return corners;
+}
+
+Corners frame_of_paper(const Ink& ink, const cv::Mat& gray) {
+    cv::Mat light;
+    cv::GaussianBlur(reduced_to(ink, gray), light, {}, 3);
+    cv::threshold(light, light, 0, 255, cv::THRESH_BINARY | cv::THRESH_OTSU);
+    cv::morphologyEx(light, light, cv::MORPH_CLOSE, cv::Mat::ones(15, 15, CV_8U));
+    light = largest_component(light);
+    const Corners corners = light.empty() ? Corners{} : corners_of(light);
+    if (area_of(corners) < least_paper * double(ink.amount.total()))
+        throw DataError(
+            "has no sheet of paper that is lighter than its surroundings; expected the whole sheet");
+    return corners;
+}
+
+/// In pixels of the picture.
+Corners corners_in(const cv::Mat& gray, FormFrame frame, const Ink& ink) {
+    const auto right = float(gray.cols), low = float(gray.rows);
+    if (frame == FormFrame::picture) return {{{0, 0}, {right, 0}, {right, low}, {0, low}}};
+    Corners corners = frame == FormFrame::lines ? frame_of_lines(ink, gray) : frame_of_paper(ink, gray);
+    const auto scale = float(ink.to_picture(0, 0));
+    for (cv::Point2f& corner : corners)
+        corner *= scale;
+    return corners;
+}
+
+double median_height(std::span<const FormBox> boxes) {
+    std::vector<double> heights;
+    for (const FormBox& box : boxes)
+        heights.push_back(box.h);
+    const auto middle = heights.begin() + std::ptrdiff_t(heights.size() / 2);
+    std::ranges::nth_element(heights, middle);
+    return *middle;
+}
+
+/// In pixels, `band` of its height smaller on each side.
+cv::Rect rect_of(const FormBox& box, cv::Size size, double band) {
+    const double by = band * std::min(box.h * size.height, box.w * size.width);
+    const cv::Point from(int(std::lround(box.x * size.width + by)),
+                         int(std::lround(box.y * size.height + by)));
+    const cv::Point to(int(std::lround((box.x + box.w) * size.width - by)),
+                       int(std::lround((box.y + box.h) * size.height - by)));
+    return cv::Rect(from, to) & cv::Rect({}, size);
+}
+
+}  // namespace
+
+Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes) {
+    const Ink ink = find_ink_of_page(gray);
+    Corners corners = corners_in(gray, frame, ink);
+    const auto side = [&](std::size_t from, std::size_t to) { return cv::norm(corners[to] - corners[from]); };
+    double width = 0.5 * (side(0, 1) + side(3, 2)), height = 0.5 * (side(0, 3) + side(1, 2));
+    double scale = std::min(box_height * digit_side / (median_height(boxes) * height), most_enlarged_form);
+    scale = std::min(scale, std::sqrt(most_pixels / (width * height)));
+    // Reduced by areas first: warping takes single pixels.
+    const double reduced = std::min(1.0, scale);
+    const cv::Mat work = scaled(gray, reduced);
+    const cv::Size size(std::max(1, int(scale * width)), std::max(1, int(scale * height)));
+    for (cv::Point2f& corner : corners)
+        corner *= float(reduced);
+    const Corners straight = {
+        {{0, 0}, {float(size.width), 0}, {float(size.width), float(size.height)}, {0, float(size.height)}}};
+    const cv::Matx33d warp = cv::getPerspectiveTransform(corners.data(), straight.data());
+    cv::Mat form;
+    cv::warpPerspective(work, form, warp, size, cv::INTER_LINEAR, cv::BORDER_REPLICATE);
+    cv::Mat where = cv::Mat::zeros(size, CV_8U);
+    for (const FormBox& box : boxes)
+        where(rect_of(box, size, box_margin)).setTo(255);
+    Page page = find_page_of_size(form, ink.light, where);
+    page.ink.to_picture = cv::Matx33d(1 / reduced, 0, 0, 0, 1 / reduced, 0, 0, 0, 1) * warp.inv();
+    return page;
+}
+
+std::vector<Group> groups_of_boxes(Page& page, std::span<const FormBox> boxes) {
+    const cv::Size size = page.ink.amount.size();
+    const auto box_of = [&](const cv::Rect& rect) {
+        const double x = (rect.x + 0.5 * rect.width) / size.width,
+                     y = (rect.y + 0.5 * rect.height) / size.height;
+        return std::ranges::find_if(boxes, [&](const FormBox& box) {
+            return x >= box.x && x < box.x + box.w && y >= box.y && y < box.y + box.h;
+        });
+    };
+    std::erase_if(page.parts.parts, [&](const Part& part) {
+        const auto box = box_of(part.box);
+        return box == boxes.end() || (rect_of(*box, size, border_band) & part.box).empty();
+    });
+    std::vector<Group> groups = all_groups(page);
+    std::ranges::sort(groups, {}, [](const Group& group) { return group.box.x; });
+    std::vector<Group> all;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        throw_if_stopped();
+        Group* digit = nullptr;
+        for (Group& group : groups) {
+            if (box_of(group.box) - boxes.begin() != std::ptrdiff_t(i)) continue;
+            if (digit != nullptr && boxes[i].one_digit) {
+                for (const Part& part : group.parts)
+                    join(*digit, part);
+                continue;
+            }
+            group.row = int(i);
+            digit = &all.emplace_back(std::move(group));
+        }
+    }
+    return all;
+}
+
+}  // namespace knn::digit
