@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <future>
 
+#include "classifier/form.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
 #include "data/picture/picture_file.h"
@@ -63,6 +64,21 @@ struct Reader {
             text += char('0' + *digits[i].label);
         }
         return text;
+    }
+
+    /// The cells of a grid from the left, rows from the top; . for an empty one.
+    std::string cells_of(const cv::Mat& page, const knn::Form& form) const {
+        std::vector<Answer> digits;
+        for (DigitImage& image : knn::extract_form(picture_of(page), form.frame, form.boxes))
+            digits.emplace_back().image = std::move(image);
+        std::vector<Answer*> all;
+        for (Answer& digit : digits)
+            all.push_back(&digit);
+        answer(all);
+        std::string cells;
+        for (const knn::FieldAnswer& field : knn::read_fields(form, digits))
+            cells += field.text.empty() ? "." : field.text;
+        return cells;
     }
 
     /// Of the first n test images, the percentage that `label_of` gets right.
@@ -178,4 +194,28 @@ TEST_CASE("pages made of MNIST: digits and rows that are wrong, missing or inven
         MESSAGE(kinds[i].name, ": ", counts.wrong, " of ", counts.digits, " wrong, ", share, " %");
         CHECK(share <= (kinds[i].touching || kinds[i].broken ? 30 : 10));
     }
+}
+
+TEST_CASE("grids made of MNIST, photographed askew: cells that are wrong") {
+    if (mnist_folder().empty()) return skip(no_mnist);
+    const Reader reader;
+    const knn::Form form = knn::grid_form(9, 9);
+    const int n_grids = has_sanitizer ? 3 : 20;
+    std::mt19937 random(13);
+    std::size_t wrong = 0, cells = 0;
+    for (int i = 0; i < n_grids; ++i) {
+        const NextDigit next = [&] {
+            const std::int64_t index = 5000 + std::int64_t(random() % 5000);
+            return std::pair{reader.data.test.images().row(index),
+                             int(reader.data.test.labels.data()[index])};
+        };
+        const MadePage grid = made_grid(9, next, random);
+        const std::string found = reader.cells_of(grid.gray, form);
+        REQUIRE(found.size() == grid.digits.size());
+        for (std::size_t j = 0; j < found.size(); ++j)
+            wrong += found[j] != grid.digits[j];
+        cells += found.size();
+    }
+    MESSAGE(wrong, " of ", cells, " cells wrong");
+    CHECK(100 * wrong <= 3 * cells);
 }

@@ -1,6 +1,7 @@
 #include "tests/support/photo.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -265,6 +266,57 @@ MadePage made_page(const PageKind& kind, const NextDigit& next, std::mt19937& ra
     cv::RNG(random()).fill(grain, cv::RNG::NORMAL, 0, kind.noise);
     photo += grain;
     photo.convertTo(page.gray, CV_8U);
+    return page;
+}
+
+MadePage made_grid(int side, const NextDigit& next, std::mt19937& random) {
+    constexpr int cell = 60, margin = 60, desk = 120;
+    const int grid = side * cell, sheet = grid + 2 * margin, all = sheet + 2 * desk;
+    MadePage page;
+    page.gray = cv::Mat(all, all, CV_8U, cv::Scalar(80));
+    page.gray(cv::Rect(desk, desk, sheet, sheet)).setTo(230);
+    const cv::Point corner(desk + margin, desk + margin);
+    for (int i = 0; i <= side; ++i) {
+        const int pen = i % 3 == 0 ? 5 : 2;
+        cv::line(page.gray, corner + cv::Point(i * cell, 0), corner + cv::Point(i * cell, grid), 60, pen);
+        cv::line(page.gray, corner + cv::Point(0, i * cell), corner + cv::Point(grid, i * cell), 60, pen);
+    }
+    for (int i = 0; i < side * side; ++i) {
+        if (random() % 5 >= 2) {
+            page.digits += '.';
+            continue;
+        }
+        const auto [pixels, label] = next();
+        page.digits += char('0' + label);
+        cv::Mat ink;
+        const double height = uniform(random, 28, 40), times = height / 20;
+        cv::Mat(28, 28, CV_8U, const_cast<std::uint8_t*>(pixels)).convertTo(ink, CV_32F, 1 / 255.0);
+        ink = ink(cv::Rect(4, 4, 20, 20));
+        cv::resize(ink, ink, {}, times, times, cv::INTER_CUBIC);
+        const int room = cell - ink.cols, left = int(room / 2 + uniform(random, -5, 5)),
+                  top = int(room / 2 + uniform(random, -5, 5));
+        const cv::Rect at(corner + cv::Point(i % side * cell + left, i / side * cell + top), ink.size());
+        cv::Mat paper;
+        page.gray(at).convertTo(paper, CV_32F);
+        paper -= cv::max(ink, 0).mul(paper - 50);
+        paper.convertTo(page.gray(at), CV_8U);
+    }
+    const double turn = uniform(random, -12, 12) * CV_PI / 180, middle = all / 2.0;
+    std::array<cv::Point2f, 4> from, to;
+    for (std::size_t i = 0; i < 4; ++i) {
+        from[i] = cv::Point2f(i == 1 || i == 2 ? float(all) : 0, i >= 2 ? float(all) : 0);
+        const double x = from[i].x - middle, y = from[i].y - middle, most = 0.06 * all;
+        to[i] = cv::Point2f(
+            float(middle + 0.85 * (x * std::cos(turn) - y * std::sin(turn)) + uniform(random, -most, most)),
+            float(middle + 0.85 * (x * std::sin(turn) + y * std::cos(turn)) + uniform(random, -most, most)));
+    }
+    cv::warpPerspective(page.gray, page.gray, cv::getPerspectiveTransform(from.data(), to.data()),
+                        page.gray.size(), cv::INTER_LINEAR, cv::BORDER_CONSTANT, 80);
+    cv::Mat noise(page.gray.size(), CV_16S);
+    cv::RNG numbers(random());
+    numbers.fill(noise, cv::RNG::NORMAL, 0, 4);
+    cv::add(page.gray, noise, page.gray, cv::noArray(), CV_8U);
+    cv::GaussianBlur(page.gray, page.gray, {}, 0.7);
     return page;
 }
 

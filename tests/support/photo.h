@@ -64,4 +64,8 @@ using NextDigit = std::function<std::pair<const std::uint8_t*, int>()>;
 
 MadePage made_page(const PageKind& kind, const NextDigit& next, std::mt19937& random);
 
+/// A frame with side × side cells, a digit in two of five, on a sheet on a dark desk, seen askew: turned by up to 12 degrees, its corners
+/// moved by up to 6 % of its side. `digits`: the cells row by row, . for an empty one.
+MadePage made_grid(int side, const NextDigit& next, std::mt19937& random);
+
 }  // namespace knn::test

@@ -91,7 +91,7 @@ TEST_CASE("what has more values than a report, or deeper, is refused before it t
     for (const std::string& text :
          {std::string(1'000'000, '['), std::string(50, '[') + std::string(50, ']'), many + ']'})
         CHECK_THROWS_WITH_AS(parse_report(text, "r"),
-                             doctest::Contains("r: has more values, or deeper, than any report"), DataError);
+                             doctest::Contains("r: has too many values, or too many levels"), DataError);
     CHECK_THROWS_WITH_AS(parse_report(std::string(9, '[') + std::string(9, ']'), "r"),
                          doctest::Contains("has no schema"), DataError);
 }

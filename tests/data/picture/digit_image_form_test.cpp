@@ -1,0 +1,111 @@
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "classifier/form.h"
+#include "data/core/errors.h"
+#include "data/picture/digit_image.h"
+#include "tests/support/drawn.h"
+
+using namespace knn::test;
+using knn::DigitImage;
+using knn::FormBox;
+using knn::FormFrame;
+
+namespace {
+
+/// A sheet with a frame of 3 × 3 cells of 160 pixels, on a dark desk, with a 4 in the cells 0, 4 and 5.
+cv::Mat sheet_with_grid() {
+    cv::Mat page(900, 900, CV_8U, cv::Scalar(70));
+    page(cv::Rect(120, 120, 660, 660)).setTo(230);
+    for (int i = 0; i <= 3; ++i) {
+        cv::line(page, {210 + 160 * i, 210}, {210 + 160 * i, 690}, 50, 5);
+        cv::line(page, {210, 210 + 160 * i}, {690, 210 + 160 * i}, 50, 5);
+    }
+    for (const int cell : {0, 4, 5})
+        draw_four(page, {260 + 160 * (cell % 3), 240 + 160 * (cell / 3)}, 9, 50);
+    return page;
+}
+
+cv::Mat askew(const cv::Mat& page) {
+    const std::array<cv::Point2f, 4> from = {{{0, 0}, {900, 0}, {900, 900}, {0, 900}}},
+                                     to = {{{60, 10}, {870, 90}, {820, 880}, {20, 830}}};
+    cv::Mat seen;
+    cv::warpPerspective(page, seen, cv::getPerspectiveTransform(from.data(), to.data()), page.size(),
+                        cv::INTER_LINEAR, cv::BORDER_CONSTANT, 70);
+    return seen;
+}
+
+std::vector<int> rows_of(const std::vector<DigitImage>& digits) {
+    std::vector<int> rows;
+    for (const DigitImage& digit : digits)
+        rows.push_back(digit.row);
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("forms: the digits of a frame's cells, seen straight and askew, dark and light") {
+    const std::vector<FormBox> cells = knn::grid_form(3, 3).boxes;
+    const cv::Mat straight = sheet_with_grid();
+    for (const cv::Mat& page : {straight, askew(straight), cv::Mat(255 - straight)}) {
+        const std::vector<DigitImage> digits = knn::extract_form(picture_of(page), FormFrame::lines, cells);
+        CHECK(rows_of(digits) == std::vector{0, 4, 5});
+        for (const DigitImage& digit : digits)
+            CHECK(digit.hypotheses.empty());
+    }
+    const std::vector<DigitImage> digits = knn::extract_form(picture_of(straight), FormFrame::lines, cells);
+    REQUIRE(digits.size() == 3);
+    CHECK(near(digits[1].box, 416, 396, 68, 108, 8));
+    CHECK(near(digits[2].box, 576, 396, 68, 108, 8));
+}
+
+TEST_CASE("forms: boxes are parts of the sheet, of its frame or of the whole picture") {
+    const cv::Mat page = sheet_with_grid();
+    const auto found = [&](FormFrame frame, double left, double size) {
+        // The cell in the middle, which begins at 370 and has 160 pixels.
+        const std::array box = {
+            FormBox{(370 - left) / size, (370 - left) / size, 160 / size, 160 / size, false}};
+        return knn::extract_form(picture_of(page), frame, box);
+    };
+    CHECK(found(FormFrame::picture, 0, 900).size() == 1);
+    CHECK(found(FormFrame::paper, 120, 660).size() == 1);
+    CHECK(found(FormFrame::lines, 208, 484).size() == 1);
+    const std::array empty = {FormBox{0.4, 0.7, 0.1, 0.1, false}};
+    CHECK(knn::extract_form(picture_of(page), FormFrame::lines, empty).empty());
+}
+
+TEST_CASE("forms: a picture without a frame is refused") {
+    const std::vector<FormBox> cells = knn::grid_form(3, 3).boxes;
+    cv::Mat page(600, 600, CV_8U, cv::Scalar(230));
+    draw_four(page, {270, 250}, 9, 50);
+    CHECK_THROWS_WITH_AS(knn::extract_form(picture_of(page), FormFrame::lines, cells),
+                         "has no frame of lines; expected one around the form", knn::DataError);
+    for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 5000}, {5000, 3}}) {
+        const cv::Mat tiny(rows, cols, CV_8U, cv::Scalar(200));
+        CHECK_THROWS_AS(knn::extract_form(picture_of(tiny), FormFrame::lines, cells), knn::DataError);
+        for (const FormFrame frame : {FormFrame::picture, FormFrame::paper})
+            CHECK(knn::extract_form(picture_of(tiny), frame, cells).empty());
+    }
+}
+
+TEST_CASE("digit images: minus signs and points, which are neither bars nor pieces of digits") {
+    cv::Mat page(500, 900, CV_8U, cv::Scalar(225));
+    cv::line(page, {60, 155}, {110, 152}, 40, 9);  // minus
+    draw_four(page, {150, 100}, 9, 40);
+    cv::circle(page, {245, 196}, 8, 40, cv::FILLED);  // point
+    draw_four(page, {280, 100}, 9, 40);
+    draw_four(page, {300, 320}, 9, 40);
+    cv::line(page, {300, 300}, {350, 300}, 40, 9);    // above the 4: part of it
+    cv::circle(page, {420, 340}, 8, 40, cv::FILLED);  // in the middle: no point
+    std::vector<knn::PageMark> marks;
+    const std::vector<DigitImage> digits = knn::extract_digits(picture_of(page), nullptr, &marks);
+    REQUIRE(digits.size() == 3);
+    CHECK(digits[2].box.y <= 302);
+    REQUIRE(marks.size() == 2);
+    CHECK(marks[0].sign == '-');
+    CHECK(near(marks[0].box, 55, 147, 60, 14, 4));
+    CHECK(marks[1].sign == '.');
+    CHECK(near(marks[1].box, 237, 188, 17, 17, 4));
+    CHECK(marks[1].row == digits[1].row);
+}
