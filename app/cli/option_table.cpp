@@ -75,11 +75,10 @@ std::vector<Option> picture_options(Options& o) {
         {"classify", "--many", flag(c.many),
          "each picture is a page with several digits; they are read row by row from the left"},
         {"classify", "--numbers", flag(c.numbers),
-         "as --many, with minus signs and decimal points: -12.50; a comma is a point"},
+         "--many, with minus signs and decimal points; such as -12.50; a comma is a point"},
         {"classify", "--grid", once("ROWSxCOLS", c.grid, parse_grid),
-         "each picture has a frame of lines with at most a digit in each cell, such as a sudoku; 9x9; an "
-         "empty "
-         "cell is ."},
+         "each picture is a grid of lines, such as a sudoku; 9x9, with at most a digit in each cell; an "
+         "empty one is ."},
         {"classify", "--template", input("FILE", c.form),
          "each picture is a form with the fields of FILE; JSON, see docs/classify.md: boxes, how many "
          "digits, "
@@ -89,7 +88,7 @@ std::vector<Option> picture_options(Options& o) {
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
          "is the default"},
         {"classify", "--expected", flag(c.expected),
-         "the names of the pictures give their digits (3/a.png, a_3.png); prints how many answers are right, "
+         "their names give the digits (3/a.png, a_3.png); prints how many answers are right, "
          "and the confusion matrix"},
         {"classify draw serve", "--reject", once("SHARE", c.reject, parse_reject),
          "a picture unlike the training images, or between two classes, gets ? and the reason; SHARE is the "
@@ -341,7 +340,7 @@ std::vector<Option> output_options(Options& o) {
         {"graph", "--plot", picture(o.graph.plot, ".svg"), "the histogram of in-degrees as an SVG"},
         {"tune", "--plot", picture(o.tune.plot, ".svg"), "errors over k, as an SVG"},
         {"classify", "--report", folder(out.report, report_files, report),
-         std::string("with --expected, a folder with the results: ") + files_of_report +
+         std::string("with --expected, a folder with the results; ") + files_of_report +
              ", and the 28x28 pixels of the pictures, so that view --from DIR shows them"},
         {"evaluate", "--report", folder(out.report, std::span(report_files).first(4), report),
          std::string("a folder with all of it: ") + files_of_report},
