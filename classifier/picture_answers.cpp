@@ -47,6 +47,12 @@ double strangeness(const std::vector<Answer>& hypothesis, std::span<const std::u
     return 0.5 * (sum / double(hypothesis.size()) + most);
 }
 
+/// `row`: of ExtraRows, the drawn ones first.
+std::string what_no_digit_is(std::int64_t row) {
+    const DrawnForm* form = form_of_row(row);
+    return form != nullptr ? form->name : "one of your pictures of no digit";
+}
+
 constexpr std::ptrdiff_t min_rejected = 3;
 constexpr std::ptrdiff_t max_marks_per_rejected = 2, min_marks_per_rejected_of_number = 5;
 constexpr double narrow = 0.25;
@@ -203,7 +209,7 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
         digit.p_value = test.p_value;
         digit.reason = std::move(test.reason);
         if (const std::int64_t row = no_digits[static_cast<std::size_t>(chosen[i])]; loss && row >= 0)
-            digit.reason = std::string("like ") + form_of_row(row).name + ": nearer to it than to any digit";
+            digit.reason = "like " + what_no_digit_is(row) + ": nearer to it than to any digit";
         else
             digit.narrowly = loss && !digit.reason.empty() && digit.p_value >= narrow * *loss;
         (digit.reason.empty() ? digit.label : digit.guess) = vote.label;

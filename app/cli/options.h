@@ -202,7 +202,8 @@ inline constexpr std::array report_files = {"report.json",
 inline constexpr const char* report_head =
     "{\n  \"schema\": \"mnist-knn/evaluate/";  ///< how the first begins
 /// The files of learn --out.
-inline constexpr std::array learned_files = {mnist_files[0].name, mnist_files[1].name, "learned.csv"};
+inline constexpr std::array learned_files = {mnist_files[0].name, mnist_files[1].name, "learned.csv",
+                                             no_digits_file};
 inline constexpr const char *learned_header = "index,label,file\n", *kept_header = "index\n";
 inline constexpr std::array npy_endings = {"-indices.npy", "-distances.npy"};
 

@@ -89,8 +89,11 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
                         "; expected 28x28 pixels, as pictures are scaled to these");
     if (options.first.train == 0 && ExtraRows::suit(options.method) && is_mnist(read.labels)) {
         const TrainingImages drawn = load_drawn_rows(!options.no_cache, threads);
-        training.drawn.emplace(Training{drawn.images, drawn.labels, drawn.shape}, drawn.identity,
-                               drawn.owner);
+        const auto set_of = [](const TrainingImages& rows) {
+            return TrainingSet(Training{rows.images, rows.labels, rows.shape}, rows.identity, rows.owner);
+        };
+        training.drawn = set_of(drawn);
+        if (!location.no_digits.empty()) training.taught = set_of(with_no_digits(drawn, location.no_digits));
     }
     // What an earlier run has fitted is read while the pictures are; what is missing waits until there is a digit.
     if (find_sample(training.set, options.method, training.drawn.has_value()) &&
@@ -111,7 +114,9 @@ void check_for_digits(const LoadedTraining& training, const Options& options) {
 
 DigitSearch::DigitSearch(const LoadedTraining& training, const Options& options, std::int64_t n_query)
     : index_(training.set, options.method, resolve_for_digits(training.set, options, n_query)),
-      extra_(training.drawn ? std::make_unique<ExtraRows>(index_, *training.drawn, stoppable()) : nullptr),
+      extra_(training.drawn ? std::make_unique<ExtraRows>(
+                                  index_, training.taught ? *training.taught : *training.drawn, stoppable())
+                            : nullptr),
       scorer_(index_, training.sample, extra_.get()),
       loss_(options.classify.reject) {}
 

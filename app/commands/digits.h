@@ -21,7 +21,9 @@ struct LoadedTraining {
     std::string source;                     ///< the file of the images, or what else it is
     Training all;                           ///< whatever the options want
     std::optional<TrainingSet> drawn = {};  ///< forms that vote beside MNIST (classifier/extra_rows.h)
-    LeaveOneOut sample = {};                ///< by fit_for_digits
+    std::optional<TrainingSet> taught =
+        {};                   ///< these and the user's own pictures of no digit, if there are any
+    LeaveOneOut sample = {};  ///< by fit_for_digits
 };
 
 /// Reads the training set, from the cache where that is faster. Throws DataError, UsageError, Interrupted.

@@ -16,6 +16,7 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/picture/picture_file.h"
+#include "data/set/idx.h"
 
 namespace fs = std::filesystem;
 
@@ -28,6 +29,8 @@ struct Learned {
     std::vector<std::uint8_t> pixels, labels;
     std::vector<const PictureAnswer*> pictures;
     std::array<std::int64_t, 10> per_digit{};
+    std::vector<std::uint8_t> no_digits;  ///< pixels of what is none
+    std::vector<const PictureAnswer*> pictures_of_none;
 };
 
 /// What has no digit-like ink gets an error.
@@ -37,7 +40,12 @@ Learned learned_from(std::vector<PictureAnswer>& pictures) {
         if (!picture.error.empty()) continue;
         const DigitImage& image = picture.digits.at(0).image;
         if (!image.refused.empty()) {
-            picture.error = image.refused + "; expected one digit";
+            picture.error = image.refused + "; expected one digit or sign";
+            continue;
+        }
+        if (!picture.expected) {
+            learned.no_digits.insert(learned.no_digits.end(), image.pixels.begin(), image.pixels.end());
+            learned.pictures_of_none.push_back(&picture);
             continue;
         }
         const auto digit = static_cast<std::uint8_t>(*picture.expected);
@@ -50,9 +58,14 @@ Learned learned_from(std::vector<PictureAnswer>& pictures) {
 }
 
 void write_set(const std::string& folder, const Learned& learned) {
-    const Rows rows{learned.pixels.data(), std::ssize(learned.labels), DigitImage::side * DigitImage::side};
-    const Training training{rows, learned.labels, {DigitImage::side, DigitImage::side}};
-    const LabeledImages images = copied(training, all_indices(rows.count));
+    constexpr int side = DigitImage::side;
+    const auto images_of = [](const std::vector<std::uint8_t>& pixels, std::span<const std::uint8_t> labels) {
+        const Rows rows{pixels.data(), std::ssize(pixels) / (side * side), side * side};
+        return copied(Training{rows, labels, {side, side}}, all_indices(rows.count));
+    };
+    const LabeledImages images = images_of(learned.pixels, learned.labels);
+    const LabeledImages no_digits =
+        images_of(learned.no_digits, std::vector<std::uint8_t>(learned.pictures_of_none.size()));
     std::vector<OutputFile> files = idx_files(folder, images);
     // First: what a run that failed halfway has put there is known as its own by the next.
     files.insert(files.begin(),
@@ -61,7 +74,13 @@ void write_set(const std::string& folder, const Learned& learned) {
                                 for (std::size_t i = 0; i < learned.pictures.size(); ++i)
                                     out << i << ',' << int{learned.labels[i]} << ','
                                         << csv_text(report_path(learned.pictures[i]->file)) << '\n';
+                                for (std::size_t i = 0; i < learned.pictures_of_none.size(); ++i)
+                                    out << i << ",?,"
+                                        << csv_text(report_path(learned.pictures_of_none[i]->file)) << '\n';
                             }});
+    // Also without one: those of an earlier run are gone.
+    files.push_back({(fs::path(folder) / no_digits_file).string(),
+                     [&](std::ostream& out) { write_idx_images(out, no_digits); }});
     write_outputs_together(files, folder);
 }
 
@@ -85,7 +104,8 @@ int learn(const Options& options, Clock::time_point) {
     std::vector<PictureSource> named;
     for (const PictureSource& picture : found.pictures) {
         inputs.emplace_back(picture.file);
-        if (!picture.error.empty() || expected_digit(picture.file)) named.push_back(picture);
+        if (!picture.error.empty() || expected_digit(picture.file) || names_no_digit(picture.file))
+            named.push_back(picture);
     }
     check_outputs(output_places(options), inputs);
     limit_codecs();
@@ -109,6 +129,9 @@ int learn(const Options& options, Clock::time_point) {
     if (!options.output.quiet)
         print(facts_text(
             {{"learned", counted(std::ssize(learned.labels), "digit") + ": " + counts_text(learned)},
+             {"no digit", learned.pictures_of_none.empty()
+                              ? ""
+                              : counted(std::ssize(learned.pictures_of_none), "picture")},
              {"folder", harmless(options.learn.out) + ", for --extra"}}));
     return failures == 0 ? 0 : 3;
 }

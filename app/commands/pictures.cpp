@@ -142,12 +142,16 @@ std::optional<PictureHeader> header_of(const fs::path& file) {
     return picture_header(std::span(start).first(static_cast<std::size_t>(stream.gcount())));
 }
 
-std::optional<int> expected_digit(const std::string& file) {
-    const auto digit_of = [](const std::string& text) -> std::optional<int> {
-        if (text.empty() || text.back() < '0' || text.back() > '9') return std::nullopt;
+namespace {
+
+/// The digit, or ?, that the name of a file tells.
+std::optional<char> told_by(const std::string& file) {
+    const auto sign_of = [](const std::string& text) -> std::optional<char> {
+        if (text.empty() || std::string_view("0123456789?").find(text.back()) == std::string_view::npos)
+            return std::nullopt;
         if (text.size() > 1 && text[text.size() - 2] != '_' && text[text.size() - 2] != '-')
             return std::nullopt;
-        return text.back() - '0';
+        return text.back();
     };
     const fs::path path(file);
     // "a.png" and "./a.png" lie in the current folder, whatever it is called.
@@ -155,8 +159,20 @@ std::optional<int> expected_digit(const std::string& file) {
     const fs::path whole = file == "-" ? path : fs::absolute(path, none).lexically_normal();
     const std::string folder = whole.parent_path().filename().string();
     if (folder.size() == 1)
-        if (const std::optional<int> digit = digit_of(folder)) return digit;
-    return digit_of(path.stem().string());
+        if (const std::optional<char> sign = sign_of(folder)) return sign;
+    return sign_of(path.stem().string());
+}
+
+}  // namespace
+
+std::optional<int> expected_digit(const std::string& file) {
+    const std::optional<char> sign = told_by(file);
+    if (!sign || *sign == '?') return std::nullopt;
+    return *sign - '0';
+}
+
+bool names_no_digit(const std::string& file) {
+    return told_by(file) == '?';
 }
 
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive) {

@@ -35,6 +35,9 @@ PictureSources find_pictures(const std::vector<std::string>& names, bool recursi
 /// with _3 or -3. The folder is asked first.
 std::optional<int> expected_digit(const std::string& file);
 
+/// Whether it says in the same way that the picture is no digit, by a ? in place of the digit.
+bool names_no_digit(const std::string& file);
+
 /// What the first bytes of a file tell; none if they are not those of a picture.
 std::optional<PictureHeader> header_of(const std::filesystem::path& file);
 

@@ -81,7 +81,8 @@ constexpr Command all_commands[] = {
      .operands = "FOLDER...",
      .take_operands = take_pictures,
      .more_help = "\nThe digit of a picture is the name of its folder (7/a.png), or the end of its name\n"
-                  "(a_7.png); folders in folders are read too. Exit codes: 3 some pictures failed.\n"},
+                  "(a_7.png); ? says that it is no digit. Folders in folders are read too. Exit codes: 3\n"
+                  "some pictures failed.\n"},
     {.name = "audit",
      .summary = "finds labels that their neighbors contradict, with a probability for each",
      .run = audit,

@@ -163,6 +163,11 @@ DataLocation with_extra(DataLocation location, const std::string& folder) {
     location.extra.resize(training_files);
     fill_from_named(folder, location.extra, "a folder that learn --out wrote");
     location.source += ", with " + folder;
+    std::error_code none;
+    const fs::path no_digits = fs::path(folder) / no_digits_file;
+    constexpr std::uintmax_t header = 16;  // alone: there are none
+    if (fs::is_regular_file(no_digits, none) && fs::file_size(no_digits, none) > header)
+        location.no_digits = no_digits;
     return location;
 }
 
@@ -190,6 +195,7 @@ std::vector<fs::path> DataLocation::inputs() const {
     std::vector<fs::path> all = files;
     for (const auto* more : {&pictures, &extra})
         all.insert(all.end(), more->begin(), more->end());
+    all.push_back(no_digits);
     std::erase(all, fs::path());  // labels that vectors do not need
     return all;
 }

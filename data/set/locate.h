@@ -49,6 +49,8 @@ struct DataOptions {
 /// How many times each extra image is in the training set. A few of one hand stand among thousands of others: once, they
 /// are outvoted. Chosen by leave-one-writer-out, docs/classify.md.
 inline constexpr int extra_copies = 2;
+/// The file of the images in such a folder that are no digit.
+inline constexpr const char* no_digits_file = "no-digits-idx3-ubyte";
 
 /// Number of images of each set to use, from the first; 0: all.
 struct FirstImages {
@@ -64,6 +66,8 @@ struct DataLocation {
     std::vector<std::filesystem::path> pictures;
     /// Images and labels that are added to the training set, extra_copies times each, behind all others; else none.
     std::vector<std::filesystem::path> extra;
+    /// Images of the same folder that are no digit, for `classify`; empty: none.
+    std::filesystem::path no_digits;
     bool synthetic = false;
     /// Files of vectors: those of labels may be empty, or, unless they were named, are used only where the vectors have none.
     bool vectors = false;

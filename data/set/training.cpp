@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -10,6 +11,8 @@
 #include <functional>
 #include <utility>
 
+#include "data/core/errors.h"
+#include "data/set/idx.h"
 #include "data/synthetic/drawn_forms.h"
 
 namespace knn {
@@ -154,6 +157,29 @@ TrainingImages load_drawn_rows(bool use_cache, int threads) {
             return set;
     show_loaded(std::make_shared<const LabeledImages>(drawn_rows()), set);
     if (use_cache) keep(set, file);
+    return set;
+}
+
+TrainingImages with_no_digits(const TrainingImages& drawn, const fs::path& images) {
+    const IdxData read = read_idx(images, IdxKind::images);
+    if (read.rows != drawn.shape.rows || read.cols != drawn.shape.cols)
+        throw DataError(images.string() + ": has images of " + std::to_string(read.rows) + "x" +
+                        std::to_string(read.cols) + "; expected 28x28 pixels");
+    auto all = std::make_shared<LabeledImages>();
+    all->count = drawn.images.count + extra_copies * read.count;
+    all->rows = read.rows;
+    all->cols = read.cols;
+    all->pixels = Bytes(static_cast<std::size_t>(all->count * all->dim()));
+    all->labels = Bytes(static_cast<std::size_t>(all->count));
+    auto end = std::copy_n(drawn.images.pixels, drawn.images.count * drawn.images.dim, all->pixels.data());
+    for (int copy = 0; copy < extra_copies; ++copy)
+        end = std::copy_n(read.bytes.data(), read.bytes.size(), end);
+    std::fill_n(std::ranges::copy(drawn.labels, all->labels.data()).out, extra_copies * read.count, no_digit);
+    TrainingImages set;
+    set.source = images.string();
+    if (const std::string own = identity(images); !drawn.identity.key.empty() && !own.empty())
+        set.identity = {drawn.identity.key + own, drawn.identity.name + "-own"};
+    show_loaded(std::move(all), set);
     return set;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 /// The training set only, loaded as fast as possible.
 
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -39,6 +40,8 @@ TrainingImages load_training(const DataLocation& location, bool use_cache, int t
 
 /// The rows that are drawn for pictures (data/synthetic/drawn_forms.h), from the cache if they are there, else drawn and kept.
 TrainingImages load_drawn_rows(bool use_cache, int threads);
+/// These rows, followed by the 28×28 images of a file, extra_copies times each, whose label is no_digit. Throws DataError.
+TrainingImages with_no_digits(const TrainingImages& drawn, const std::filesystem::path& images);
 
 /// Whether these begin with the labels of MNIST's training images; those of extra images may follow.
 bool is_mnist(std::span<const std::uint8_t> labels);

@@ -28,8 +28,8 @@ std::vector<Stroke> strokes_of(const DrawnForm& form);
 
 /// All rows, form by form: the same bytes on every machine.
 LabeledImages drawn_rows();
-/// Throws std::out_of_range.
-const DrawnForm& form_of_row(std::int64_t row);
+/// Null behind the last one.
+const DrawnForm* form_of_row(std::int64_t row);
 /// Another text where the rows are others.
 std::string drawn_edition();
 

@@ -49,6 +49,36 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
     check_error(in(digits, "learn hand"), 2, "--out");
 }
 
+TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like them") {
+    if (!has_opencv) return skip(no_opencv);
+    if (mnist_folder().empty()) return skip(no_mnist);
+    const Digits digits;
+    digits.write_photo("hand/3/a.pgm", digits.one_of_each()[3]);
+    for (const std::string name : {"hand/?/b.pgm", "hand/c_?.pgm"})
+        digits.write_photo(name, digits.one_of_each()[7]);
+    digits.write_photo("other/3.pgm", digits.one_of_each()[3]);
+    const RunResult result = in(digits, "learn hand --out my");
+    CHECK(contains(result.out, "learned   1 digit: 1 of 3"));
+    CHECK(contains(result.out, "no digit  2 pictures"));
+    CHECK(read_file(digits.folder / "my/learned.csv") ==
+          "index,label,file\n0,3,hand/3/a.pgm\n0,?,hand/?/b.pgm\n1,?,hand/c_?.pgm\n");
+    CHECK(read_file(digits.folder / "my/no-digits-idx3-ubyte").size() == 16 + 2 * 784);
+    const auto answer = [&](const Words& more) {
+        return json::parse(in(digits, "classify hand/?/b.pgm --json - --data" + Words{mnist_folder()} + more)
+                               .out)["pictures"][0];
+    };
+    CHECK(answer({})["digit"] == 7);
+    const json taught = answer("--extra my");
+    CHECK(taught["digit"].is_null());
+    CHECK(taught["guess"] == 7);
+    CHECK(taught["reason"] == "like one of your pictures of no digit: nearer to it than to any digit");
+    CHECK(answer("--extra my") == taught);  // from the cache
+    // Without such pictures the file is there, and empty.
+    output_of(in(digits, "learn other --out my"));
+    CHECK(read_file(digits.folder / "my/no-digits-idx3-ubyte").size() == 16);
+    CHECK(answer("--extra my")["digit"] == 7);
+}
+
 TEST_CASE("--extra: the images follow the training set, twice each, for every command") {
     if (!has_opencv) return skip(no_opencv);
     const Digits digits;
