@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "data/core/round_up.h"
 
@@ -81,18 +82,17 @@ void SketchScanner::begin(Rows queries, Tally& tally) {
     n_read_ = n_listed_ = n_refined_ = 0;
     refine_at_ = divide_up(first_images(k_), exact_.kernel.images);
     gives_up_ = false;
+    scanned_ = Clock::now();
 }
 
 void SketchScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     if (gives_up_) return;
     const std::int64_t images = exact_.kernel.images, n_train = exact_.train.count;
     const std::int64_t panel = spread(unit, divide_up(n_train, images));
-    const auto start = Clock::now();
     const std::uint64_t error = sketched_.panel_error(panel);
     for (std::size_t q = 0; q < static_cast<std::size_t>(queries_.count); ++q)
         limits_[q] = sketch_limit(reaches_[q] + error) + 1;
     const std::span<const Hit> hits = panels_.hits(panel, limits_.data());
-    const auto middle = Clock::now();
     for (const Hit& hit : hits)
         for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
             const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -106,9 +106,13 @@ void SketchScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
             refine(hit.query, best, false);
             if (count > capacity_ / 2) refine(hit.query, best, true);
         }
-    tally.add(start, middle, panels_.panel_bytes());
+    // One look at the clock for each panel: a panel and few queries take less than a microsecond.
+    const auto start = std::exchange(scanned_, Clock::now());
+    tally.distance_ms += ms_between(start, scanned_);
+    tally.bytes += static_cast<double>(panels_.panel_bytes());
     if (++n_read_ < refine_at_) return;
     refine(best, false, tally);
+    scanned_ = Clock::now();
     refine_at_ *= growth;
 }
 
