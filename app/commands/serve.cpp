@@ -101,8 +101,10 @@ web::Model open_model(Opened& opened, const Options& options, std::optional<Save
 void describe_training_set(const LoadedTraining& training, const Options& options) {
     const RerankSpec& rerank = options.method.rerank;
     if (!rerank.has_descriptors()) return;
+    const int threads = threads_or_all(options.request.threads);
     try {
-        training.set.descriptors(rerank, threads_or_all(options.request.threads), &stop_flag(), true);
+        training.set.descriptors(rerank, threads, &stop_flag(), true);
+        if (training.drawn) training.drawn->descriptors(rerank, threads, &stop_flag(), true);
     } catch (const Interrupted&) {  // the server stops as at any other time
     }
 }

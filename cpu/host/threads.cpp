@@ -73,6 +73,11 @@ int team_size(int wanted, std::int64_t count, std::int64_t piece) {
     return static_cast<int>(std::clamp<std::int64_t>(divide_up(count, piece), 1, threads_or_all(wanted)));
 }
 
+std::int64_t piece_for_all(std::int64_t count, int threads, std::int64_t most) {
+    constexpr std::int64_t least = 8;
+    return std::min(std::max(divide_up(count, threads_or_all(threads)), least), most);
+}
+
 std::int64_t lists_per_piece(int k) {
     constexpr std::int64_t neighbors = 32'768, most = 1024;
     return std::clamp<std::int64_t>(neighbors / std::max(k, 1), 1, most);
