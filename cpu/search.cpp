@@ -278,6 +278,11 @@ class CpuIndex final : public DeviceIndex {
         }
     }
 
+    void expect(std::int64_t queries, int k, const ProgressToken& token) override {
+        Timeline timeline;
+        sketches_for(Rows{nullptr, queries, resident_.train.dim}, k, timeline, token);
+    }
+
   private:
     std::int64_t search(const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
                         const ProgressToken& token);

@@ -97,14 +97,16 @@ web::Model open_model(Opened& opened, const Options& options, std::optional<Save
     return model;
 }
 
-/// Requests are answered meanwhile; later ones in a fraction of the time, since nothing of their candidates must be computed.
-void describe_training_set(const LoadedTraining& training, const Options& options) {
+/// Requests are answered meanwhile; later ones in a fraction of the time: nothing of their candidates must be computed, and sketches
+/// spare most distances.
+void prepare_for_many(const Opened& opened, const Options& options) {
+    const LoadedTraining& training = *opened.training;
     const RerankSpec& rerank = options.method.rerank;
-    if (!rerank.has_descriptors()) return;
     const int threads = threads_or_all(options.request.threads);
     try {
-        training.set.descriptors(rerank, threads, &stop_flag(), true);
+        if (rerank.has_descriptors()) training.set.descriptors(rerank, threads, &stop_flag(), true);
         if (training.drawn) training.drawn->descriptors(rerank, threads, &stop_flag(), true);
+        opened.search->expect(web::Batcher::max_waiting, stoppable());
     } catch (const Interrupted&) {  // the server stops as at any other time
     }
 }
@@ -129,7 +131,7 @@ int serve(const Options& options, Clock::time_point) {
     try {
         routes.open(open_model(opened, options, std::move(report)));
         note("ready", options.output);
-        describe_training_set(*opened.training, options);
+        prepare_for_many(opened, options);
         wait_for_stop();
     } catch (...) {
         failure = std::current_exception();

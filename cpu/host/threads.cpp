@@ -61,8 +61,9 @@ void Team::run_pieces(std::int64_t count, std::int64_t piece,
 }
 
 void Team::advance(int thread, std::int64_t units) {
+    if (!token_.progress) return;
     const std::int64_t done = done_.fetch_add(units, std::memory_order_relaxed) + units;
-    if (thread != 0 || !token_.progress) return;
+    if (thread != 0) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - reported_ < report_every) return;
     reported_ = now;

@@ -157,6 +157,13 @@ TEST_CASE("cpu sketches: many small searches of one index pay for them too") {
         REQUIRE(nearest_of(*index, Queries(queries), 3, results.timeline, {}).rows == right.rows);
     CHECK(launches_of(results, "sketch") == 1);
     CHECK(searches > 1);
+    // Who says what will come need not wait for it.
+    Results at_once;
+    const auto expecting = cpu::open({train, {}}, {}, plan, at_once.timeline);
+    expecting->expect(100'000, 3, {});
+    CHECK(nearest_of(*expecting, Queries(queries), 3, at_once.timeline, {}).rows == right.rows);
+    CHECK(launches_of(at_once, "sketch") == 0);
+    CHECK(launches_of(at_once, "refine") > 0);
     CHECK(searches < 1'000);
 }
 
