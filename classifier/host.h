@@ -18,6 +18,7 @@ using cpu::describe;
 using cpu::features;
 using cpu::for_rows;
 using cpu::lists_per_piece;
+using cpu::piece_for_all;
 using cpu::Team;
 using cpu::threads_or_all;
 

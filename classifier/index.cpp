@@ -204,6 +204,13 @@ bool Index::enqueue(const DeviceSearch& wanted) const {
     return !on_host(plan_.stages.transform) && !on_host(plan_.stages.rerank) && sharded_->enqueue(wanted);
 }
 
+void Index::expect(std::int64_t queries, const ProgressToken& token) const {
+    const int voters = method_.voters(set_.size());
+    const bool host_rerank = plan_.stages.rerank == StagePlace::host;
+    sharded_->expect(queries, host_rerank ? reranking_.candidates(voters, set_.size(), false) : voters,
+                     token);
+}
+
 Results Index::search(const Queries& queries, const SearchOptions& options) const {
     const auto start = Clock::now();
     for (const std::uint32_t image : queries.images)

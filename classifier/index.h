@@ -58,6 +58,9 @@ class Index {
     /// or several devices: then `search` does it. wanted.queries are images of the set's size, wanted.k is at most the set's.
     bool enqueue(const DeviceSearch& wanted) const;
 
+    /// Makes at once what pays for so many queries (DeviceIndex::expect), which will come in small searches.
+    void expect(std::int64_t queries, const ProgressToken& token) const;
+
     /// The method's labels for some training images whose nearest by the top-k search are `nearest`, at least k each: what
     /// re-ranking and vote make of them.
     std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "classifier/host.h"
 #include "classifier/vote.h"
 #include "data/synthetic/drawn_forms.h"
 
@@ -193,7 +194,7 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
     const std::vector<std::int64_t> chosen =
         choose_sizes(images, measure,
                      scorer.extra() != nullptr ? found.all_voters.first(found.neighbors.k) : found.neighbors);
-    for (std::size_t i = 0; i < digits.size(); ++i) {
+    const auto answer = [&](std::size_t i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);
         digit.neighbors.assign(neighbors.begin(), neighbors.end());
@@ -213,7 +214,14 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
         else
             digit.narrowly = loss && !digit.reason.empty() && digit.p_value >= narrow * *loss;
         (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
-    }
+    };
+    const std::int64_t n = std::ssize(digits);
+    const int threads = available_threads();
+    for_rows(n, piece_for_all(n, threads, n), threads, token.stop,
+             [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t i = first; i < last; ++i)
+                     answer(static_cast<std::size_t>(i));
+             });
     found.features = {};  // its rows may be those above
     return found;
 }

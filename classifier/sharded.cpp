@@ -297,6 +297,11 @@ DeviceIndex* Sharded::whole_set() const {
     return shards_.front().resident.get();
 }
 
+void Sharded::expect(std::int64_t queries, int k, const ProgressToken& token) const {
+    DeviceIndex* const index = ranks_ == nullptr ? whole_set() : nullptr;
+    if (index != nullptr) index->expect(queries, k, token);
+}
+
 bool Sharded::enqueue(const DeviceSearch& wanted) const {
     DeviceIndex* const index = ranks_ == nullptr ? whole_set() : nullptr;
     return index != nullptr && index->enqueue(wanted);

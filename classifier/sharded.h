@@ -62,6 +62,9 @@ class Sharded {
     Searched top_k(const TopKRequest& wanted, const TopKResult& result, std::int64_t n_query,
                    Timeline& timeline, const ProgressToken& token);
 
+    /// As DeviceIndex::expect, of one device that has the whole set.
+    void expect(std::int64_t queries, int k, const ProgressToken& token) const;
+
     /// As DeviceIndex::enqueue: by one device that has the whole set.
     bool enqueue(const DeviceSearch& wanted) const;
 

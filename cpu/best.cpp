@@ -64,7 +64,7 @@ void BestLists::prune(std::size_t query) {
     if (counts_[query] < k_) return;
     keep_least({keys, counts_[query]}, k_);
     counts_[query] = static_cast<std::uint32_t>(k_);
-    limits_[query] = neighbor_of_key(keys[k_ - 1]).distance;
+    limits_[query] = std::min(limits_[query], neighbor_of_key(keys[k_ - 1]).distance);
 }
 
 void BestLists::put(std::size_t query, std::uint32_t distance, std::uint32_t index) {

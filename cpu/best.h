@@ -1,6 +1,7 @@
 #pragma once
 /// The running k nearest of each query of a block.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -44,6 +45,12 @@ class BestLists {
 
     /// Keeps only the k best of a query, which lowers its limit as far as possible.
     void tighten(std::int64_t query) { prune(static_cast<std::size_t>(query)); }
+
+    /// Lowers the limit of a query, of which k images below it are in other lists. Not before `add` or the `take` of one image.
+    void lower(std::int64_t query, std::uint32_t limit) {
+        std::uint32_t& own = limits_[static_cast<std::size_t>(query)];
+        own = std::min(own, limit);
+    }
 
     /// Begins an empty list with the images before `end` of a list of `some`, which has the same k.
     void start(std::int64_t query, const BestLists& some, std::int64_t list, std::int64_t end);

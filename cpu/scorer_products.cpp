@@ -130,8 +130,8 @@ class ProductScorer : public Scorer {
     static double floor_of(std::uint32_t limit, double norm) {
         if (limit == 0) return never;
         if (limit >= first_no_number) return -never;
-        if (norm == 0) return never;  // all images are at distance 1, none nearer than those in the list
-        return (1 - std::bit_cast<float>(limit) - cosine_slack) * norm;
+        if (norm == 0) return std::bit_cast<float>(limit) > 1 ? -never : never;  // all are at distance 1
+        return (1 - double{std::bit_cast<float>(limit)} - cosine_slack) * norm;
     }
 
     const ProductTerms& shared_;

@@ -37,6 +37,9 @@ constexpr std::int64_t slices_bytes = 64 << 20;
 /// faster than without a limit.
 constexpr std::int64_t block_lists_bytes = 16 << 20;
 
+/// A search that needs no more does not ask the system how much is free, which takes as long as to search for a digit.
+constexpr std::int64_t unquestioned_bytes = 16 << 20;
+
 /// Above, the bounds of sketches prune too little for what their lists cost.
 constexpr int max_sketched_k = 1024;
 
@@ -75,6 +78,7 @@ class Search {
     void require_memory() const;
     template <class Scanner>
     void do_tasks(int thread, Scanner scanner, Tally& tally);
+    void share_limits(const Task& task, BestLists& best);
     void merge_slices();
     void leave(const Task& task);
     /// After more tasks were left than done, the others are left too.
@@ -94,6 +98,8 @@ class Search {
     Work work_;
     Team team_;
     Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
+    std::vector<std::atomic<std::uint32_t>>
+        limits_;  ///< of the queries: what lies behind is none of the k best
     std::mutex mutex_;
     std::vector<QueryRange> left_;
     std::atomic<std::int64_t> n_left_{0}, n_done_{0};  ///< tasks
@@ -118,7 +124,7 @@ Search::Search(Resident& resident, const Sketched* sketched, const Queries& quer
                  (resident.bytes_to_pack() > 0 ? max_unpacked_queries : max_queries_beside_panels)),
       work_(queries.count(), units(), resident.plan.threads,
             packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, max_block(),
-            max_slices(queries.count(), k)),
+            max_slices(queries.count(), k), sketched != nullptr),
       team_(resident.plan.threads, token, queries.count(), units()) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
@@ -134,6 +140,7 @@ void Search::require_memory() const {
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count() * std::int64_t{sizeof(Vote)} + thread * team_.threads();
     if (packs() && sketched_ == nullptr) needed += resident_.bytes_to_pack();
+    if (needed <= unquestioned_bytes) return;
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
     const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
@@ -146,7 +153,7 @@ void Search::require_memory() const {
 template <class Scanner>
 void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
     BestLists best(lists(), k_);
-    while (const auto task = work_.next()) {
+    while (auto task = work_.next()) {
         if (leaves_all()) {
             leave(*task);
             continue;
@@ -156,11 +163,14 @@ void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
         if (queries_.leaves_out())
             for (std::int64_t q = 0; q < task->n_query; ++q)
                 best.exclude(q, queries_.images[static_cast<std::size_t>(task->first_query + q)]);
-        for (std::int64_t unit = task->first_unit; unit < task->last_unit; ++unit) {
-            if (team_.halted()) return;
-            scanner.scan(unit, best, tally);
-            team_.advance(thread, task->n_query);
-        }
+        do {
+            for (std::int64_t unit = task->first_unit; unit < task->last_unit; ++unit) {
+                if (team_.halted()) return;
+                scanner.scan(unit, best, tally);
+                team_.advance(thread, task->n_query);
+            }
+            if (!limits_.empty()) share_limits(*task, best);
+        } while (work_.more(*task));
         if (!scanner.finish(best, tally)) {
             leave(*task);
             continue;
@@ -173,6 +183,19 @@ void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
             best.finish(q, row(out, first_row + q));
         tally.select_ms += ms_since(start);
         ++tally.tasks;
+    }
+}
+
+/// Slices of the same queries prune by the limits of each other. An image at the limit itself may be there before those of the other
+/// slice.
+void Search::share_limits(const Task& task, BestLists& best) {
+    for (std::int64_t q = 0; q < task.n_query; ++q) {
+        std::atomic<std::uint32_t>& least = limits_[static_cast<std::size_t>(task.first_query + q)];
+        std::uint32_t known = least.load(std::memory_order_relaxed);
+        if (const std::uint32_t own = best.limit(q); own < known)
+            while (own + 1 < known && !least.compare_exchange_weak(known, own + 1, std::memory_order_relaxed))
+                ;
+        best.lower(q, known);
     }
 }
 
@@ -205,6 +228,10 @@ void Search::merge_slices() {
 std::int64_t Search::run() {
     require_memory();
     if (work_.slices() > 1) slices_ = Neighbors(queries_.count() * work_.slices(), k_);
+    if (work_.slices() > 1 && sketched_ == nullptr) {
+        limits_ = std::vector<std::atomic<std::uint32_t>>(static_cast<std::size_t>(queries_.count()));
+        std::ranges::fill(limits_, no_limit);
+    }
     if (packs() && sketched_ == nullptr) resident_.pack(team_, timeline_);
     const Scoring scoring =
         packs() ? Scoring{} : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
@@ -251,6 +278,11 @@ class CpuIndex final : public DeviceIndex {
         }
     }
 
+    void expect(std::int64_t queries, int k, const ProgressToken& token) override {
+        Timeline timeline;
+        sketches_for(Rows{nullptr, queries, resident_.train.dim}, k, timeline, token);
+    }
+
   private:
     std::int64_t search(const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
                         const ProgressToken& token);
@@ -260,9 +292,11 @@ class CpuIndex final : public DeviceIndex {
                                  const ProgressToken& token);
 
     Resident resident_;
-    std::mutex sketching_;  ///< of what follows
+    std::mutex sketching_;  ///< while `sketched_` is made
     std::unique_ptr<const Sketched> sketched_;
-    bool is_declined_ = false;  ///< sketches prune too little here
+    std::atomic<const Sketched*> made_ = nullptr;      ///< `sketched_` from then on
+    std::atomic<bool> is_declined_ = false;            ///< sketches prune too little here
+    std::atomic<std::int64_t> directly_searched_ = 0;  ///< queries that were too few for sketches to be made
 };
 
 std::int64_t CpuIndex::search(const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
@@ -301,20 +335,28 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
     if (plan.sketch == SketchColumns::off || resident_.measure.metric != Metric::l2 || k > max_sketched_k)
         return nullptr;
     const bool automatic = plan.sketch == SketchColumns::automatic;
-    const std::int64_t columns = count_of(plan.sketch);
-    const std::lock_guard lock(sketching_);
+    const std::int64_t columns = count_of(plan.sketch), n = queries.count();
     // Each distance of a self-search counts for both images: that is faster still.
     if (automatic && SelfSearch::suits(resident_, queries, k)) return nullptr;
-    if (automatic &&
-        (is_declined_ || !sketches_pay(resident_, columns, queries.count(), k, sketched_ != nullptr)))
-        return nullptr;
-    if (sketched_) return sketched_.get();
+    if (automatic && (is_declined_ || !sketches_pay(resident_, columns, n, k, 0))) return nullptr;
+    if (const Sketched* made = made_.load()) return made;
+    const double making = sketching_cost(resident_);
+    // They are made when all queries so far would have paid for them, which of many small searches none does.
+    const bool pays = !automatic || sketches_pay(resident_, columns, n, k, making);
+    if (!pays && !sketches_pay(resident_, columns, directly_searched_ += n, k, making)) return nullptr;
+    std::unique_lock lock(sketching_, std::try_to_lock);
+    if (!lock) {
+        if (!pays) return nullptr;  // meanwhile another search makes them
+        lock.lock();
+    }
+    if (made_ != nullptr || is_declined_) return made_;
     const std::int64_t available = available_bytes();
     if (available >= 0 && Sketched::bytes(resident_.kernel, train, columns) > available / 2) return nullptr;
-    Team team(plan.threads, token, queries.count(), 1);
+    Team team(plan.threads, token, n, 1);
     sketched_ = make_sketched(resident_, columns, k, team, timeline, token);
     is_declined_ = sketched_ == nullptr;
-    return sketched_.get();
+    made_ = sketched_.get();
+    return made_;
 }
 
 std::unique_ptr<DeviceIndex> open_bytes(const Rows& rows, const Measure& measure, const Plan& plan) {

@@ -51,6 +51,8 @@ class SketchScanner {
     std::vector<std::uint32_t> counts_;
     std::int64_t n_read_ = 0, refine_at_ = 0;  ///< panels
     std::int64_t n_listed_ = 0, n_refined_ = 0;
+    Clock::time_point begun_;  ///< the block of queries
+    double refine_ms_ = 0;     ///< since then
 };
 
 }  // namespace knn::cpu

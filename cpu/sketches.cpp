@@ -135,13 +135,19 @@ std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_
     return nullptr;
 }
 
-bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, bool are_made) {
+double sketching_cost(const Resident& exact) {
+    return refinement_cost(exact) * (making_sketch * static_cast<double>(exact.train.count) + fitting);
+}
+
+bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, double making) {
     const Rows& train = exact.train;
     if (train.count < least_images || k > train.count / 64) return false;
     const auto n = static_cast<double>(train.count), dim = static_cast<double>(train.dim);
+    // Several threads search for the same few queries, each with limits of its own.
+    const std::int64_t strips = std::max<std::int64_t>(divide_up(n_query, exact.kernel.queries), 1);
+    const auto slices = static_cast<double>(divide_up(exact.plan.threads, strips));
     const double saved = n * (1 - (static_cast<double>(columns) + column_overhead) / dim) -
-                         refinement_cost(exact) * refined_of(k);
-    const double making = are_made ? 0 : refinement_cost(exact) * (making_sketch * n + fitting);
+                         slices * refinement_cost(exact) * refined_of(k);
     return saved * static_cast<double>(n_query) > making;
 }
 

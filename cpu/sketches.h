@@ -62,8 +62,11 @@ double refinement_cost(const Resident& exact);
 std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
                                               Timeline& timeline, const ProgressToken& token);
 
-/// Whether a search by sketches takes less time than by direct products, if they prune as well as those of digits do. They have to be
-/// made first, or are there.
-bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, bool are_made);
+/// The time of fitting and making them, in direct products of a pair of this training set.
+double sketching_cost(const Resident& exact);
+
+/// Whether n_query queries by sketches, with `making` beside, take less time than by direct products, if sketches prune as well as
+/// those of digits do.
+bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, double making);
 
 }  // namespace knn::cpu

@@ -45,6 +45,9 @@ class DigitSearch {
     /// Searches for all digits at once and writes the answers into them. Throws as Index::search.
     Results answer(std::span<Answer* const> digits, const ProgressToken& token) const;
 
+    /// Makes at once what pays for so many digits, which will come in small numbers. Throws Interrupted.
+    void expect(std::int64_t digits, const ProgressToken& token) const { index_.expect(digits, token); }
+
   private:
     Index index_;
     std::unique_ptr<ExtraRows> extra_;  ///< null: none

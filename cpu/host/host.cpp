@@ -127,7 +127,7 @@ void throw_out_of_memory(const std::string& work) {
 }
 
 int available_threads() {
-    int threads = static_cast<int>(std::thread::hardware_concurrency());
+    int threads = 0;
     // Grows the set until the system's mask fits: machines may have more processors than one cpu_set_t.
     for (std::size_t sets = 1; sets <= 64; sets *= 2) {
         std::vector<cpu_set_t> mask(sets);
@@ -135,7 +135,9 @@ int available_threads() {
         threads = CPU_COUNT_S(sets * sizeof(cpu_set_t), mask.data());
         break;
     }
-    const double quota = cgroup_cpus(content_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+    if (threads == 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+    // Read once: each search asks, and a dozen files take as long as a digit does.
+    static const double quota = cgroup_cpus(content_of("/proc/self/cgroup"), "/sys/fs/cgroup");
     if (quota > 0) threads = std::min(threads, static_cast<int>(std::ceil(quota)));
     return std::max(threads, 1);
 }

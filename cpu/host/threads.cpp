@@ -61,8 +61,9 @@ void Team::run_pieces(std::int64_t count, std::int64_t piece,
 }
 
 void Team::advance(int thread, std::int64_t units) {
+    if (!token_.progress) return;
     const std::int64_t done = done_.fetch_add(units, std::memory_order_relaxed) + units;
-    if (thread != 0 || !token_.progress) return;
+    if (thread != 0) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - reported_ < report_every) return;
     reported_ = now;
@@ -71,6 +72,11 @@ void Team::advance(int thread, std::int64_t units) {
 
 int team_size(int wanted, std::int64_t count, std::int64_t piece) {
     return static_cast<int>(std::clamp<std::int64_t>(divide_up(count, piece), 1, threads_or_all(wanted)));
+}
+
+std::int64_t piece_for_all(std::int64_t count, int threads, std::int64_t most) {
+    constexpr std::int64_t least = 8;
+    return std::min(std::max(divide_up(count, threads_or_all(threads)), least), most);
 }
 
 std::int64_t lists_per_piece(int k) {

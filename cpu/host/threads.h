@@ -52,6 +52,10 @@ class Team {
 /// The threads for `count` rows in pieces of `piece`: as many as wanted (0: all of the machine), at most one per piece.
 int team_size(int wanted, std::int64_t count, std::int64_t piece);
 
+/// Pieces of `count` rows for all of the threads: of at most `most` rows, but of at least 8, which take some 10 µs each, more than the
+/// start of a thread together.
+std::int64_t piece_for_all(std::int64_t count, int threads, std::int64_t most);
+
 /// How many lists of k neighbors make a piece, which takes longer than the start of a thread, some 20 µs, for k > 2.
 std::int64_t lists_per_piece(int k);
 

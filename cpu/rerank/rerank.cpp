@@ -104,7 +104,8 @@ void describe_part(const DescriptorLayout& layout, decltype(RerankKernel::descri
     append_step(deskew, {TransformKind::deskew, slant});
     const std::vector<std::uint8_t> straight = features(deskew, images, threads, stop);
     const RerankShape shape = rerank_shape(layout.image);
-    for_rows(images.count, described_at_once, threads, stop, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t piece = piece_for_all(images.count, threads, described_at_once);
+    for_rows(images.count, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
         const DescribeMemory memory(shape);
         for (std::int64_t i = first; i < last; ++i)
             part(shape, straight.data() + i * images.dim, memory.work(), to + i * layout.bytes());

@@ -209,7 +209,8 @@ std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows&
         for (std::int64_t begin = 0; begin < images.count; begin += most) {
             const std::int64_t n = std::min(most, images.count - begin);
             out.resize(static_cast<std::size_t>((begin + n) * row_bytes));
-            for_rows(n, images_at_once, threads, stop, [&](std::int64_t first, std::int64_t last) {
+            const std::int64_t piece = piece_for_all(n, threads, images_at_once);
+            for_rows(n, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
                 RowTransform row(transform, kernel);
                 for (std::int64_t i = begin + first; i < begin + last; ++i)
                     row.apply(images.row(i), out.data() + i * row_bytes);

@@ -89,6 +89,10 @@ class DeviceIndex {
     /// What its searches use, if the engine was to decide and has done so for all of them; else automatic.
     virtual SketchColumns decided_sketch() const { return SketchColumns::automatic; }
 
+    /// Makes at once what pays for so many queries with k neighbors each, which will come in small searches. Other searches run
+    /// meanwhile. Thread-safe. Throws Interrupted, std::bad_alloc.
+    virtual void expect(std::int64_t /*queries*/, int /*k*/, const ProgressToken& /*token*/) {}
+
     /// Queues the search without waiting for it, and returns true; false if it cannot: the host takes part, or the memory is not
     /// that of the index's device. Thread-safe. Throws DeviceError.
     virtual bool enqueue(const DeviceSearch& /*wanted*/) { return false; }

@@ -34,6 +34,32 @@ TEST_CASE("cpu::BestLists: keeps the k smallest by distance, then index") {
         }
 }
 
+TEST_CASE("cpu::BestLists: two lists that lower each other's limits have the k smallest of both, ties too") {
+    std::mt19937 random(6);
+    for (const unsigned levels : {1U, 3U, 50U, 1'000'000U}) {
+        CAPTURE(levels);
+        constexpr int k = 20;
+        cpu::BestLists best(2, k);
+        best.clear(2, 2);
+        std::vector<Neighbor> all, got(std::size_t{2} * k);
+        // Slices take pieces of 50 images in turn.
+        for (std::uint32_t first = 0; first < 3'000; first += 50) {
+            std::vector<std::uint32_t> distances(50);
+            for (std::uint32_t i = 0; i < distances.size(); ++i)
+                all.push_back({distances[i] = static_cast<std::uint32_t>(random() % levels), first + i});
+            const std::int64_t slice = random() % 2;
+            best.take(slice, distances, first);
+            const std::uint32_t limit = best.limit(slice);
+            if (limit < 0xffffffffU) best.lower(1 - slice, limit + 1);
+        }
+        best.finish(0, std::span(got).first(k));
+        best.finish(1, std::span(got).last(k));
+        std::ranges::sort(got);
+        std::ranges::sort(all);
+        CHECK(std::equal(got.begin(), got.begin() + k, all.begin()));
+    }
+}
+
 TEST_CASE("cpu::BestLists: takes the lanes of a hit, but no padding") {
     cpu::BestLists best(4, 3);
     best.clear(1, 4);

@@ -105,6 +105,23 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
     }
 }
 
+TEST_CASE("cpu::search: cosine distances that differ by less than a float near 1 can tell") {
+    // White but for pixels of 254, of which each adds about 10⁻⁸.
+    test::Rows train = test::random_rows(2'000, 784, 5, 2), queries = test::random_rows(40, 784, 6, 2);
+    for (test::Rows* rows : {&train, &queries})
+        for (std::uint8_t& pixel : rows->pixels)
+            pixel = pixel == 0 ? 254 : 255;
+    for (const Metric metric : {Metric::cosine, Metric::pearson})
+        for (const std::string& name : cpu::instruction_sets()) {
+            CAPTURE(name);
+            const test::Isa isa(name);
+            test::Request request{.train = train, .query = queries, .k = 5, .threads = 1};
+            request.measure = {metric, 2};
+            CHECK(test::search_on_cpu(request).neighbors.rows ==
+                  test::right(train, queries, 5, {}, request.measure).rows);
+        }
+}
+
 TEST_CASE("cpu::search: many threads for little work") {
     Owned problem(5'000, 9, 30, 12);
     for (const Metric metric : all_metrics) {

@@ -145,5 +145,27 @@ TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanne
                       "sketches bound distances by l2 alone; expected §sketch auto, or §metric l2");
 }
 
+TEST_CASE("cpu sketches: many small searches of one index pay for them too") {
+    const test::Rows train = clustered(20'000, 300, 1, 100), queries = clustered(32, 300, 2, 100);
+    const test::Isa isa(cpu::instruction_sets().front() == "plain" ? "plain" : "avx2");
+    const Plan plan{.threads = 2};
+    Results results;
+    const auto index = cpu::open({train, {}}, {}, plan, results.timeline);
+    const Neighbors right = test::right(train, queries, 3, {});
+    int searches = 0;
+    for (; launches_of(results, "refine") == 0 && searches < 1'000; ++searches)
+        REQUIRE(nearest_of(*index, Queries(queries), 3, results.timeline, {}).rows == right.rows);
+    CHECK(launches_of(results, "sketch") == 1);
+    CHECK(searches > 1);
+    // Who says what will come need not wait for it.
+    Results at_once;
+    const auto expecting = cpu::open({train, {}}, {}, plan, at_once.timeline);
+    expecting->expect(100'000, 3, {});
+    CHECK(nearest_of(*expecting, Queries(queries), 3, at_once.timeline, {}).rows == right.rows);
+    CHECK(launches_of(at_once, "sketch") == 0);
+    CHECK(launches_of(at_once, "refine") > 0);
+    CHECK(searches < 1'000);
+}
+
 }  // namespace
 }  // namespace knn
