@@ -80,7 +80,8 @@ class Options(_Struct):
 class NeighborArrays(_Struct):
     _fields_ = [
         ("struct_size", ctypes.c_size_t), ("count", _int64), ("indices", _pointer), ("distances", _pointer),
-        ("k", _int32), ("space", _int32), ("stream", _pointer),
+        ("k", _int32), ("space", _int32), ("stream", _pointer), ("wide_indices", _pointer), ("roots", _int32),
+        ("reserved", _int32),
     ]  # fmt: skip
 
 
@@ -371,14 +372,20 @@ def _labels_of(labels: Array | None, count: int) -> Array | None:
 
 class _Single:
     """What a search of one query needs, ready to be used again. A search leaves the processor's caches to the rows: after it,
-    making arrays and structs anew takes longer than all else in Python."""
+    making arrays and structs anew takes longer than all else in Python. So the arrays of answers are made before, many at once."""
 
-    def __init__(self, index: Index, k: int, dtype: DType) -> None:
-        self.k, self.function = k, library().knn_search
-        self.query = np.empty((1, index.training.dim), dtype)
-        self.indices, self.distances = np.empty((1, k), np.uint32), np.empty((1, k), np.float64)
-        arrays = NeighborArrays(count=1, k=k, indices=_address(self.indices), distances=_address(self.distances))
-        self.arguments = index._as_parameter_, ctypes.byref(vectors_of(self.query)), None, ctypes.byref(arrays)
+    def __init__(self, index: Index, k: int, roots: bool) -> None:
+        self.asked, self.function = (k, roots), library().knn_search
+        self.query = np.empty((1, index.training.dim), index.type)
+        self.out = NeighborArrays(count=1, k=k, roots=roots)
+        self.arguments = index._as_parameter_, ctypes.byref(vectors_of(self.query)), None, ctypes.byref(self.out)
+        self.answers: list[tuple[Array, Array, int, int]] = []
+
+    def make_answers(self) -> None:
+        shape = 1, int(self.out.k)
+        for _ in range(max(1, min(32, 1024 // self.out.k))):
+            indices, distances = np.empty(shape, np.intp), np.empty(shape, np.float64)
+            self.answers.append((indices, distances, indices.ctypes.data, distances.ctypes.data))
 
 
 class Index(Handle):
@@ -399,6 +406,9 @@ class Index(Handle):
         self.training = training
         self.device = self.info.device.decode()
         self._reads_pixels = given.method in (None, b"raw")
+        self.type: DType = list(TYPES)[training.info.type]
+        #: The shape of one query.
+        self.lone = 1, training.dim
         self._singles: list[_Single] = []
 
     @property
@@ -411,32 +421,43 @@ class Index(Handle):
         """Whether a search of so many queries takes too little time to be stopped."""
         return self._reads_pixels and count * self.training.dim * len(self.training) < LONG_CALL
 
-    def search(self, queries: Array | None, k: int, distances: bool = True) -> tuple[Any, Any]:
-        """The k nearest of each query: indices (int64), and distances (float64; of l2 squared) or None, both count × k.
+    def search(self, queries: Array | None, k: int, distances: bool = True, roots: bool = False) -> tuple[Any, Any]:
+        """The k nearest of each query: indices (int64), and distances (float64; of l2 squared, unless `roots`) or None, both count × k.
         `queries` None: of each row of the set, which is left out."""
         count = len(self.training) if queries is None else len(queries)
         if not 0 < k <= MAX_K:
             raise ValueError(f"k {k}: is out of range; expected 1 to {MAX_K}")
-        if queries is not None and queries.shape == (1, self.training.dim) and self._is_short(1):
-            return self._search_one(queries, k, distances)
-        indices = np.empty((count, k), np.uint32)
+        if queries is not None and queries.shape == self.lone and queries.dtype == self.type and self._is_short(1):
+            self.check()
+            self._singles.append(_Single(self, k, roots))
+            if (found := self.search_one(queries, k, distances, roots)) is not None:
+                return found
+        indices = np.empty((count, k), np.intp)
         lengths = np.empty((count, k), np.float64) if distances else None
-        arrays = NeighborArrays(count=count, indices=indices.ctypes.data, distances=_address(lengths), k=k)
+        arrays = NeighborArrays(count=count, distances=_address(lengths), k=k, wide_indices=_address(indices), roots=roots)
         arrays.held = indices, lengths
         self._run("search", queries, count, Options(), arrays)
-        return indices.astype(np.intp), lengths
+        return indices, lengths
 
-    def _search_one(self, query: Array, k: int, distances: bool) -> tuple[Any, Any]:
-        one = self._singles.pop() if self._singles else None
-        if one is None or one.k != k or one.query.dtype != query.dtype:
-            one = _Single(self, k, query.dtype)
-        self.check()
+    def search_one(self, query: Array, k: int, distances: bool, roots: bool) -> tuple[Array, Array | None] | None:
+        """As `search`, for one query of the set's type (shape: `lone`), if a search before was of one query and these k and
+        roots; else None."""
+        if self._process is not _process:
+            return None
+        try:
+            one = self._singles.pop()
+        except IndexError:
+            return None
+        if one.asked != (k, roots):
+            return None
+        if not one.answers:
+            one.make_answers()
+        indices, lengths, one.out.wide_indices, one.out.distances = one.answers.pop()
         one.query[...] = query
         if status := one.function(*one.arguments):
             _raise(status)
-        found = one.indices.astype(np.intp), one.distances.copy() if distances else None
         self._singles.append(one)
-        return found
+        return indices, lengths if distances else None
 
     def classify(self, queries: Array | None, wanted: tuple[str, ...] = ("labels",),
                  reject: float = 0) -> dict[str, Array]:  # fmt: skip

@@ -48,6 +48,8 @@ class _Fitted(BaseEstimator):
     method: str
     device: str
     engine: str | None
+    #: The index of uint8, if no names of columns are to be checked.
+    _of_bytes: Index | None = None
 
     def _fit(self, X: Any, labels: Array | None = None, **settings: Any) -> Any:
         name = type(self).__name__
@@ -68,11 +70,11 @@ class _Fitted(BaseEstimator):
             del self.feature_names_in_
         self.effective_metric_ = self.metric or "euclidean"
         self._fit_X, self._labels = array, labels
-        self._metric = metric
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
         self._indexes: dict[DType, Index] = {}
-        self._lone = (1, array.shape[1]) if names is None else None  # the shape of one query without names
+        self._of_bytes = None
+        self._roots = metric == "l2" and self.metric != "sqeuclidean"
         self._type = array.dtype
         narrowed = _arrays.narrowed(array) if self._type != BYTE and metric in _INTEGRAL else None
         if narrowed is not None:
@@ -91,6 +93,8 @@ class _Fitted(BaseEstimator):
             shape = (28, 28) if self.method != "raw" and array.shape[1] == 784 else (0, 0)
             index = Index(TrainingSet(array, self._labels, shape), **self._settings)
             self._indexes[kind] = index
+            if kind == BYTE and not hasattr(self, "feature_names_in_"):
+                self._of_bytes = index
         return index
 
     def _require_fitted(self) -> None:
@@ -103,8 +107,6 @@ class _Fitted(BaseEstimator):
         self._require_fitted()
         if X is None:
             return self._index(self._type), None
-        if type(X) is np.ndarray and X.dtype == BYTE == self._type and X.shape == self._lone and X.flags.c_contiguous:
-            return self._index(BYTE), X  # nothing to check, nor to convert
         array = _arrays.vectors(X, type(self).__name__)
         _arrays.check_columns(self, X, array.shape[1])
         if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
@@ -118,7 +120,7 @@ class _Fitted(BaseEstimator):
     def _k(self, n_neighbors: int | None, leave_out: bool) -> int:
         """The number of neighbors that is asked for. Raises TypeError, ValueError."""
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        if not isinstance(k, (int, np.integer)):
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k < 1:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
@@ -136,18 +138,21 @@ class _Fitted(BaseEstimator):
         if queries.dtype not in TYPES or queries.dtype != self._type and not np.can_cast(self._fit_X.dtype, queries.dtype, "safe"):
             raise TypeError(f"X: is {queries.dtype} on a device; expected {self._type}, as the training set is searched")
         _device.search_into(self._index(queries.dtype), queries, k, out)
-        if out[0] is not None and self._metric == "l2" and self.metric != "sqeuclidean":
+        if out[0] is not None and self._roots:
             numbers = sys.modules[type(out[0]).__module__.partition(".")[0]]  # torch or cupy
             numbers.sqrt(out[0], out=out[0])
 
     def _search(self, X: Any, n_neighbors: int | None, distances: bool) -> tuple[Array, Array | None]:
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        index = self._of_bytes
+        # One query of bytes, as one before it: nothing to check, nor to convert.
+        if index is not None and type(X) is np.ndarray and X.dtype is BYTE and X.shape == index.lone and type(k) is int:
+            if (found := index.search_one(X, k, distances, self._roots)) is not None:
+                return found
         self._require_fitted()
         k = self._k(n_neighbors, X is None)
         index, array = self._asked(X)
-        indices, lengths = index.search(array, k, distances)
-        if lengths is not None and self._metric == "l2" and self.metric != "sqeuclidean":
-            np.sqrt(lengths, out=lengths)
-        return indices, lengths
+        return index.search(array, k, distances, self._roots)
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True,
                    out: tuple[Any, Any] | None = None) -> Any:  # fmt: skip
@@ -181,7 +186,7 @@ class _Fitted(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "_indexes" in state:
-            state["_indexes"] = {}  # opened again by the first search
+            state["_indexes"], state["_of_bytes"] = {}, None  # opened again by the first search
         return state
 
 

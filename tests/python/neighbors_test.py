@@ -69,6 +69,24 @@ class Searches(unittest.TestCase):
                 np.testing.assert_array_equal(indices, order)
                 np.testing.assert_array_equal(distances, np.sqrt(expected))
 
+    def test_single_queries_are_checked_however_many_came_before(self):
+        X = random_bytes(20, 3)
+        model = NearestNeighbors(1, metric="sqeuclidean").fit(X)
+        one = model.kneighbors(X[:1])
+        np.testing.assert_array_equal(model.kneighbors(X[:1]), one)
+        for k, kind in ((True, TypeError), (1.0, TypeError), ("1", TypeError), (0, ValueError), (21, ValueError)):
+            with self.subTest(k=k), self.assertRaises(kind):
+                model.kneighbors(X[:1], k)
+        for query, kind in ((X[:1, :2], ValueError), (X[0], ValueError), (X[:1].astype("c8"), ValueError)):
+            with self.subTest(query=query), self.assertRaises(kind):
+                model.kneighbors(query)
+        self.assertEqual(model.kneighbors(X[:1] + 0.25)[0].item(), 0.1875)
+        np.testing.assert_array_equal(model.kneighbors(X[:1, ::-1])[0], support.brute_force(X, X[:1, ::-1], 1)[0])
+        X[:] = 7  # not copied: read again by each search
+        self.assertEqual(model.kneighbors(np.full((1, 3), 8, np.uint8))[0].item(), 3)
+        model.set_params(metric="manhattan").fit(X)
+        self.assertEqual([model.kneighbors(np.full((1, 3), 9, np.uint8))[0].item() for _ in range(3)], [6, 6, 6])
+
     def test_a_graph_has_the_neighbors(self):
         support.require("scipy")
         X = random_bytes(30, 5)
@@ -318,7 +336,9 @@ class Processes(unittest.TestCase):
         np.testing.assert_array_equal(alone, np.arange(800).reshape(8, 100)[:, :20])
 
     def test_a_forked_child_makes_the_index_again(self):
-        self.assertTrue(in_child(lambda: self.model.kneighbors(self.X[:3])[1].tolist() == self.expected))
+        self.model.kneighbors(self.X[:1])
+        for n in (3, 1):
+            self.assertTrue(in_child(lambda: self.model.kneighbors(self.X[:n])[1].tolist() == self.expected[:n]))
         self.assertEqual(self.model.kneighbors(self.X[:3])[1].tolist(), self.expected)
 
     def test_a_handle_of_the_parent_is_refused(self):
