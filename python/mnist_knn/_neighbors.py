@@ -7,6 +7,7 @@ metric is Euclidean or Manhattan, they are searched as bytes: the distances are 
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, Callable
 
@@ -15,12 +16,13 @@ import numpy as np
 from . import _arrays, _device, _voting
 from ._arrays import BYTE
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin
+from ._checks import integer, kind, number, shown, word
 from ._library import TYPES, Array, DType, Index, TrainingSet, has
 
 #: The library's names of scikit-learn's metrics.
 _METRICS = {
     "euclidean": "l2", "l2": "l2", "sqeuclidean": "l2", "manhattan": "l1", "cityblock": "l1", "l1": "l1",
-    "cosine": "cosine", "correlation": "pearson", "pearson": "pearson", "lp": "lp",
+    "cosine": "cosine", "correlation": "pearson", "pearson": "pearson", "lp": "lp", "minkowski": "lp",
 }  # fmt: skip
 _INTEGRAL = ("l2", "l1")
 _MODES = ("connectivity", "distance")
@@ -28,14 +30,15 @@ _MODES = ("connectivity", "distance")
 
 def library_metric(metric: str | None, p: float | None, method: str) -> tuple[str | None, float]:
     """The library's name of a metric (None: the method's) and exponent. Raises ValueError."""
+    if metric is not None:
+        word(metric, "metric", _METRICS, " or None")
+    p = None if p is None else number(p, "p")
     if metric is None and (p is None or p == 2):
         return ("l2" if method == "raw" else None), 0.0
-    if metric in (None, "minkowski", "lp"):
+    if metric is None or metric in ("minkowski", "lp"):
         if p is None or not p > 0:
             raise ValueError(f"p {p}: is no exponent; expected a number above 0")
-        return {1.0: ("l1", 0.0), 2.0: ("l2", 0.0)}.get(float(p), ("lp", float(p)))
-    if metric not in _METRICS:
-        raise ValueError(f"metric {metric!r}: is unknown; expected None, 'minkowski', {', '.join(map(repr, _METRICS))}")
+        return {1.0: ("l1", 0.0), 2.0: ("l2", 0.0)}.get(p, ("lp", p))
     return _METRICS[metric], 0.0
 
 
@@ -53,10 +56,9 @@ class _Fitted(BaseEstimator):
 
     def _fit(self, X: Any, labels: Array | None = None, **settings: Any) -> Any:
         name = type(self).__name__
-        if not isinstance(self.n_neighbors, (int, np.integer)) or isinstance(self.n_neighbors, bool):
-            raise TypeError(f"n_neighbors {self.n_neighbors!r}: is {type(self.n_neighbors).__name__}; expected an int")
-        if self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors {self.n_neighbors}: is too small; expected 1 or more")
+        integer(self.n_neighbors, "n_neighbors")
+        if self.method is not None and not isinstance(self.method, (str, os.PathLike)):
+            raise TypeError(f"method {shown(self.method)}: is {kind(self.method)}; expected a text")
         metric, exponent = library_metric(self.metric, self.p, self.method)
         names = _arrays.column_names(X)
         array = _arrays.vectors(X, name)
@@ -79,7 +81,11 @@ class _Fitted(BaseEstimator):
         narrowed = _arrays.narrowed(array) if self._type != BYTE and metric in _INTEGRAL else None
         if narrowed is not None:
             self._type = BYTE
-        self._index(self._type, narrowed)
+        try:
+            self._index(self._type, narrowed)
+        except BaseException:
+            del self._indexes  # not fitted
+            raise
         return self
 
     def _index(self, kind: DType, array: Array | None = None) -> Index:
@@ -167,6 +173,8 @@ class _Fitted(BaseEstimator):
         search is queued on the current stream of X's library, and the call does not wait for it (docs/python.md says when it does).
         """
         if out is not None:
+            if not isinstance(out, tuple) or len(out) != 2:
+                raise TypeError(f"out {shown(out)}: is {kind(out)}; expected a tuple of two arrays, distances and indices")
             self._search_into(X, n_neighbors, out)
             return out
         indices, lengths = self._search(X, n_neighbors, return_distance)
@@ -174,8 +182,7 @@ class _Fitted(BaseEstimator):
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """The neighbors as a sparse matrix (CSR, n × training rows) of ones, or of distances with mode="distance"."""
-        if mode not in _MODES:
-            raise ValueError(f"mode {mode!r}: is unknown; expected 'connectivity' or 'distance'")
+        word(mode, "mode", _MODES)
         from scipy.sparse import csr_matrix
 
         indices, lengths = self._search(X, n_neighbors, mode == "distance")
@@ -244,14 +251,13 @@ class KNeighborsTransformer(TransformerMixin, _Fitted):
 
     def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
         """Opens X (n × dim). It is copied as by NearestNeighbors.fit."""
-        if self.mode not in _MODES:
-            raise ValueError(f"mode {self.mode!r}: is unknown; expected 'connectivity' or 'distance'")
+        word(self.mode, "mode", _MODES)
         self._fit(X)
         return self
 
     def transform(self, X: Any) -> Any:
         """The graph of X (n × dim) in the training rows: CSR, n × training rows."""
-        return self.kneighbors_graph(X, self.n_neighbors + (1 if self.mode == "distance" else 0), self.mode)
+        return self.kneighbors_graph(X, integer(self.n_neighbors, "n_neighbors") + (1 if self.mode == "distance" else 0), self.mode)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns of the graph: "kneighborstransformer0" and so on."""
@@ -289,13 +295,14 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         """Opens X (n × dim) with the labels y (n). X is copied as by NearestNeighbors.fit."""
         _voting.check_weights(self.weights)
         array = _arrays.to_array(X)
-        self.classes_, self._codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)
-        if self.method == "raw" or self.method == "gradients":
+        classes, codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)
+        if self.method in ("raw", "gradients"):
             self._fit(X)
         else:
-            if len(self.classes_) > 256:
-                raise ValueError(f"method {self.method!r}: there are {len(self.classes_)} classes; expected at most 256")
-            self._fit(X, self._codes.astype(np.uint8), k=int(self.n_neighbors))
+            if len(classes) > 256:
+                raise ValueError(f"method {shown(self.method)}: there are {len(classes)} classes; expected at most 256")
+            self._fit(X, codes.astype(np.uint8), k=integer(self.n_neighbors, "n_neighbors"))
+        self.classes_, self._codes = classes, codes
         return self
 
     def predict(self, X: Any) -> Array:
@@ -309,8 +316,8 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
     def predict_proba(self, X: Any) -> Array:
         """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_."""
         sums = self._votes(X)
-        sums /= sums.sum(axis=1, keepdims=True)
-        return sums
+        whole = sums.sum(axis=1, keepdims=True)
+        return np.asarray(sums / np.where(whole == 0, 1, whole))
 
     def _votes(self, X: Any) -> Array:
         indices, lengths = self._search(X, None, self.weights not in ("uniform", None))
