@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "classifier/exact_distances.h"
@@ -61,6 +62,10 @@ knn_neighbors read_neighbors(const knn_neighbors* given, std::int64_t asked) {
     require(found.space == KNN_HOST || found.space == KNN_CUDA,
             "neighbors: has space " + std::to_string(found.space) + "; expected KNN_HOST or KNN_CUDA");
     if (found.space != KNN_HOST) copies_of("neighbors");
+    require((found.roots == 0 || found.roots == 1) && found.reserved == 0,
+            "neighbors: has roots " + std::to_string(found.roots) + "; expected 0 or 1, and reserved 0");
+    require(found.space == KNN_HOST || (found.roots == 0 && found.wide_indices == nullptr),
+            "neighbors: has wide_indices or roots in KNN_CUDA memory; expected them in KNN_HOST");
     return found;
 }
 
@@ -84,11 +89,12 @@ void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Ope
     if (!distances.empty()) out.distances = distances.data();
     const knn::Measure measure = opened.index->method().neighbor_measure();
     const auto distance = [&](std::int64_t q, const knn::Neighbor& one) {
-        return measure.real
-                   ? knn::shown_distance(measure, knn::exact_distance(measure, queries.row(q),
-                                                                      opened.snapshot->row(one.index),
-                                                                      queries.dim, queries.type))
-                   : knn::distance_of(measure, one.distance);
+        const double shown =
+            measure.real ? knn::shown_distance(measure, knn::exact_distance(measure, queries.row(q),
+                                                                            opened.snapshot->row(one.index),
+                                                                            queries.dim, queries.type))
+                         : knn::distance_of(measure, one.distance);
+        return out.roots != 0 ? std::sqrt(shown) : shown;
     };
     constexpr std::int64_t piece = 64;
     knn::for_rows(found.n_query, piece, measure.real ? threads : 1, nullptr,
@@ -96,6 +102,7 @@ void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Ope
                       for (std::int64_t i = first * found.k; i < last * found.k; ++i) {
                           const knn::Neighbor& one = found.rows[static_cast<std::size_t>(i)];
                           if (out.indices != nullptr) out.indices[i] = one.index;
+                          if (out.wide_indices != nullptr) out.wide_indices[i] = one.index;
                           if (out.distances != nullptr) out.distances[i] = distance(i / found.k, one);
                       }
                   });

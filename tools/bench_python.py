@@ -5,9 +5,8 @@
 All find the k nearest of MNIST's test images among its training images, as arrays in memory, on the same processors. Each round
 runs everyone once, so that other work on the machine slows all alike; ratios are medians over the rounds. The program's
 time is the search that it reports, with what a first search prepares: so "fit and kneighbors" is its like, and a later search of
-the same estimator takes less. A single query's overhead is the difference of two times of alternating calls: of
-`kneighbors`, and of the library's function called with structs that are ready; each is the first decile, which other work on the
-machine disturbs least.
+the same estimator takes less. A single query's overhead is the time of a call of `kneighbors` less that of the library's function
+inside the same call, so that other work on the machine changes it little.
 Needs numpy; the others are left out where they are not installed (Debian: python3-sklearn python3-faiss python3-hnswlib
 python3-pynndescent). $MNIST_KNN_LIBRARY: the library.
 """
@@ -129,25 +128,27 @@ def compare(options, train, test):
 
 
 def single_queries(options, train, test):
-    """The time of one query by kneighbors, and by the library's function alone."""
-    from mnist_knn import NearestNeighbors, _library
+    """The time of one query by kneighbors without that of the library's function inside the same call."""
+    from mnist_knn import NearestNeighbors
 
     for rows in (1000, len(train)):
         model = NearestNeighbors(n_neighbors=options.k, device="cpu").fit(train[:rows])
-        index = next(iter(model._indexes.values()))
-        indices, distances = np.empty((1, options.k), np.uint32), np.empty((1, options.k))
-        out = _library.NeighborArrays(count=1, k=options.k, indices=indices.ctypes.data, distances=distances.ctypes.data)
-        bare, whole = [], []
-        function = _library.library().knn_search
+        model.kneighbors(test[:1])
+        (single,) = next(iter(model._indexes.values()))._singles
+        function, inside, above = single.function, [], []
+
+        def timed(*arguments):
+            seconds, status = seconds_of(lambda: function(*arguments))
+            inside.append(seconds)
+            return status
+
+        single.function = timed
         for i in range(options.calls):
             query = test[i % len(test)][None]
-            vectors = _library.vectors_of(query)
-            arguments = (index, ctypes.byref(vectors), None, ctypes.byref(out))
-            bare.append(seconds_of(lambda: function(*arguments))[0])
-            whole.append(seconds_of(lambda: model.kneighbors(query))[0])
-        a, b = (statistics.quantiles(seconds, n=10)[0] * 1e6 for seconds in (bare, whole))
-        print(f"one query among {rows:,} rows, {options.calls:,} calls: {b:.1f} us by kneighbors, {a:.1f} us by the library's "
-              f"function: {b - a:.1f} us above it")  # fmt: skip
+            above.append(seconds_of(lambda: model.kneighbors(query))[0] - inside[i])
+        a, b = ([part * 1e6 for part in statistics.quantiles(seconds, n=10)] for seconds in (inside, above))
+        print(f"one query among {rows:,} rows, {options.calls:,} calls: {a[4]:.0f} us in the library's function, {b[4]:.1f} us above "
+              f"it (medians; deciles {b[0]:.1f} and {b[8]:.1f}, mean {statistics.mean(above) * 1e6:.1f})")  # fmt: skip
 
 
 def memory(train):

@@ -22,6 +22,7 @@ python=$(command -v python3) || die "python3 was not found (Debian: python3)"
 if [[ -z $library ]]; then
     install_missing "${build_packages[@]}"
     build=$root/build/wheel
+    [[ $pictures == OFF ]] || build+=-pictures  # of its own: what is beside the library is packed
     # Programs of GCC's own libraries of C++ are not needed then; of the system's, zlib and OpenSSL 3 are.
     logged configure-wheel cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DMNIST_KNN_PROGRAM=OFF \
         -DMNIST_KNN_CUDA=OFF -DMNIST_KNN_MPI=OFF -DMNIST_KNN_OPENCV=$pictures \

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/core/format.h"
+
 namespace knn {
 
 UnsupportedReason refuse_k(int k, std::int64_t n) {
@@ -28,7 +30,7 @@ UnsupportedReason refuse_problem(const Problem& problem) {
         return "images of " + std::to_string(problem.dim) + " pixels are too large; at most " +
                std::to_string(max_dim) + " pixels keep squared distances within 32 bits";
     if (problem.measure.metric == Metric::lp && !(problem.measure.p >= min_p && problem.measure.p <= max_p))
-        return "p = " + std::to_string(problem.measure.p) + " is out of range; expected 0.1 to 15";
+        return "p = " + shortest(problem.measure.p) + " is out of range; expected 0.1 to 15";
     return refuse_k(problem.k, problem.n_train);
 }
 

@@ -191,11 +191,14 @@ typedef struct knn_neighbors {
         distances;  ///< l2: squared; l1, lp, cosine, pearson: as they are; re-ranked: of descriptors. In double
                     ///< precision where elements are not KNN_UINT8, exactly as they are ordered
     int32_t k;      ///< 1 to 16384, on a GPU 1024, and at most the vectors that there are to find
-    int32_t space;  ///< KNN_HOST ...
-    void* stream;   ///< KNN_CUDA: a cudaStream_t on which the neighbors will be ready
+    int32_t space;          ///< KNN_HOST ...
+    void* stream;           ///< KNN_CUDA: a cudaStream_t on which the neighbors will be ready
+    int64_t* wide_indices;  ///< KNN_HOST: the indices in 64 bits
+    int32_t roots;          ///< KNN_HOST: 1: the square roots of the distances [0]
+    int32_t reserved;       ///< 0
 } knn_neighbors;
 #define KNN_NEIGHBORS(count_, k_) \
-    { sizeof(knn_neighbors), (count_), NULL, NULL, (k_), 0, NULL }
+    { sizeof(knn_neighbors), (count_), NULL, NULL, (k_), 0, NULL, NULL, 0, 0 }
 
 /// The caller's arrays for the answers to `count` queries. An array that is NULL is not filled.
 typedef struct knn_answers {

@@ -4,11 +4,13 @@ them, also without it."""
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Iterator
 
 import numpy as np
 
 from ._base import DataConversionWarning
+from ._checks import kind as type_name, shown
 from ._device import DeviceArray, is_on_device
 from ._library import TYPES, Array, DType
 
@@ -19,6 +21,8 @@ def to_array(data: Any, name: str = "X") -> Array:
     """Any array-like, buffer, or array with __dlpack__ in host memory as a NumPy array; arrays on a CUDA device are copied.
     Raises TypeError for sparse matrices and for other devices."""
     if isinstance(data, np.ndarray):
+        if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():  # type: ignore[no-untyped-call]
+            raise ValueError(f"{name}: has masked values; expected an array without")
         return data
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise TypeError(f"{name}: is a sparse matrix; expected a dense array, such as {name}.toarray()")
@@ -26,16 +30,29 @@ def to_array(data: Any, name: str = "X") -> Array:
         return DeviceArray(data, name).to_host()
     if hasattr(data, "__dlpack_device__") and not hasattr(data, "__array__"):
         return np.from_dlpack(data)
-    return np.asarray(data)
+    with _named(name):
+        return np.asarray(data)
 
 
-def element_type(array: Array) -> DType:
-    """The type of the library that holds every value of the array's type: uint8, int8, float32 or float64."""
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """Errors of NumPy say of what array."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: is no array of numbers: {error}") from error
+
+
+def element_type(array: Array, name: str) -> DType:
+    """The type of the library that holds every value of the array's type: uint8, int8, float32 or float64; float64 for objects."""
     dtype: DType = array.dtype
     if dtype in TYPES:
         return dtype
     if dtype.kind == "c":
         raise ValueError("Complex data not supported; expected real numbers")
+    if dtype.kind not in "biufO":
+        raise TypeError(f"{name}: is an array of {dtype}; expected numbers")
     if dtype.kind == "b":
         return BYTE
     return np.dtype("float32" if dtype.kind in "iuf" and dtype.itemsize <= 2 else "float64")
@@ -61,10 +78,12 @@ def narrowed(array: Array) -> Array | None:
 def vectors(data: Any, estimator: str, name: str = "X") -> Array:
     """Vectors (n × dim, n and dim at least 1, finite) of a type of the library, in C order. Raises ValueError, TypeError."""
     array = to_array(data, name)
-    kind = element_type(array)
+    kind = element_type(array, name)
     if array.ndim != 2:
         if array.ndim > 2:
             raise ValueError(f"Found array with dim {array.ndim}. {estimator} expected <= 2.")
+        if array.ndim == 0:
+            raise ValueError(f"{name} {shown(data)}: is {type_name(data)}; Expected 2D array, got scalar array instead")
         raise ValueError(f"Expected 2D array, got {array.ndim}D array instead. Reshape your data either using "
                          f"{name}.reshape(-1, 1) if it has a single feature or {name}.reshape(1, -1) if it is a single "
                          "sample.")  # fmt: skip
@@ -72,7 +91,8 @@ def vectors(data: Any, estimator: str, name: str = "X") -> Array:
         if size == 0:
             raise ValueError(f"Found array with 0 {what}(s) (shape={array.shape}) while a minimum of 1 is required by "
                              f"{estimator}.")  # fmt: skip
-    array = as_type(array, kind)
+    with _named(name), np.errstate(over="ignore"):  # infinity is refused then
+        array = as_type(array, kind)
     require_finite(array, name, estimator)
     return array
 
@@ -107,7 +127,10 @@ def class_labels(y: Any, count: int, estimator: str) -> tuple[Array, Array]:
     require_finite(array, "y", estimator)
     if array.dtype.kind == "f" and (array != np.floor(array)).any():
         raise ValueError("Unknown label type: continuous; expected classes, not numbers with fractions")
-    classes, codes = np.unique(array, return_inverse=True)
+    try:
+        classes, codes = np.unique(array, return_inverse=True)
+    except TypeError as error:
+        raise TypeError(f"y: has labels that cannot be sorted: {error}; expected labels of one type") from error
     return classes, codes.reshape(-1)
 
 

@@ -18,10 +18,12 @@ from typing import Any, Iterable
 import numpy as np
 
 from . import _arrays, _voting
+from ._checks import integer, several, word
 from ._library import Array
 from ._neighbors import NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
+_RULES = ("edit", "condense", "both")
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,7 @@ class Graph:
     def matrix(self, form: str = "directed") -> Any:
         """The distances as a sparse matrix (CSR, n × n): all edges; `mutual`: those whose reverse is one too; `symmetric`:
         with the reverse of each. A distance of 0 is an entry too. Needs scipy."""
-        if form not in _FORMS:
-            raise ValueError(f"form {form!r}: is unknown; expected {', '.join(_FORMS)}")
+        word(form, "form", _FORMS)
         from scipy.sparse import csr_matrix
 
         n, k = self.indices.shape
@@ -91,7 +92,12 @@ class Audit:
         import pandas
 
         some = np.flatnonzero(self.label != self.suggested)
-        index = self.index[some] if names is None else np.asarray(names)[self.index[some]]
+        index = self.index[some]
+        if names is not None:
+            given = np.asarray(names)
+            if given.shape != self.index.shape:
+                raise ValueError(f"names: have shape {given.shape}; expected {self.index.shape}, a name for each row")
+            index = given[index]
         columns = {"label": self.label[some], "suggested": self.suggested[some], "probability": self.probability[some]}
         return pandas.DataFrame(columns, index=index)
 
@@ -180,9 +186,10 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] = range(1, 31), weights: Ite
     >>> tune(np.array([[0], [1], [8], [9]], np.uint8), list("aabb"), [1, 3], ["uniform"])[0].parameters
     {'n_neighbors': 1, 'weights': 'uniform', 'metric': 'euclidean'}
     """
-    ks = sorted(set(n_neighbors))
-    if not ks or ks[0] < 1:
-        raise ValueError(f"n_neighbors {ks}: expected numbers of 1 or more")
+    ks = sorted({integer(k, "n_neighbors") for k in several(n_neighbors, "n_neighbors", "numbers")})
+    weights, metrics = several(weights, "weights", "names"), several(metrics, "metrics", "names")
+    for weighing in weights:
+        _voting.check_weights(weighing)
     tried: list[tuple[dict[str, Any], Array]] = []
     for metric in metrics:
         model = NearestNeighbors(ks[-1], metric=metric, **parameters).fit(X)
@@ -235,6 +242,8 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
     program = os.environ.get("MNIST_KNN_PROGRAM") or shutil.which("mnist-knn")
     if program is None:
         raise FileNotFoundError("mnist-knn: not found; expected the program in PATH or $MNIST_KNN_PROGRAM")
+    integer(n_neighbors, "n_neighbors")
+    word(rule, "rule", _RULES)
     array = _arrays.vectors(X, "condense")
     narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array)
     classes, codes = _arrays.class_labels(y, len(array), "condense")
@@ -248,8 +257,9 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
             np.save(rows, narrow.reshape(-1, 28, 28) if narrow.shape[1] == 784 else narrow)
         np.save(labels, codes.astype(np.uint8))
         words = [program, "condense", "--train", rows, "--train-labels", labels, "-k", n_neighbors, "--rule", rule,
-                 "--method", method, "--device", device, "-q", "--out", out]  # fmt: skip
+                 f"--method={method}", f"--device={device}", "-q", "--out", out]  # fmt: skip
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
         if done.returncode:
-            raise ValueError(done.stderr.strip().split("\n")[-1])
+            lines = done.stderr.strip().split("\n")
+            raise ValueError(next((line for line in lines if "error: " in line), lines[-1]).removeprefix("mnist-knn: error: "))
         return np.loadtxt(out / "kept.csv", np.int64, skiprows=1, ndmin=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ def read_idx(path: str | os.PathLike[str]) -> Array:
     if content[:2] == b"\x1f\x8b":
         try:
             content = gzip.decompress(content)
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{path}: is damaged: {error}; expected gzip") from error
     if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _TYPES:
         raise ValueError(f"{path}: is no IDX file; expected 0, 0, a type and a number of sizes at its start")

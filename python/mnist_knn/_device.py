@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._checks import kind as kind_of, shown
 from ._library import TYPES, Array, DType, Index, NeighborArrays, Options, TrainingSet, Vectors, call, has
 
 _CUDA = 1  # KNN_CUDA
@@ -27,6 +28,8 @@ class DeviceArray:
     Raises TypeError for other devices and layouts, and where the library has no CUDA."""
 
     def __init__(self, data: Any, name: str) -> None:
+        if not is_on_device(data):
+            raise TypeError(f"{name} {shown(data)}: is {kind_of(data)} in host memory; expected an array on a CUDA device")
         if not has("device-memory"):
             raise TypeError(f"{name}: is in the memory of a GPU, and the library has no CUDA; expected an array in host memory")
         interface = getattr(data, "__cuda_array_interface__", None)

@@ -11,6 +11,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _arrays, _show
+from ._checks import integer
 from ._library import Array, Digits, Index, TrainingSet
 
 _SIDE = 28
@@ -103,7 +104,7 @@ class DigitClassifier:
     def fit(self, X: Any = None, y: Any = None) -> DigitClassifier:
         """Opens a training set: X (uint8, n × 784 or n × 28 × 28, 0 = background) with labels y (0 to 9, n), or `data`."""
         if X is None:
-            training = TrainingSet.of_files(None if self.data is None else os.fspath(self.data))
+            training = TrainingSet.of_files(self.data)
         else:
             images, labels = _bytes_of(X, "X"), _bytes_of(y, "y")
             if not images.size or labels.ndim != 1:
@@ -159,6 +160,7 @@ class DigitClassifier:
     def explain(self, picture: Any, n_neighbors: int = 8) -> Any:
         """The digit's 28 × 28 pixels beside its nearest training images, with labels and distances by the method: a PIL image, or a
         matplotlib figure if there is no PIL."""
+        integer(n_neighbors, "n_neighbors")
         digit, index = self.classify([picture])[0], self._opened()
         indices, distances = index.search(digit.pixels.reshape(1, -1), n_neighbors)
         images, labels = index.training.read(indices[0])

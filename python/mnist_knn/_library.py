@@ -15,6 +15,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ._checks import integer, kind, number, shown
+
 _int64, _int32, _pointer, _text = ctypes.c_int64, ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p
 Array = np.ndarray[Any, Any]
 
@@ -80,7 +82,8 @@ class Options(_Struct):
 class NeighborArrays(_Struct):
     _fields_ = [
         ("struct_size", ctypes.c_size_t), ("count", _int64), ("indices", _pointer), ("distances", _pointer),
-        ("k", _int32), ("space", _int32), ("stream", _pointer),
+        ("k", _int32), ("space", _int32), ("stream", _pointer), ("wide_indices", _pointer), ("roots", _int32),
+        ("reserved", _int32),
     ]  # fmt: skip
 
 
@@ -143,15 +146,18 @@ def library() -> ctypes.CDLL:
     global _loaded
     if _loaded is None:
         loaded = _load()
-        for name, arguments in _FUNCTIONS.items():
-            function = getattr(loaded, name)
-            function.argtypes, function.restype = arguments, ctypes.c_int
-        for name in _RELEASES:
-            function = getattr(loaded, name)
-            function.argtypes, function.restype = [_pointer], None
-        for name in ("knn_last_error", "knn_version"):
-            getattr(loaded, name).restype = _text
-        loaded.knn_has.argtypes, loaded.knn_has.restype = [_text], ctypes.c_int
+        try:
+            for name, arguments in _FUNCTIONS.items():
+                function = getattr(loaded, name)
+                function.argtypes, function.restype = arguments, ctypes.c_int
+            for name in _RELEASES:
+                function = getattr(loaded, name)
+                function.argtypes, function.restype = [_pointer], None
+            for name in ("knn_last_error", "knn_version"):
+                getattr(loaded, name).restype = _text
+            loaded.knn_has.argtypes, loaded.knn_has.restype = [_text], ctypes.c_int
+        except AttributeError as error:
+            raise OSError(f"{loaded._name}: is another library: {error}; expected {_SONAME}") from error
         _loaded = loaded
     return _loaded
 
@@ -161,9 +167,19 @@ def library_version() -> str:
     return str(library().knn_version().decode())
 
 
+def _encoded(name: str, text: Any) -> bytes:
+    """A text or path for the library, which would take a number for an address, and a text up to its first NUL."""
+    if not isinstance(text, (str, os.PathLike)):
+        raise TypeError(f"{name} {shown(text)}: is {kind(text)}; expected a text")
+    encoded = os.fsencode(text)
+    if b"\0" in encoded:
+        raise ValueError(f"{name} {shown(text)}: has a character NUL; expected a text without")
+    return encoded
+
+
 def has(feature: str) -> bool:
     """Whether the library can do this: "cuda", "pictures", "device-memory", or an element type such as "float32"."""
-    return bool(library().knn_has(feature.encode()))
+    return bool(library().knn_has(_encoded("feature", feature)))
 
 
 # KNN_INVALID to KNN_INTERNAL. KNN_STOPPED is raised by what asked for it.
@@ -326,10 +342,10 @@ class TrainingSet(Handle):
         return self
 
     @classmethod
-    def of_files(cls, folder: str | None = None) -> TrainingSet:
+    def of_files(cls, folder: str | os.PathLike[str] | None = None) -> TrainingSet:
         """The training set of a folder with files named as MNIST's; None: where the program looks, else digits that the
         library draws. Raises OSError."""
-        files = Files(folder=None if folder is None else os.fsencode(folder))
+        files = Files(folder=None if folder is None else _encoded("folder", folder))
         self = cls.__new__(cls)
         Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_open", ctypes.byref(files), handle))
         self.dim, self._count = int(self.info.dim), int(self.info.count)
@@ -371,14 +387,24 @@ def _labels_of(labels: Array | None, count: int) -> Array | None:
 
 class _Single:
     """What a search of one query needs, ready to be used again. A search leaves the processor's caches to the rows: after it,
-    making arrays and structs anew takes longer than all else in Python."""
+    making arrays and structs anew takes longer than all else in Python. So the arrays of answers are made before, many at once."""
 
-    def __init__(self, index: Index, k: int, dtype: DType) -> None:
-        self.k, self.function = k, library().knn_search
-        self.query = np.empty((1, index.training.dim), dtype)
-        self.indices, self.distances = np.empty((1, k), np.uint32), np.empty((1, k), np.float64)
-        arrays = NeighborArrays(count=1, k=k, indices=_address(self.indices), distances=_address(self.distances))
-        self.arguments = index._as_parameter_, ctypes.byref(vectors_of(self.query)), None, ctypes.byref(arrays)
+    def __init__(self, index: Index, k: int, roots: bool) -> None:
+        self.asked, self.function = (k, roots), library().knn_search
+        self.query = np.empty((1, index.training.dim), index.type)
+        self.out = NeighborArrays(count=1, k=k, roots=roots)
+        self.arguments = index._as_parameter_, ctypes.byref(vectors_of(self.query)), None, ctypes.byref(self.out)
+        self.answers: list[tuple[Array, Array, int, int]] = []
+
+    def make_answers(self) -> None:
+        shape = 1, int(self.out.k)
+        for _ in range(max(1, min(32, 1024 // self.out.k))):
+            indices, distances = np.empty(shape, np.intp), np.empty(shape, np.float64)
+            self.answers.append((indices, distances, indices.ctypes.data, distances.ctypes.data))
+
+
+_TEXTS = ("method", "metric", "weights", "tie", "device", "engine")
+_BITS = {"k": 31, "threads": 31, "memory": 63}
 
 
 class Index(Handle):
@@ -388,17 +414,26 @@ class Index(Handle):
     Raises ValueError, OSError (data, a file), RuntimeError (a device), MemoryError, KeyboardInterrupt."""
 
     def __init__(self, training: TrainingSet, file: str | None = None, **settings: Any) -> None:
-        for name in ("k", "threads", "memory"):
-            if not 0 <= settings.get(name, 0) < 2 ** (63 if name == "memory" else 31):
-                raise ValueError(f"{name} {settings[name]}: is out of range; expected 0 or more")
-        given = Settings(**{name: os.fsencode(value) if isinstance(value, str) else value
+        for name in settings:
+            if name not in (*_TEXTS, *_BITS, "p"):
+                raise TypeError(f"{name}: is no setting; expected {', '.join((*_TEXTS, *_BITS, 'p'))}")
+        for name, bits in _BITS.items():
+            value = settings.get(name, 0)
+            if not isinstance(value, (int, np.integer)):
+                raise TypeError(f"{name} {shown(value)}: is {kind(value)}; expected an int")
+            if not 0 <= value < 2**bits:
+                raise ValueError(f"{name} {value}: is out of range; expected 0 or more")
+        given = Settings(**{name: _encoded(name, value) if name in _TEXTS else value
                             for name, value in settings.items() if value is not None})  # fmt: skip
-        name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (os.fsencode(file),))
+        name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (_encoded("file", file),))
         super().__init__("knn_index_free", lambda handle: call(
             name, training, *more, ctypes.byref(given), handle, stop=given))  # fmt: skip
         self.training = training
         self.device = self.info.device.decode()
         self._reads_pixels = given.method in (None, b"raw")
+        self.type: DType = list(TYPES)[training.info.type]
+        #: The shape of one query.
+        self.lone = 1, training.dim
         self._singles: list[_Single] = []
 
     @property
@@ -411,42 +446,55 @@ class Index(Handle):
         """Whether a search of so many queries takes too little time to be stopped."""
         return self._reads_pixels and count * self.training.dim * len(self.training) < LONG_CALL
 
-    def search(self, queries: Array | None, k: int, distances: bool = True) -> tuple[Any, Any]:
-        """The k nearest of each query: indices (int64), and distances (float64; of l2 squared) or None, both count × k.
+    def search(self, queries: Array | None, k: int, distances: bool = True, roots: bool = False) -> tuple[Any, Any]:
+        """The k nearest of each query: indices (int64), and distances (float64; of l2 squared, unless `roots`) or None, both count × k.
         `queries` None: of each row of the set, which is left out."""
         count = len(self.training) if queries is None else len(queries)
-        if not 0 < k <= MAX_K:
+        if integer(k, "k") > MAX_K:
             raise ValueError(f"k {k}: is out of range; expected 1 to {MAX_K}")
-        if queries is not None and queries.shape == (1, self.training.dim) and self._is_short(1):
-            return self._search_one(queries, k, distances)
-        indices = np.empty((count, k), np.uint32)
+        if queries is not None and queries.shape == self.lone and queries.dtype == self.type and self._is_short(1):
+            self.check()
+            self._singles.append(_Single(self, k, roots))
+            if (found := self.search_one(queries, k, distances, roots)) is not None:
+                return found
+        indices = np.empty((count, k), np.intp)
         lengths = np.empty((count, k), np.float64) if distances else None
-        arrays = NeighborArrays(count=count, indices=indices.ctypes.data, distances=_address(lengths), k=k)
+        arrays = NeighborArrays(count=count, distances=_address(lengths), k=k, wide_indices=_address(indices), roots=roots)
         arrays.held = indices, lengths
         self._run("search", queries, count, Options(), arrays)
-        return indices.astype(np.intp), lengths
+        return indices, lengths
 
-    def _search_one(self, query: Array, k: int, distances: bool) -> tuple[Any, Any]:
-        one = self._singles.pop() if self._singles else None
-        if one is None or one.k != k or one.query.dtype != query.dtype:
-            one = _Single(self, k, query.dtype)
-        self.check()
+    def search_one(self, query: Array, k: int, distances: bool, roots: bool) -> tuple[Array, Array | None] | None:
+        """As `search`, for one query of the set's type (shape: `lone`), if a search before was of one query and these k and
+        roots; else None."""
+        if self._process is not _process:
+            return None
+        try:
+            one = self._singles.pop()
+        except IndexError:
+            return None
+        if one.asked != (k, roots):
+            return None
+        if not one.answers:
+            one.make_answers()
+        indices, lengths, one.out.wide_indices, one.out.distances = one.answers.pop()
         one.query[...] = query
         if status := one.function(*one.arguments):
             _raise(status)
-        found = one.indices.astype(np.intp), one.distances.copy() if distances else None
         self._singles.append(one)
-        return found
+        return indices, lengths if distances else None
 
     def classify(self, queries: Array | None, wanted: tuple[str, ...] = ("labels",),
                  reject: float = 0) -> dict[str, Array]:  # fmt: skip
         """Answers by the votes of neighbors, each an array of length count: labels, rejected (uint8), vote_shares,
         probabilities, p_values (float64). `queries` None: of each row of the set by the others."""
         count = len(self.training) if queries is None else len(queries)
+        if unknown := set(wanted) - {name for name, _ in AnswerArrays._fields_}:
+            raise ValueError(f"wanted: has {', '.join(sorted(unknown))}; expected names of answers")
         answers = {name: np.empty(count, np.uint8 if name in ("labels", "rejected") else np.float64) for name in wanted}
         arrays = AnswerArrays(count=count, **{name: array.ctypes.data for name, array in answers.items()})
         arrays.held = answers
-        self._run("classify", queries, count, Options(reject=reject), arrays)
+        self._run("classify", queries, count, Options(reject=number(reject, "reject")), arrays)
         return answers
 
     def _run(self, what: str, queries: Array | None, count: int, options: Options, out: Any) -> None:
@@ -459,7 +507,7 @@ class Index(Handle):
 
     def save(self, file: str) -> None:
         """Writes the method and what it has fitted to the set."""
-        call("knn_index_save", self, os.fsencode(file))
+        call("knn_index_save", self, _encoded("file", file))
 
 
 class Digits(Handle):
@@ -468,7 +516,7 @@ class Digits(Handle):
     Raises OSError if it cannot be read, ValueError if the library has no pictures."""
 
     def __init__(self, index: Index, content: bytes | Array, many: bool, reject: float) -> None:
-        options = Options(reject=reject)
+        options = Options(reject=number(reject, "reject"))
         if isinstance(content, bytes):
             held = ctypes.create_string_buffer(content, max(len(content), 1))
             picture = Picture(data=ctypes.addressof(held), size=len(content), many=many)

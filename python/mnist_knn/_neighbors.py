@@ -7,6 +7,7 @@ metric is Euclidean or Manhattan, they are searched as bytes: the distances are 
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, Callable
 
@@ -15,12 +16,13 @@ import numpy as np
 from . import _arrays, _device, _voting
 from ._arrays import BYTE
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin
+from ._checks import integer, kind, number, shown, word
 from ._library import TYPES, Array, DType, Index, TrainingSet, has
 
 #: The library's names of scikit-learn's metrics.
 _METRICS = {
     "euclidean": "l2", "l2": "l2", "sqeuclidean": "l2", "manhattan": "l1", "cityblock": "l1", "l1": "l1",
-    "cosine": "cosine", "correlation": "pearson", "pearson": "pearson", "lp": "lp",
+    "cosine": "cosine", "correlation": "pearson", "pearson": "pearson", "lp": "lp", "minkowski": "lp",
 }  # fmt: skip
 _INTEGRAL = ("l2", "l1")
 _MODES = ("connectivity", "distance")
@@ -28,14 +30,15 @@ _MODES = ("connectivity", "distance")
 
 def library_metric(metric: str | None, p: float | None, method: str) -> tuple[str | None, float]:
     """The library's name of a metric (None: the method's) and exponent. Raises ValueError."""
+    if metric is not None:
+        word(metric, "metric", _METRICS, " or None")
+    p = None if p is None else number(p, "p")
     if metric is None and (p is None or p == 2):
         return ("l2" if method == "raw" else None), 0.0
-    if metric in (None, "minkowski", "lp"):
+    if metric is None or metric in ("minkowski", "lp"):
         if p is None or not p > 0:
             raise ValueError(f"p {p}: is no exponent; expected a number above 0")
-        return {1.0: ("l1", 0.0), 2.0: ("l2", 0.0)}.get(float(p), ("lp", float(p)))
-    if metric not in _METRICS:
-        raise ValueError(f"metric {metric!r}: is unknown; expected None, 'minkowski', {', '.join(map(repr, _METRICS))}")
+        return {1.0: ("l1", 0.0), 2.0: ("l2", 0.0)}.get(p, ("lp", p))
     return _METRICS[metric], 0.0
 
 
@@ -48,13 +51,14 @@ class _Fitted(BaseEstimator):
     method: str
     device: str
     engine: str | None
+    #: The index of uint8, if no names of columns are to be checked.
+    _of_bytes: Index | None = None
 
     def _fit(self, X: Any, labels: Array | None = None, **settings: Any) -> Any:
         name = type(self).__name__
-        if not isinstance(self.n_neighbors, (int, np.integer)) or isinstance(self.n_neighbors, bool):
-            raise TypeError(f"n_neighbors {self.n_neighbors!r}: is {type(self.n_neighbors).__name__}; expected an int")
-        if self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors {self.n_neighbors}: is too small; expected 1 or more")
+        integer(self.n_neighbors, "n_neighbors")
+        if self.method is not None and not isinstance(self.method, (str, os.PathLike)):
+            raise TypeError(f"method {shown(self.method)}: is {kind(self.method)}; expected a text")
         metric, exponent = library_metric(self.metric, self.p, self.method)
         names = _arrays.column_names(X)
         array = _arrays.vectors(X, name)
@@ -68,16 +72,20 @@ class _Fitted(BaseEstimator):
             del self.feature_names_in_
         self.effective_metric_ = self.metric or "euclidean"
         self._fit_X, self._labels = array, labels
-        self._metric = metric
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
         self._indexes: dict[DType, Index] = {}
-        self._lone = (1, array.shape[1]) if names is None else None  # the shape of one query without names
+        self._of_bytes = None
+        self._roots = metric == "l2" and self.metric != "sqeuclidean"
         self._type = array.dtype
         narrowed = _arrays.narrowed(array) if self._type != BYTE and metric in _INTEGRAL else None
         if narrowed is not None:
             self._type = BYTE
-        self._index(self._type, narrowed)
+        try:
+            self._index(self._type, narrowed)
+        except BaseException:
+            del self._indexes  # not fitted
+            raise
         return self
 
     def _index(self, kind: DType, array: Array | None = None) -> Index:
@@ -91,6 +99,8 @@ class _Fitted(BaseEstimator):
             shape = (28, 28) if self.method != "raw" and array.shape[1] == 784 else (0, 0)
             index = Index(TrainingSet(array, self._labels, shape), **self._settings)
             self._indexes[kind] = index
+            if kind == BYTE and not hasattr(self, "feature_names_in_"):
+                self._of_bytes = index
         return index
 
     def _require_fitted(self) -> None:
@@ -103,8 +113,6 @@ class _Fitted(BaseEstimator):
         self._require_fitted()
         if X is None:
             return self._index(self._type), None
-        if type(X) is np.ndarray and X.dtype == BYTE == self._type and X.shape == self._lone and X.flags.c_contiguous:
-            return self._index(BYTE), X  # nothing to check, nor to convert
         array = _arrays.vectors(X, type(self).__name__)
         _arrays.check_columns(self, X, array.shape[1])
         if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
@@ -118,7 +126,7 @@ class _Fitted(BaseEstimator):
     def _k(self, n_neighbors: int | None, leave_out: bool) -> int:
         """The number of neighbors that is asked for. Raises TypeError, ValueError."""
         k = self.n_neighbors if n_neighbors is None else n_neighbors
-        if not isinstance(k, (int, np.integer)):
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool):
             raise TypeError(f"n_neighbors does not take {type(k)} value, enter integer value")
         if k < 1:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
@@ -136,18 +144,21 @@ class _Fitted(BaseEstimator):
         if queries.dtype not in TYPES or queries.dtype != self._type and not np.can_cast(self._fit_X.dtype, queries.dtype, "safe"):
             raise TypeError(f"X: is {queries.dtype} on a device; expected {self._type}, as the training set is searched")
         _device.search_into(self._index(queries.dtype), queries, k, out)
-        if out[0] is not None and self._metric == "l2" and self.metric != "sqeuclidean":
+        if out[0] is not None and self._roots:
             numbers = sys.modules[type(out[0]).__module__.partition(".")[0]]  # torch or cupy
             numbers.sqrt(out[0], out=out[0])
 
     def _search(self, X: Any, n_neighbors: int | None, distances: bool) -> tuple[Array, Array | None]:
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        index = self._of_bytes
+        # One query of bytes, as one before it: nothing to check, nor to convert.
+        if index is not None and type(X) is np.ndarray and X.dtype is BYTE and X.shape == index.lone and type(k) is int:
+            if (found := index.search_one(X, k, distances, self._roots)) is not None:
+                return found
         self._require_fitted()
         k = self._k(n_neighbors, X is None)
         index, array = self._asked(X)
-        indices, lengths = index.search(array, k, distances)
-        if lengths is not None and self._metric == "l2" and self.metric != "sqeuclidean":
-            np.sqrt(lengths, out=lengths)
-        return indices, lengths
+        return index.search(array, k, distances, self._roots)
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True,
                    out: tuple[Any, Any] | None = None) -> Any:  # fmt: skip
@@ -162,6 +173,8 @@ class _Fitted(BaseEstimator):
         search is queued on the current stream of X's library, and the call does not wait for it (docs/python.md says when it does).
         """
         if out is not None:
+            if not isinstance(out, tuple) or len(out) != 2:
+                raise TypeError(f"out {shown(out)}: is {kind(out)}; expected a tuple of two arrays, distances and indices")
             self._search_into(X, n_neighbors, out)
             return out
         indices, lengths = self._search(X, n_neighbors, return_distance)
@@ -169,8 +182,7 @@ class _Fitted(BaseEstimator):
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """The neighbors as a sparse matrix (CSR, n × training rows) of ones, or of distances with mode="distance"."""
-        if mode not in _MODES:
-            raise ValueError(f"mode {mode!r}: is unknown; expected 'connectivity' or 'distance'")
+        word(mode, "mode", _MODES)
         from scipy.sparse import csr_matrix
 
         indices, lengths = self._search(X, n_neighbors, mode == "distance")
@@ -181,7 +193,7 @@ class _Fitted(BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
         if "_indexes" in state:
-            state["_indexes"] = {}  # opened again by the first search
+            state["_indexes"], state["_of_bytes"] = {}, None  # opened again by the first search
         return state
 
 
@@ -239,14 +251,13 @@ class KNeighborsTransformer(TransformerMixin, _Fitted):
 
     def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
         """Opens X (n × dim). It is copied as by NearestNeighbors.fit."""
-        if self.mode not in _MODES:
-            raise ValueError(f"mode {self.mode!r}: is unknown; expected 'connectivity' or 'distance'")
+        word(self.mode, "mode", _MODES)
         self._fit(X)
         return self
 
     def transform(self, X: Any) -> Any:
         """The graph of X (n × dim) in the training rows: CSR, n × training rows."""
-        return self.kneighbors_graph(X, self.n_neighbors + (1 if self.mode == "distance" else 0), self.mode)
+        return self.kneighbors_graph(X, integer(self.n_neighbors, "n_neighbors") + (1 if self.mode == "distance" else 0), self.mode)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns of the graph: "kneighborstransformer0" and so on."""
@@ -284,13 +295,14 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         """Opens X (n × dim) with the labels y (n). X is copied as by NearestNeighbors.fit."""
         _voting.check_weights(self.weights)
         array = _arrays.to_array(X)
-        self.classes_, self._codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)
-        if self.method == "raw" or self.method == "gradients":
+        classes, codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)
+        if self.method in ("raw", "gradients"):
             self._fit(X)
         else:
-            if len(self.classes_) > 256:
-                raise ValueError(f"method {self.method!r}: there are {len(self.classes_)} classes; expected at most 256")
-            self._fit(X, self._codes.astype(np.uint8), k=int(self.n_neighbors))
+            if len(classes) > 256:
+                raise ValueError(f"method {shown(self.method)}: there are {len(classes)} classes; expected at most 256")
+            self._fit(X, codes.astype(np.uint8), k=integer(self.n_neighbors, "n_neighbors"))
+        self.classes_, self._codes = classes, codes
         return self
 
     def predict(self, X: Any) -> Array:
@@ -304,8 +316,8 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
     def predict_proba(self, X: Any) -> Array:
         """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_."""
         sums = self._votes(X)
-        sums /= sums.sum(axis=1, keepdims=True)
-        return sums
+        whole = sums.sum(axis=1, keepdims=True)
+        return np.asarray(sums / np.where(whole == 0, 1, whole))
 
     def _votes(self, X: Any) -> Array:
         indices, lengths = self._search(X, None, self.weights not in ("uniform", None))

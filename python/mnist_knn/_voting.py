@@ -6,6 +6,8 @@ from typing import Any, Callable
 
 import numpy as np
 
+from ._arrays import to_array
+from ._checks import shown, word
 from ._library import Array
 
 _NAMES = ("uniform", "distance", "inverse_square")
@@ -13,23 +15,35 @@ _NAMES = ("uniform", "distance", "inverse_square")
 
 def check_weights(weights: Any) -> None:
     """Raises ValueError if they are neither a name, nor None, nor a function."""
-    if weights is not None and not callable(weights) and weights not in _NAMES:
-        raise ValueError(f"weights {weights!r}: are unknown; expected {', '.join(map(repr, _NAMES))} or a function")
+    if weights is not None and not callable(weights):
+        word(weights, "weights", _NAMES, " or a function")
 
 
 def weigh(distances: Array | None, weights: str | Callable[[Array], Array] | None) -> Array | None:
-    """The weight of each vote (n × k), or None if all are equal. Where a neighbor is at distance 0, only such ones vote."""
+    """The weight of each vote (n × k), or None if all are equal. Where a neighbor is at distance 0, or its weight is infinite,
+    only such ones vote."""
     check_weights(weights)
     if weights in (None, "uniform") or distances is None:
         return None
-    if callable(weights):
-        return np.asarray(weights(distances), np.float64)
     with np.errstate(divide="ignore"):
-        weighed = 1.0 / (distances * distances if weights == "inverse_square" else distances)
+        weighed = (_checked(weights(distances), distances.shape) if callable(weights) else
+                   1.0 / (distances * distances if weights == "inverse_square" else distances))  # fmt: skip
     same = np.isinf(weighed)
     rows = same.any(axis=1)
     weighed[rows] = same[rows]
     return np.asarray(weighed)
+
+
+def _checked(given: Any, shape: tuple[int, ...]) -> Array:
+    """What a function gave as weights. Raises TypeError, ValueError."""
+    weights = to_array(given, "weights")
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"weights {shown(given)}: are {weights.dtype} by the function; expected numbers")
+    if weights.shape != shape:
+        raise ValueError(f"weights: have shape {weights.shape} by the function; expected {shape}, that of the distances")
+    if not (weights >= 0).all():
+        raise ValueError("weights: have NaN or numbers below 0 by the function; expected 0 or more")
+    return weights.astype(np.float64)
 
 
 def votes(codes: Array, weights: Array | None, classes: int) -> Array:

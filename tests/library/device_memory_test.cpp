@@ -147,6 +147,9 @@ TEST_CASE("library: a search in device memory waits for its stream, not the call
     vectors.space = out.space = KNN_CUDA;
     vectors.stream = out.stream = stream.stream;
     out.indices = indices.d_data;
+    out.roots = 1;
+    REFUSED(KNN_INVALID, "KNN_HOST", knn_search(index.get(), &vectors, nullptr, &out));
+    out.roots = 0;
     OK(knn_search(index.get(), &vectors, nullptr, &out));  // would not return if it waited
     CHECK(cudaStreamQuery(stream.stream) == cudaErrorNotReady);
     go = true;

@@ -165,6 +165,11 @@ TEST_CASE_FIXTURE(Opened, "library: wrong counts, k and rows are refused; no que
         knn_neighbors out = KNN_NEIGHBORS(2, k);
         REFUSED(KNN_INVALID, "k", knn_search(index.get(), &asked, nullptr, &out));
     }
+    found.out.roots = 2;
+    REFUSED(KNN_INVALID, "roots", knn_search(index.get(), &asked, nullptr, &found.out));
+    found.out.roots = 0, found.out.reserved = 1;
+    REFUSED(KNN_INVALID, "reserved", knn_search(index.get(), &asked, nullptr, &found.out));
+    found.out.reserved = 0;
     knn_neighbors out = KNN_NEIGHBORS(2, 300);
     OK(knn_search(index.get(), &asked, nullptr, &out));
     REFUSED(KNN_INVALID, "299 vectors", knn_search_rows(index.get(), nullptr, 2, nullptr, &out));

@@ -84,6 +84,27 @@ TEST_CASE("library: the neighbors are the oracle's, with a pitch and without") {
     CHECK(std::equal(read.begin(), read.end(), train.row(10)));
 }
 
+TEST_CASE("library: indices of 64 bits, and roots of distances") {
+    const Set set = made_set(train.vectors(), train.labels.data());
+    const OpenIndex index = made_index(set, settings_of("raw", 4));
+    const knn_vectors asked = queries.vectors();
+    Found found(queries.n, 4), rooted(queries.n, 4);
+    OK(knn_search(index.get(), &asked, nullptr, &found.out));
+    for (double& distance : found.distances)
+        distance = std::sqrt(distance);
+    std::vector<std::int64_t> wide(found.indices.size(), -1);
+    rooted.out.roots = 1;
+    rooted.out.wide_indices = wide.data();
+    OK(knn_search(index.get(), &asked, nullptr, &rooted.out));
+    CHECK(rooted == found);
+    CHECK(std::equal(wide.begin(), wide.end(), found.indices.begin(), found.indices.end()));
+    Answers answers(queries.n);
+    answers.out.neighbors = &rooted.out;
+    rooted.distances.assign(rooted.distances.size(), -1);
+    OK(knn_classify(index.get(), &asked, nullptr, &answers.out));
+    CHECK(rooted == found);
+}
+
 TEST_CASE("library: rows of the set leave themselves out") {
     const Set set = made_set(train.vectors(), nullptr);
     const OpenIndex index = made_index(set, settings_of("raw", 4));

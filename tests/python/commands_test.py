@@ -165,6 +165,35 @@ class Functions(unittest.TestCase):
                 os.environ["MNIST_KNN_PROGRAM"] = before
 
 
+class Errors(unittest.TestCase):
+    def test_name_what_was_passed(self):
+        X, y = RANDOM.integers(0, 256, (20, 3), np.uint8), np.arange(20) % 3
+        cases = [
+            (TypeError, "^n_neighbors 5: is int; expected several numbers$", lambda: tune(X, y, 5)),
+            (TypeError, "^n_neighbors '5': is str", lambda: tune(X, y, "5")),
+            (TypeError, "^n_neighbors 1.5: is float; expected an int$", lambda: tune(X, y, [1.5])),
+            (ValueError, r"^n_neighbors \[\]: is empty", lambda: tune(X, y, [])),
+            (TypeError, "^weights None", lambda: tune(X, y, [1], None)),
+            (ValueError, "^weights 'heavy': is unknown", lambda: tune(X, y, [1], ["heavy"])),
+            (ValueError, r"^metrics \(\): is empty", lambda: tune(X, y, [1], metrics=())),
+            (ValueError, "^form 'x': is unknown", lambda: graph(X).matrix("x")),
+            (ValueError, r"^names: have shape \(1,\)", lambda: audit(X, y).to_frame(["a"])),
+            (TypeError, "^n_neighbors 'a': is str", lambda: condense(X, y, "a")),
+            (ValueError, "^rule '--help': is unknown", lambda: condense(X, y, rule="--help")),
+        ]
+        if os.environ.get("MNIST_KNN_PROGRAM"):
+            cases += [(ValueError, "^--method --help: unknown name", lambda: condense(X, y, method="--help")),
+                      (ValueError, "^--device tpu", lambda: condense(X, y, device="tpu"))]  # fmt: skip
+        for kind, text, act in cases:
+            with self.subTest(text=text), self.assertRaisesRegex(kind, text):
+                act()
+
+    def test_names_may_come_from_a_generator(self):
+        X, y = RANDOM.integers(0, 256, (20, 3), np.uint8), np.arange(20) % 3
+        tried = tune(X, y, iter([1, 2]), iter(["uniform", "distance"]), iter(["euclidean", "manhattan"]))
+        self.assertEqual(len({tuple(one.parameters.values()) for one in tried}), 8)
+
+
 class Files(unittest.TestCase):
     def test_idx_of_every_type(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -182,6 +211,13 @@ class Files(unittest.TestCase):
                 path.write_bytes(bad)
                 with self.assertRaises(ValueError):
                     read_idx(path)
+            packed = gzip.compress(content)
+            for at in range(len(packed)):  # a changed byte raises no error of zlib
+                path.write_bytes(packed[:at] + bytes([packed[at] ^ 0x5A]) + packed[at + 1 :])
+                try:
+                    np.testing.assert_array_equal(read_idx(path), array)  # one of the head that means nothing
+                except ValueError:
+                    pass
             with self.assertRaises(FileNotFoundError):
                 read_idx(path.with_name("none"))
 

@@ -3,9 +3,12 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 import unittest
+import warnings
 
 import support
 import numpy as np
@@ -68,6 +71,24 @@ class Searches(unittest.TestCase):
                 expected, order = support.brute_force(rows, rows[i // 3][None], 7 if i % 3 == 2 else 3)
                 np.testing.assert_array_equal(indices, order)
                 np.testing.assert_array_equal(distances, np.sqrt(expected))
+
+    def test_single_queries_are_checked_however_many_came_before(self):
+        X = random_bytes(20, 3)
+        model = NearestNeighbors(1, metric="sqeuclidean").fit(X)
+        one = model.kneighbors(X[:1])
+        np.testing.assert_array_equal(model.kneighbors(X[:1]), one)
+        for k, kind in ((True, TypeError), (1.0, TypeError), ("1", TypeError), (0, ValueError), (21, ValueError)):
+            with self.subTest(k=k), self.assertRaises(kind):
+                model.kneighbors(X[:1], k)
+        for query, kind in ((X[:1, :2], ValueError), (X[0], ValueError), (X[:1].astype("c8"), ValueError)):
+            with self.subTest(query=query), self.assertRaises(kind):
+                model.kneighbors(query)
+        self.assertEqual(model.kneighbors(X[:1] + 0.25)[0].item(), 0.1875)
+        np.testing.assert_array_equal(model.kneighbors(X[:1, ::-1])[0], support.brute_force(X, X[:1, ::-1], 1)[0])
+        X[:] = 7  # not copied: read again by each search
+        self.assertEqual(model.kneighbors(np.full((1, 3), 8, np.uint8))[0].item(), 3)
+        model.set_params(metric="manhattan").fit(X)
+        self.assertEqual([model.kneighbors(np.full((1, 3), 9, np.uint8))[0].item() for _ in range(3)], [6, 6, 6])
 
     def test_a_graph_has_the_neighbors(self):
         support.require("scipy")
@@ -238,6 +259,79 @@ class Errors(unittest.TestCase):
             with self.subTest(text=text), self.assertRaisesRegex(kind, text):
                 act()
 
+    def test_name_what_was_passed_in_a_line(self):
+        X, y = random_bytes(20, 3), np.arange(20) % 3
+        model = NearestNeighbors(3).fit(X)
+        classifier = KNeighborsClassifier(3).fit(X, y)
+
+        def weighed(given):
+            return KNeighborsClassifier(3, weights=lambda distances: given).fit(X, y).predict_proba(X)
+
+        masked = np.ma.masked_array(X, X > 100)
+        structs = np.zeros((5, 3), [("a", "u1")])
+        cases = [
+            (TypeError, "^device 5: is int; expected a text$", lambda: NearestNeighbors(device=5).fit(X)),  # no address
+            (TypeError, "^engine 5: is int", lambda: NearestNeighbors(engine=5).fit(X)),
+            (TypeError, "^method 5: is int", lambda: NearestNeighbors(method=5).fit(X)),
+            (TypeError, "^feature None: is NoneType", lambda: has(None)),
+            (ValueError, "^device 'cpu.*NUL", lambda: NearestNeighbors(device="cpu\0x").fit(X)),
+            (ValueError, "^metric \\['l2'\\]: is unknown", lambda: NearestNeighbors(metric=["l2"]).fit(X)),
+            (ValueError, "^metric array", lambda: NearestNeighbors(metric=X).fit(X)),
+            (TypeError, "^p 'x': is str", lambda: NearestNeighbors(p="x").fit(X)),
+            (ValueError, "^p = 1e-300 is out of range", lambda: NearestNeighbors(p=1e-300).fit(X)),
+            (ValueError, "^p 10+.*too large", lambda: NearestNeighbors(p=10**400).fit(X)),
+            (ValueError, "^mode array", lambda: model.kneighbors_graph(mode=X)),
+            (ValueError, "^weights array", lambda: KNeighborsClassifier(weights=X).fit(X, y)),
+            (TypeError, "^n_neighbors 'x': is str", lambda: KNeighborsTransformer(1).fit(X).set_params(n_neighbors="x").transform(X)),
+            (TypeError, "^n_neighbors array.*: is ndarray", lambda: NearestNeighbors(X).fit(X)),
+            (ValueError, "^X None: is NoneType", lambda: NearestNeighbors().fit(None)),
+            (TypeError, "^X: is an array of <U1; expected numbers", lambda: model.kneighbors([["1", "2", "3"]])),
+            (TypeError, "^X: is an array of datetime64", lambda: NearestNeighbors().fit(X.astype("M8[s]"))),
+            (TypeError, "^X: is an array of timedelta64", lambda: NearestNeighbors().fit(X.astype("m8[s]"))),
+            (TypeError, "^X: is an array of .*'a'", lambda: NearestNeighbors().fit(structs)),
+            (TypeError, "^X: is no array of numbers", lambda: NearestNeighbors().fit([[object()]])),
+            (ValueError, "^X: is no array of numbers", lambda: NearestNeighbors().fit([["a", 10**400]])),
+            (ValueError, "^X: is no array of numbers", lambda: NearestNeighbors().fit(np.array([[10**400]]))),
+            (ValueError, "^X: has masked values", lambda: model.kneighbors(masked)),
+            (ValueError, "infinity", lambda: model.kneighbors(np.full((1, 3), np.longdouble("1e4000")))),
+            (TypeError, "^y: has labels that cannot be sorted", lambda: KNeighborsClassifier().fit(X, np.array([1, "a"] * 10, object))),
+            (TypeError, "^out 5: is int", lambda: model.kneighbors(X, out=5)),
+            (TypeError, "^X .*: is ndarray in host memory; expected", lambda: model.kneighbors(X, out=(None, None))),
+            (ValueError, r"^weights: have shape \(\)", lambda: weighed(1)),
+            (ValueError, r"^weights: have shape \(1, 3\)", lambda: weighed(np.ones((1, 3)))),
+            (ValueError, "^weights: have NaN", lambda: weighed(np.full((20, 3), np.nan))),
+            (TypeError, "^weights None: are object", lambda: weighed(None)),
+        ]  # fmt: skip
+        for kind, text, act in cases:
+            with self.subTest(text=text), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                with self.assertRaisesRegex(kind, text) as raised:
+                    act()
+                self.assertNotIn("\n", str(raised.exception))
+                self.assertLess(len(str(raised.exception)), 250)
+        self.assertEqual(model.kneighbors(np.ma.masked_array(X))[0].shape, (20, 3))
+        np.testing.assert_array_equal(weighed(np.zeros((20, 3))), 0)
+        infinite = KNeighborsClassifier(3, weights=lambda d: np.where(d == 0, np.inf, 1)).fit(X, y)
+        np.testing.assert_array_equal(infinite.predict_proba(X).max(axis=1), 1)
+        self.assertEqual(classifier.score(X, y), classifier.score(X.astype(float), y))
+
+    def test_a_fit_that_fails_leaves_no_half_of_it(self):
+        X, y = random_bytes(20, 3), np.arange(20) % 3
+        model = KNeighborsClassifier(1).fit(X, y)
+        with self.assertRaisesRegex(ValueError, "NaN"):
+            model.fit([[np.nan] * 3], ["other"])
+        self.assertEqual(model.predict(X).tolist(), y.tolist())
+        with self.assertRaisesRegex(ValueError, "device"):
+            model.set_params(device="tpu").fit(X[:5], y[:5])
+        with self.assertRaisesRegex(ValueError, "not fitted"):
+            model.predict(X[:1])
+
+    def test_another_library(self):
+        environment = {**os.environ, "MNIST_KNN_LIBRARY": "libc.so.6"}
+        done = subprocess.run([sys.executable, "-c", "import mnist_knn; mnist_knn.has('cuda')"], env=environment,
+                              capture_output=True, text=True)  # fmt: skip
+        self.assertRegex(done.stderr, r"OSError: libc\.so\.6: is another library: .*; expected libmnistknn\.so\.0\n$")
+
     def test_no_gpu(self):
         if has("cuda"):
             self.skipTest("the library has GPU engines")
@@ -318,7 +412,9 @@ class Processes(unittest.TestCase):
         np.testing.assert_array_equal(alone, np.arange(800).reshape(8, 100)[:, :20])
 
     def test_a_forked_child_makes_the_index_again(self):
-        self.assertTrue(in_child(lambda: self.model.kneighbors(self.X[:3])[1].tolist() == self.expected))
+        self.model.kneighbors(self.X[:1])
+        for n in (3, 1):
+            self.assertTrue(in_child(lambda: self.model.kneighbors(self.X[:n])[1].tolist() == self.expected[:n]))
         self.assertEqual(self.model.kneighbors(self.X[:3])[1].tolist(), self.expected)
 
     def test_a_handle_of_the_parent_is_refused(self):

@@ -12,6 +12,26 @@ cd "$work"
 check "it is built" "$repository/tools/wheel.sh" --library "$library" first
 check "it is built again" "$repository/tools/wheel.sh" --library "$library" second
 check "the same bytes each time" cmp first/*.whl second/*.whl
+# A bare clone has no library: wheel.sh builds it, each kind in a folder of its own. Here cmake copies what was built before.
+mkdir -p bin clone/docs
+cp -r "$repository"/{tools,python,CMakeLists.txt,LICENSE} clone
+cp "$repository/docs/python.md" clone/docs
+cat >bin/cmake <<END
+#!/bin/sh
+while [ "\$1" != -B ] && [ "\$1" != --build ]; do shift; done
+mkdir -p "\$2/lib/mnist-knn"
+case "\$*" in *OPENCV=ON*) touch "\$2/lib/mnist-knn/mnist-knn-pictures.so" ;; esac
+[ "\$1" = -B ] || cp "$library" "\$2/lib/libmnistknn.so"
+END
+chmod +x bin/cmake
+for kind in --pictures ''; do
+    check "a clone ${kind:-alone} yields it" env PATH="$PWD/bin:$PATH" MNIST_KNN_NO_INSTALL=1 \
+        clone/tools/wheel.sh ${kind:+"$kind"} "built$kind" 2>log
+done
+names() { "$python" -m zipfile -l "$1"/*.whl; }
+check "with the library" contains "$(names built)" mnist_knn/libmnistknn.so.0
+check "--pictures with the module" contains "$(names built--pictures)" mnist-knn-pictures.so
+check "no module of another build" ! grep -q mnist-knn-pictures.so <(names built)
 "$python" -m venv --system-site-packages empty  # with the system's NumPy, which a wheel does not bring
 check "pip" empty/bin/pip install --quiet --no-index --disable-pip-version-check first/*.whl
 check "nothing is missing or changed" empty/bin/python - <<'END'
