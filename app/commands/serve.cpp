@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <cctype>
 #include <csignal>
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -11,12 +14,12 @@
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/json.h"
-#include "app/report/picture.h"
 #include "app/serve/routes.h"
 #include "app/serve/server.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
+#include "data/picture/picture_module.h"
 
 namespace knn {
 
@@ -40,6 +43,20 @@ void check_access(const Options& options, const std::string& address) {
                          ": other machines can ask; expected --token T, or --no-token where anyone may");
 }
 
+/// The address that opens the page with its token, in which all but letters and digits is escaped.
+std::string with_token(const std::string& address, const std::string& token) {
+    constexpr const char* hex = "0123456789ABCDEF";
+    std::string text = address + "#token=";
+    for (const char letter : token) {
+        const auto byte = static_cast<unsigned char>(letter);
+        if (std::isalnum(byte) != 0)
+            text += letter;
+        else
+            (text += '%').append({hex[byte / 16], hex[byte % 16]});
+    }
+    return text;
+}
+
 web::TestAnswers saved_answers(Options options, const SavedReport& report) {
     options.view.from = options.serve.report;
     const auto saved = std::make_shared<SavedEvaluation>(options, report);
@@ -60,7 +77,7 @@ Json info_of(const LoadedTraining& training, const Options& options, const Plan&
     const Training& set = training.set.view();
     info["dataset"] = {{"train", set.rows.count}, {"rows", set.shape.rows}, {"cols", set.shape.cols}};
     info["limits"] = {{"body_bytes", web::max_body_bytes}, {"pixels", max_picture_pixels}};
-    info["pictures"] = pictures_available();
+    info["pictures"] = missing_picture_module().empty();
     return info;
 }
 
@@ -120,10 +137,15 @@ int serve(const Options& options, Clock::time_point) {
     web::Server server(given.address, given.port);
     check_access(options, server.address());
     limit_codecs();
-    const bool has_pictures = pictures_available();
+    const std::string no_pictures = missing_picture_module();
+    if (!no_pictures.empty()) note("no pictures can be read: " + no_pictures);
     Opened opened;
-    web::Routes routes(web::Access(server.address(), server.port(), given.token), has_pictures);
-    print("http://" + server.host() + ':' + std::to_string(server.port()) + "/\n");
+    web::Routes routes(web::Access(server.address(), server.port(), given.token), no_pictures.empty());
+    const std::string address = "http://" + server.host() + ':' + std::to_string(server.port()) + '/';
+    print(address + '\n');
+    // For eyes alone: a log, or a program that reads the address, does not get the token.
+    if (!given.token.empty() && ::isatty(STDERR_FILENO) != 0)
+        note("with its token: " + with_token(address, given.token), options.output);
 
     std::atomic<bool> stop = false;
     std::thread network([&] { server.run(routes, stop); });

@@ -22,6 +22,7 @@
 #include "app/serve/frames.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
+#include "data/picture/picture_module.h"
 
 namespace knn::web {
 
@@ -151,8 +152,8 @@ FoundDigits found_in(const std::string& bytes, bool many) {
     return found;
 }
 
-/// In the copy: one picture.
-void answer_one() {
+/// In the copy: one picture. no_codecs: why none can be read; empty: they can.
+void answer_one(const std::string& no_codecs) {
     PictureFrame frame;
     receive(reinterpret_cast<char*>(&frame), sizeof frame);
     std::string content;
@@ -160,14 +161,19 @@ void answer_one() {
     try {
         content.resize(frame.size);
         receive(content.data(), content.size());
-        content = message_of(found_in(content, frame.many != 0));
+        if (no_codecs.empty()) {
+            content = message_of(found_in(content, frame.many != 0));
+        } else {
+            content = no_codecs;
+            answer.outcome = Outcome::no_codecs;
+        }
     } catch (const DataError& error) {
         content = error.what();
         if (content.starts_with(picture_name + ": ")) content.erase(0, picture_name.size() + 2);
-        answer.failed = 1;
+        answer.outcome = Outcome::refused;
     } catch (const std::bad_alloc&) {
         content = "needs more memory than a picture may; expected a smaller one";
-        answer.failed = 1;
+        answer.outcome = Outcome::refused;
     }
     answer.size = content.size();
     send({reinterpret_cast<const char*>(&answer), sizeof answer});
@@ -184,9 +190,14 @@ void close_inherited() {
         if (number > STDERR_FILENO) ::close(number);
 }
 
-/// Loads the codecs, and makes them do what they do once: the copies may open no file.
-void warm_up() {
+/// Loads the codecs, and makes them do what they do once: the copies may open no file. Returns why they cannot be loaded; empty: they are.
+std::string warm_up() {
     limit_codecs();
+    try {
+        picture_module();
+    } catch (const DataError& error) {
+        return error.what();
+    }
     std::string picture = "P5 40 40 255\n" + std::string(40 * 40, '\xff');
     for (std::size_t y = 8; y < 32; ++y)
         picture.replace(y * 40 + 13 + 18, 4, 4, '\0');
@@ -195,6 +206,7 @@ void warm_up() {
         found_in(picture, true);
     } catch (const DataError&) {  // said again for each picture
     }
+    return "";
 }
 
 }  // namespace
@@ -204,14 +216,14 @@ int decode_worker() {
         ::signal(signal, SIG_IGN);  // it ends with the server, which finishes what runs
     close_inherited();
     std::ofstream("/proc/self/oom_score_adj") << 1000;  // where memory is short, it goes first
-    warm_up();
+    const std::string no_codecs = warm_up();
     char byte = 0;
     while (::recv(STDIN_FILENO, &byte, 1, MSG_PEEK) == 1) {
         const pid_t copy = ::fork();
         if (copy < 0) return 1;
         if (copy == 0) {
             restrict_process();
-            answer_one();
+            answer_one(no_codecs);
             ::_exit(0);
         }
         int status = 0;

@@ -123,7 +123,8 @@ FoundDigits Decoder::read(std::string_view picture, bool many) {
             "crashed the picture decoder, or took more time or memory than it may; expected an undamaged "
             "picture");
     }
-    if (answer.failed != 0) throw DataError(content);
+    if (answer.outcome == Outcome::no_codecs) throw NoCodecs(content);
+    if (answer.outcome != Outcome::found) throw DataError(content);
     try {
         return read_message(content);
     } catch (const DataError&) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "app/serve/digit_message.h"
+#include "data/core/errors.h"
 #include "data/file/transfer.h"
 
 namespace knn::web {
@@ -24,6 +25,11 @@ int decode_worker();
 /// The processor time for one picture, and the time by the clock, which is longer on a busy machine.
 inline constexpr std::chrono::seconds max_decoding_work{10}, max_decoding_time{25};
 
+/// The codecs cannot be loaded: no picture can be read.
+struct NoCodecs : DataError {
+    using DataError::DataError;
+};
+
 /// One such process, used by one thread.
 class Decoder {
   public:
@@ -36,7 +42,7 @@ class Decoder {
     void start();
 
     /// The digit of a picture, or with `many` all of a page. Throws DataError in any of the
-    /// cases above too, "is cut short; expected a whole PNG file", and std::bad_alloc if memory is short here.
+    /// cases above too, "is cut short; expected a whole PNG file", NoCodecs, and std::bad_alloc if memory is short here.
     FoundDigits read(std::string_view picture, bool many);
 
   private:

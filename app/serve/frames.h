@@ -11,10 +11,15 @@ struct PictureFrame {
     std::uint64_t many = 0;
 };
 
-/// Followed by a message (digit_message.h), or by the text of an error.
+enum class Outcome : std::uint64_t {
+    found,      ///< a message follows (digit_message.h)
+    refused,    ///< the picture; the text of an error follows
+    no_codecs,  ///< no picture can be read; the text of an error follows
+};
+
 struct AnswerFrame {
     std::uint64_t size = 0;
-    std::uint64_t failed = 0;
+    Outcome outcome = Outcome::found;
 };
 
 /// More than the largest page needs.

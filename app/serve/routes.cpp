@@ -31,6 +31,7 @@ struct Route {
 namespace {
 
 constexpr std::size_t max_waiting_jobs = 32;
+constexpr const char* no_pictures = "This server cannot read pictures; its own messages say why.";
 /// The rows of one picture that are searched: 4 seconds by the slowest method of the table on two cores.
 constexpr std::size_t max_digits = 4000;
 
@@ -214,7 +215,7 @@ void Routes::work(const Done& done, std::function<Response(int thread)> answer) 
 
 /// Throws Problem.
 PictureAnswers Routes::answers_to(std::string_view picture, bool many, int thread) {
-    if (!reads_pictures_) throw Problem(501, "This build of the server cannot read pictures.");
+    if (!reads_pictures_) throw Problem(501, no_pictures);
     PictureAnswers answers = model_.frame;
     answers.pages = many;
     PictureAnswer& one = answers.pictures.emplace_back();
@@ -225,6 +226,9 @@ PictureAnswers Routes::answers_to(std::string_view picture, bool many, int threa
         one.cols = found.cols;
         for (DigitImage& digit : found.digits)
             one.digits.emplace_back().image = std::move(digit);
+    } catch (const NoCodecs& error) {
+        print_line_to_stderr(std::string("error: ") + error.what());
+        throw Problem(501, no_pictures);
     } catch (const DataError& error) {
         throw Problem(422, std::string("The picture ") + error.what() + '.');
     }

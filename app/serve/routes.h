@@ -27,7 +27,7 @@ class Routes {
     /// Called once for each request, by any thread.
     using Done = std::function<void(Response)>;
 
-    /// `reads_pictures`: false in a build without OpenCV.
+    /// `reads_pictures`: false without OpenCV, or without the module of pictures.
     Routes(Access access, bool reads_pictures);
     /// Answers all that waits.
     ~Routes();

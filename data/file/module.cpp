@@ -37,21 +37,35 @@ Holder holder() {
     return {program, MNIST_KNN_MODULE_FOLDER};
 }
 
-}  // namespace
-
-/// dlopen() keeps the module for the rest of the process: its libraries cannot be unloaded safely.
-const void* load_module(const ModuleName& name) {
+/// Throws DataError if it is missing.
+fs::path find_module(const ModuleName& name) {
     std::error_code error;
-    const std::string purpose = name.purpose;
     const Holder self = holder();
     const fs::path folder = self.file.parent_path();
     const std::string file_name = std::string(name.file) + MNIST_KNN_MODULE_SUFFIX;
     const fs::path beside = folder / file_name;
     const fs::path installed = (folder / self.modules / file_name).lexically_normal();
-    const fs::path& file = fs::exists(beside, error) ? beside : installed;
+    fs::path file = fs::exists(beside, error) ? beside : installed;
     if (!fs::exists(file, error))
         throw DataError(file.string() + ": is missing; " + self.file.filename().string() +
-                        " needs this module for " + purpose + ": expected it there or beside it");
+                        " needs this module for " + name.purpose + ": expected it there or beside it");
+    return file;
+}
+
+}  // namespace
+
+std::string missing_module(const ModuleName& name) {
+    try {
+        find_module(name);
+        return "";
+    } catch (const DataError& error) {
+        return error.what();
+    }
+}
+
+/// dlopen() keeps the module for the rest of the process: its libraries cannot be unloaded safely.
+const void* load_module(const ModuleName& name) {
+    const fs::path file = find_module(name);
     void* module = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (module == nullptr) {
         const std::string reason = ::dlerror();
@@ -61,7 +75,8 @@ const void* load_module(const ModuleName& name) {
     }
     const void* table = ::dlsym(module, name.table);
     if (table == nullptr)
-        throw DataError(file.string() + ": is no module for " + purpose + "; expected the one of this build");
+        throw DataError(file.string() + ": is no module for " + name.purpose +
+                        "; expected the one of this build");
     return table;
 }
 

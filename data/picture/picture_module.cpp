@@ -4,13 +4,22 @@
 
 namespace knn {
 
+namespace {
+
+constexpr ModuleName name{.file = "mnist-knn-pictures",
+                          .table = "mnist_knn_pictures",
+                          .purpose = "pictures",
+                          .libraries = "OpenCV's libraries"};
+
+}  // namespace
+
 const PictureModule& picture_module() {
-    static const auto& module =
-        *static_cast<const PictureModule*>(load_module({.file = "mnist-knn-pictures",
-                                                        .table = "mnist_knn_pictures",
-                                                        .purpose = "pictures",
-                                                        .libraries = "OpenCV's libraries"}));
+    static const auto& module = *static_cast<const PictureModule*>(load_module(name));
     return module;
+}
+
+std::string missing_picture_module() {
+    return missing_module(name);
 }
 
 }  // namespace knn

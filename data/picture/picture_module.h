@@ -42,4 +42,7 @@ struct PictureModule {
 /// folder of its installation. Throws DataError if it is missing, or if this build has none.
 const PictureModule& picture_module();
 
+/// What that exception says of a module that is missing, without loading one that is there; empty: it is there.
+std::string missing_picture_module();
+
 }  // namespace knn

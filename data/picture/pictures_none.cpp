@@ -25,8 +25,11 @@ std::vector<DigitImage> extract_digits(const Picture&, std::vector<Step>*) {
 }
 
 const PictureModule& picture_module() {
-    throw DataError(
-        "pictures: this build has neither image formats nor windows; expected a build with OpenCV");
+    throw DataError(missing_picture_module());
+}
+
+std::string missing_picture_module() {
+    return "pictures: this build has neither image formats nor windows; expected a build with OpenCV";
 }
 
 }  // namespace knn

@@ -4,12 +4,15 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "tests/cli/pictures.h"
 #include "tests/support/skip.h"
 
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace knn::test {
 namespace {
@@ -185,6 +188,47 @@ TEST_CASE("serve without a test set says so, and answers everything else") {
     CHECK(server.get("/v1/mistakes").status == 404);
     CHECK(server.get("/v1/confusion").status == 404);
     CHECK(server.post("/v1/predict", std::string(784, '\0'), as_bytes).status == 200);
+}
+
+TEST_CASE("serve without its module of pictures says so at the start, and 501 for pictures alone") {
+    if (!has_opencv) return skip(no_opencv);
+    Work work({.rows = 28, .cols = 28});
+    Folder folder;
+    const std::string copy = folder / "mnist-knn", module = folder / "mnist-knn-pictures.so";
+    fs::copy_file(program_file(), copy);
+    const std::string picture = "P5 28 28 255\n" + std::string(784, '\xff');
+    const std::string options = "--device cpu --method raw -k 1 --data " + work.folder.path().string();
+    for (const bool is_damaged : {false, true}) {  // what cannot be loaded shows with the first picture
+        CAPTURE(is_damaged);
+        if (is_damaged) std::ofstream(module) << "no library";
+        Served server(options, {}, true, copy);
+        CHECK(contains(server.output(), "note: no pictures can be read: ") == !is_damaged);
+        const Answered answer = server.post("/v1/classify", picture, as_pgm);
+        CHECK(answer.status == 501);
+        CHECK(answer.json()["detail"] == "This server cannot read pictures; its own messages say why.");
+        CHECK(server.post("/classify", form(picture), as_form).status == 501);
+        CHECK(server.post("/v1/predict", std::string(784, '\0'), as_bytes).status == 200);
+        CHECK(server.get("/v1/info").json()["pictures"] == is_damaged);
+        CHECK(server.stop(SIGTERM) == 0);
+        const std::string output = server.output();
+        CHECK(contains(output, module + (is_damaged ? ": cannot be loaded" : "")) == is_damaged);
+        CHECK(contains(output, "mnist-knn-pictures.so: is missing") == !is_damaged);
+    }
+}
+
+TEST_CASE("serve shows an address with its token on a terminal, and nowhere else") {
+    Work work({.rows = 28, .cols = 28});
+    const Words words = Words{program_file(), "serve", "--port", "0", "--token", "a+b%20"} +
+                        ("--device cpu --method raw -k 1 --data " + work.folder.path().string());
+    for (const bool terminal : {true, false}) {
+        const RunResult run = started(
+            words,
+            {.terminal = terminal, .signal = SIGTERM, .signal_after = std::chrono::milliseconds(1500)});
+        CHECK(run.exit_code == 0);
+        CHECK(contains(run.out, "http://127.0.0.1:"));
+        CHECK(contains(run.out + run.err, "/#token=a%2Bb%2520") == terminal);
+        CHECK(!contains(run.out + run.err, "a+b"));
+    }
 }
 
 TEST_CASE("serve: each refusal has its status") {

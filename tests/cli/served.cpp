@@ -104,10 +104,11 @@ bool Client::is_closed() {
     return ::recv(socket_, &byte, 1, MSG_DONTWAIT) == 0 || errno == ECONNRESET;
 }
 
-Served::Served(const Words& options, std::map<std::string, std::string> environment, bool waits) {
+Served::Served(const Words& options, std::map<std::string, std::string> environment, bool waits,
+               const std::string& program) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
-    Words words = Words{program_file(), "serve", "--port", "0"} + options;
+    Words words = Words{program, "serve", "--port", "0"} + options;
     process_ = ::fork();
     if (process_ == 0) {
         ::dup2(ends[1], STDOUT_FILENO);

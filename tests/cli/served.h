@@ -52,7 +52,7 @@ class Served {
   public:
     /// Starts it with these options, on a free port, in an environment without a data set, and waits until it is ready.
     explicit Served(const Words& options, std::map<std::string, std::string> environment = {},
-                    bool waits = true);
+                    bool waits = true, const std::string& program = program_file());
     Served(const Served&) = delete;
     Served& operator=(const Served&) = delete;
     ~Served();

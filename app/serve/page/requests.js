@@ -32,11 +32,16 @@ function keepToken(text) {
   } catch { /* the page has it */ }
 }
 
-/** Takes the token from the address that the program prints, and out of it; otherwise the one that this tab had. */
+/** Takes the token from the address that the program shows on a terminal, and out of it; otherwise the one that this tab had. */
 function findToken() {
   const prefix = "#token=";
   if (location.hash.startsWith(prefix)) {
-    keepToken(location.hash.slice(prefix.length));
+    const given = location.hash.slice(prefix.length);
+    try {
+      keepToken(decodeURIComponent(given));
+    } catch { // written by hand, with a percent sign of its own
+      keepToken(given);
+    }
     history.replaceState(null, "", location.pathname);
   }
   try {

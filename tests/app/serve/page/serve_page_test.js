@@ -307,7 +307,7 @@ async function asksForToken(browser) {
   assert.equal(given.filter((one) => one === "Bearer wrong").length, 1);
   assert.equal(given.at(-1), "Bearer right", "this tab keeps it");
   await browser.value("sessionStorage.clear()");
-  await browser.open(`${address}?hash#token=right`);
+  await browser.open(`${address}?hash#token=rig%68t`);
   assert.equal(await browser.value("location.hash"), "");
   assert.ok(await browser.until(`${text("program")}.includes("accurate")`));
   await stop();
