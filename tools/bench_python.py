@@ -8,12 +8,13 @@ time is the search that it reports, with what a first search prepares: so "fit a
 the same estimator takes less. A single query's overhead is the time of a call of `kneighbors` less that of the library's function
 inside the same call, so that other work on the machine changes it little.
 Needs numpy; the others are left out where they are not installed (Debian: python3-sklearn python3-faiss python3-hnswlib
-python3-pynndescent). $MNIST_KNN_LIBRARY: the library.
+python3-pynndescent, and libopenblas0-pthread, without which scikit-learn and FAISS multiply many times slower).
+$MNIST_KNN_LIBRARY: the library.
 """
 
 import argparse
 import ctypes
-import importlib
+import importlib.metadata
 import json
 import os
 import resource
@@ -93,6 +94,13 @@ def seconds_of(act):
     return time.perf_counter() - start, result
 
 
+def version_of(name):
+    try:
+        return importlib.import_module(name).__version__
+    except AttributeError:  # hnswlib
+        return importlib.metadata.version(name)
+
+
 def program_seconds(program, n_test, k, threads):
     words = [program, "evaluate", "--device", "cpu", "-k", k, "--threads", threads, "--limit-test", n_test, "--json", "-"]
     done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=True)
@@ -106,18 +114,23 @@ def compare(options, train, test):
             prepared[name], acts[name] = seconds_of(lambda: globals()[name](train, test, options.k, options.threads))
         except ImportError:
             print(f"{name}: not installed", file=sys.stderr)
+        else:
+            print(f"{name}: ready in {prepared[name]:.1f} s", file=sys.stderr)
     times = {name: [] for name in ["program", *acts]}
-    found = {}
+    found, loads = {}, []
     for _ in range(options.rounds):
+        loads.append(os.getloadavg()[0])
         times["program"].append(program_seconds(options.program, len(test), options.k, options.threads))
         for name, act in acts.items():
             seconds, found[name] = seconds_of(act)
+            print(f"{name}: {seconds:.2f} s", file=sys.stderr)
             times[name].append(seconds)
-    print(f"{len(test):,} queries, {len(train):,} rows, k = {options.k}, {options.threads} threads, {options.rounds} rounds\n")
+    print(f"{len(test):,} queries, {len(train):,} rows, k = {options.k}, {options.threads} threads, {options.rounds} rounds; load of the "
+          f"machine (1 is a processor that is busy) {min(loads):.1f} to {max(loads):.1f}, this benchmark's own included\n")  # fmt: skip
     print("| | to fit, s | search, s: median (least to most) | times the program's | right neighbors |")
     print("|---|---|---|---|---|")
     for name, seconds in times.items():
-        version = getattr(importlib.import_module(name), "__version__", "") if name in options.against else ""
+        version = version_of(name) if name in options.against else ""
         right = np.mean([np.isin(a, b).mean() for a, b in zip(found[name], found["ours"])]) if name in found else None
         print("|", " | ".join([
             f"{TITLES[name]} {version}".strip() if name in TITLES else "the program, `evaluate`",

@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 import unittest
+import warnings
 from pathlib import Path
 
 import support
@@ -23,7 +24,7 @@ EXPECTED = (ValueError, TypeError, OSError, MemoryError, RuntimeError, Attribute
 kinds = st.sampled_from(["u1", "u1", "u1", "i1", "f4", "f8", ">f8", "i8", "b1", "c8", "O", "U3", "f2"])
 sizes = st.integers(0, 6) | st.sampled_from([20, 64, 784])
 words = st.none() | st.sampled_from(["raw", "l2", "l1", "lp", "cosine", "pearson", "uniform", "distance", "nearest", "smallest",
-                                     "cpu", "gpu", "gpu:0", "auto", "classic", "", "x" * 3000, "raw\0", "\udcff"])  # fmt: skip
+                                     "cpu", "gpu", "gpu:0", "auto", "classic", "", "x" * 3000, "raw\0", "\udcff", 5, 2.5, b"raw", ("l2",)])  # fmt: skip
 numbers = st.integers(-3, 12) | st.sampled_from([1024, 16_385, 2**31, 2**40, -(2**63), 2**70])
 
 
@@ -142,6 +143,7 @@ class Misuse(RuleBasedStateMachine):
 
 class Fuzz(unittest.TestCase):
     def test_misuse(self):
+        warnings.simplefilter("ignore")  # columns of labels
         start = time.monotonic()
         while True:
             checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
