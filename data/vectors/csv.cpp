@@ -520,6 +520,9 @@ class CsvReader {
     /// What to do where no number in the first line is none by mistake.
     std::string way_out(Text field, std::int64_t line, std::int64_t column) const {
         if (has_header_ || line != line_at(firsts_[0].begin)) return "";
+        if (field.empty() && column == 1)
+            return ", or names in quotes, and no column of row numbers (pandas: index=False), if this line "
+                   "is a header";
         if (is_name(field) && !label_column_)
             return ", or §label-column " + std::to_string(column) + " if these are labels";
         return ", or names in quotes if this line is a header";

@@ -129,8 +129,12 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5, or names in "
           "quotes if this line is a header");
     CHECK(error("1;2,5\n4;5\n").starts_with("line 1, column 2: \"2,5\" is no number of 64 bits; "));
-    CHECK(error(",0,1\n0,5,6\n") ==
-          "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes if this line is a "
+    CHECK(
+        error(",0,1\n0,5,6\n") ==
+        "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes, and no column of row "
+        "numbers (pandas: index=False), if this line is a header");
+    CHECK(error("1,,2\n0,5,6\n") ==
+          "line 1, column 2: is empty; expected a number such as 1.5, or names in quotes if this line is a "
           "header");
     CHECK(error("1,2,setosa\n3,4,virginica\n") ==
           "line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
