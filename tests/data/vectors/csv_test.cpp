@@ -163,6 +163,18 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           ".ibin, plain or gzip");
 }
 
+TEST_CASE_FIXTURE(CsvFolder, "csv: no control characters, of one byte or of two") {
+    CHECK(error("1,label\n1,\x1b[31m\n") ==
+          "line 2: has the byte 0x1B, a control character; expected a text of ASCII or UTF-8");
+    CHECK(error("1,label\n1,a\xc2\x9b"
+                "31m\n") ==
+          "line 2: has the character U+009B, a control character; expected a text of ASCII or UTF-8");
+    const std::string first = "1,label\n1,";  // its last byte is in the first piece that is read, 64 KiB
+    CHECK(error(first + std::string(65'535 - first.size(), 'a') + "\xc2\x80\n")
+              .starts_with("line 2: has the character U+0080, a control character"));
+    CHECK(load("1,label\n1,\xc3\x9b\xc2\xa0\n").count == 1);
+}
+
 TEST_CASE_FIXTURE(CsvFolder,
                   "csv: a header may have numbers in it, or be in quotes where the numbers are not") {
     const VectorSet years = load("year,2019,2020\n1,2,3\n4,5,6\n");
