@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <future>
+#include <limits>
 
 #include "classifier/ranks.h"
 #include "cpu/host/host.h"
@@ -13,7 +14,7 @@ namespace knn {
 
 namespace {
 
-/// Not the built-in digits, which are always right, and not pipes, which the checksums have emptied.
+/// Not the built-in digits, which are always right, and not pipes, which would be empty for the checksums.
 bool can_be_read_again(const DataLocation& location) {
     const std::vector<std::filesystem::path>& files = location.files;
     std::error_code none;
@@ -43,10 +44,19 @@ Inventory take_inventory(const DataOptions& options) {
     inventory.threads = cpu::available_threads();
     try {
         inventory.found = locate(options);
-        inventory.checksums = checksums(*inventory.found);
+        // First: headers that do not fit each other are refused before anything is unpacked.
         if (can_be_read_again(*inventory.found)) load(*inventory.found);
     } catch (const DataError& error) {
         inventory.data_problem = error.what();
+    }
+    try {
+        // Of a set that cannot be read the checksums tell which file is not MNIST's, not those of larger content.
+        constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max(), larger = 64 << 20;
+        if (inventory.found)
+            inventory.checksums =
+                checksums(*inventory.found, inventory.data_problem.empty() ? no_limit : larger);
+    } catch (const DataError& error) {
+        if (inventory.data_problem.empty()) inventory.data_problem = error.what();
     }
     try {
         inventory.mpi = mpi_version();

@@ -259,9 +259,11 @@ std::vector<Option> output_options(Options& o) {
     OutputOptions& out = o.output;
     OptionValue npy = written("PREFIX", o.graph.npy, parse_prefix);
     npy.endings = npy_endings;
+    npy.own = {npy_endings[0], npy_head};
     NeighborsOptions& n = o.neighbors;
     OptionValue neighbors_npy = written("PREFIX", n.npy, parse_prefix);
     neighbors_npy.endings = npy_endings;
+    neighbors_npy.own = {npy_endings[0], npy_head};
     static const std::array set{mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
                                 mnist_files[3].name};
     static const std::array kept{
@@ -437,17 +439,18 @@ std::vector<OutputPlace> output_places(const Options& options) {
         if (value.output == nullptr || value.output->empty() || !seen.insert(value.output).second) continue;
         const std::string name = option.shown(), &given = *value.output;
         if (value.endings.empty()) all.push_back({name, given, value.is_folder});
-        for (const char* ending : value.endings)
-            all.push_back({name, given + ending});
         if (value.beside != nullptr)
             all.push_back({name, value.beside(given), false, false, [given] { return fs::exists(given); }});
-        for (const char* file : value.names) {
-            OutputPlace& place = all.emplace_back(OutputPlace{name, fs::path(given) / file, false, true});
+        const auto add = [&](const std::string& file, const std::string& own, bool in_folder) {
+            OutputPlace& place = all.emplace_back(OutputPlace{name, file, false, in_folder});
             if (value.own.name != nullptr)
-                place.is_own = [file = fs::path(given) / value.own.name, text = value.own.text] {
-                    return begins_with(file, text);
-                };
-        }
+                place.is_own = [own, text = value.own.text] { return begins_with(own, text); };
+        };
+        for (const char* ending : value.endings)
+            add(given + ending, given + value.own.name, false);
+        const fs::path folder = given;
+        for (const char* file : value.names)
+            add(folder / file, folder / (value.own.name != nullptr ? value.own.name : ""), true);
     }
     return all;
 }

@@ -5,15 +5,17 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/options.h"
 
 namespace knn {
 
-/// A file of a folder that begins with this text if this program wrote the folder's files.
+/// Of several files the one that begins with this text if this program wrote them.
 struct OwnFile {
-    const char *name = nullptr, *text = nullptr;
+    const char* name = nullptr;
+    std::string_view text = {};
 };
 
 /// The value of an option: what it is called, how it is read, and which files it names.
@@ -26,9 +28,9 @@ struct OptionValue {
     std::string* output = nullptr;            ///< a file that the command writes
     bool is_folder = false;                   ///< or a folder,
     std::span<const char* const> names = {};  ///< with these files,
-    OwnFile own = {};                         ///< of which this one says who wrote them
     std::span<const char* const> endings =
-        {};  ///< or files whose names begin with the value and end with these
+        {};            ///< or files whose names begin with the value and end with these,
+    OwnFile own = {};  ///< of which this one says who wrote them
     std::string (*beside)(const std::string&) = nullptr;  ///< another file, by the value
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "classifier/graph.h"
@@ -206,6 +207,8 @@ inline constexpr std::array learned_files = {mnist_files[0].name, mnist_files[1]
                                              no_digits_file};
 inline constexpr const char *learned_header = "index,label,file\n", *kept_header = "index\n";
 inline constexpr std::array npy_endings = {"-indices.npy", "-distances.npy"};
+inline constexpr std::string_view npy_head =
+    std::string_view("\x93NUMPY\x01\0v\0{'descr': '<i4', 'fortran_order': False, 'shape': (", 61);
 
 /// A method of the table, or of a file (classifier/method.h), whose name is added to `options.method_files`. Throws
 /// UsageError, DataError.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <ostream>
@@ -28,14 +27,6 @@ namespace {
 bool silent = false;
 bool announces = false;
 
-[[noreturn]] void refuse(const std::string& file, int error) {
-    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
-                    (error == ENAMETOOLONG                ? "a shorter name"
-                     : error == ENOENT                    ? "a name in an existing folder"
-                     : error == ENOSPC || error == EDQUOT ? "enough free space"
-                                                          : "permission to write there"));
-}
-
 /// Throws DataError unless files can be made in `folder`.
 void check_writable(const fs::path& folder, const std::string& file) {
     std::error_code none;
@@ -47,7 +38,7 @@ void check_writable(const fs::path& folder, const std::string& file) {
                         " is no folder; expected a name in an existing folder");
     // Permissions do not tell: in /proc root may write, but make nothing.
     std::string made = place / ".mnist-knn-XXXXXX";
-    if (::mkdtemp(made.data()) == nullptr || ::rmdir(made.c_str()) != 0) refuse(file, errno);
+    if (::mkdtemp(made.data()) == nullptr || ::rmdir(made.c_str()) != 0) fail_to_write(file, errno);
 }
 
 /// New folders, which are removed again if nothing was written into them.
@@ -89,9 +80,9 @@ void check_output_file(const std::string& file) {
     if (is_standard_output(file)) return;
     struct stat status = {};
     const bool exists = ::stat(file.c_str(), &status) == 0;
-    if (!exists && errno != ENOENT && errno != ENOTDIR) refuse(file, errno);
+    if (!exists && errno != ENOENT && errno != ENOTDIR) fail_to_write(file, errno);
     if (exists && S_ISDIR(status.st_mode)) throw DataError(file + ": is a folder; expected a file");
-    if (exists && ::access(file.c_str(), W_OK) != 0) refuse(file, errno);
+    if (exists && ::access(file.c_str(), W_OK) != 0) fail_to_write(file, errno);
     if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
     check_writable(follow_links(file).parent_path(), file);
 }
@@ -164,7 +155,11 @@ void check_no_data_set(const OutputPlace& output, const std::vector<OutputPlace>
 /// Throws DataError where a file is there that neither the command line names nor an earlier run wrote.
 void check_own(const OutputPlace& output) {
     std::error_code none;
-    if (output.is_own && fs::is_regular_file(output.file, none) && !output.is_own())
+    if (!output.is_own) return;
+    if (fs::is_symlink(output.file, none))  // the file that it leads to is somebody's
+        throw DataError(output.file + ": is a link, which no earlier run made; expected another " +
+                        (output.in_folder ? "folder" : "name") + " for " + output.option);
+    if (fs::is_regular_file(output.file, none) && !output.is_own())
         throw DataError(output.file + ": is there, and not from an earlier run; expected another " +
                         (output.in_folder ? "folder" : "name") + " for " + output.option);
 }
@@ -172,7 +167,7 @@ void check_own(const OutputPlace& output) {
 void check_output_folder(const std::string& folder) {
     std::error_code none;
     fs::path existing = fs::absolute(folder, none).lexically_normal();
-    if (none) refuse(folder, none.value());  // the working folder is gone
+    if (none) fail_to_write(folder, none.value());  // the working folder is gone
     while (!fs::exists(existing, none) && existing.has_relative_path())
         existing = existing.parent_path();
     if (!fs::is_directory(existing, none))

@@ -52,14 +52,11 @@ void framed(Canvas& canvas, const cv::Mat& picture, double x, double y, double s
                 faint_ink, Side::center);
 }
 
-/// The words in as many lines as they need; names of files break anywhere.
+/// The words in as many lines as they need.
 std::vector<std::string> lines_of(const std::string& words, double height) {
-    std::vector<std::string> lines = {""};
-    for (const char letter : printable(words)) {
-        if (Canvas::width_of(lines.back() + letter, height) > width - 2 * page_margin) lines.emplace_back();
-        lines.back() += letter;
-    }
-    return lines;
+    return wrapped(printable(words), [&](const std::string& line) {
+        return Canvas::width_of(line, height) <= width - 2 * page_margin;
+    });
 }
 
 /// The file and the answer, with `detail` in smaller letters below.

@@ -198,4 +198,20 @@ std::string distance_text(const Measure& measure, std::uint32_t score, bool comm
     return {text, std::to_chars(text, text + sizeof text, distance, std::chars_format::scientific, 5).ptr};
 }
 
+std::vector<std::string> wrapped(std::string_view text,
+                                 const std::function<bool(const std::string& line)>& fits) {
+    std::vector<std::string> lines = {""};
+    for (const char letter : text) {
+        std::string& line = lines.back();
+        if (!line.empty() && !fits(line + letter)) {
+            const std::size_t after = line.find_last_of(" /") + 1;  // 0: none
+            std::string rest = after > 0 && after >= line.size() / 2 ? line.substr(after) : "";
+            line.resize(line.size() - rest.size());
+            lines.push_back(std::move(rest));
+        }
+        lines.back() += letter;
+    }
+    return lines;
+}
+
 }  // namespace knn

@@ -1,7 +1,9 @@
 #pragma once
 /// The report for people, and the phrases that all reports have in common.
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -95,5 +97,9 @@ double distance_number(const Measure& measure, std::uint32_t score);
 
 /// For display: whole integers, optionally with commas; others rounded, so that columns align.
 std::string distance_text(const Measure& measure, std::uint32_t score, bool commas = false);
+
+/// ASCII in lines that fit, at least one, each broken after a blank or a slash in its second half, or anywhere where there is none.
+std::vector<std::string> wrapped(std::string_view text,
+                                 const std::function<bool(const std::string& line)>& fits);
 
 }  // namespace knn

@@ -325,7 +325,7 @@ void Server::Network::begin_to_stop() {
 
 Server::Server(const std::string& address, int port) : network_(std::make_unique<Network>()) {
     Error error;
-    const auto numeric = asio::ip::make_address(address == "localhost" ? "127.0.0.1" : address, error);
+    const auto numeric = asio::ip::make_address(address, error);
     if (error)
         throw UsageError("--address " + address + ": not a numeric address; expected one such as 127.0.0.1");
     tcp::acceptor& acceptor = network_->acceptor;

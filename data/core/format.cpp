@@ -34,13 +34,14 @@ Character first_character(std::string_view text) {
     return {code, length};
 }
 
-/// Control characters, and invisible characters that affect the display of the text around them: writing
-/// direction (U+202E), line and paragraph separators, fillers, tags.
+/// Control characters, line and paragraph separators, the blank of Braille, and Unicode's Default_Ignorable_Code_Point: all that
+/// shows nothing, or changes how its surroundings are shown, such as writing direction (U+202E), fillers, selectors and tags.
 bool is_invisible(std::uint32_t code) {
     constexpr std::pair<std::uint32_t, std::uint32_t> ranges[] = {
-        {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
-        {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
-        {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xe0000, 0xe0fff}};
+        {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},       {0x34f, 0x34f},     {0x61c, 0x61c},
+        {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+        {0x2060, 0x206f}, {0x2800, 0x2800}, {0x3164, 0x3164},   {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
+        {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
     return std::any_of(std::begin(ranges), std::end(ranges),
                        [&](const auto& range) { return code >= range.first && code <= range.second; });
 }

@@ -58,6 +58,10 @@ const char* expectation(int error) {
             return "expected enough free space";
         case EFBIG:
             return "expected a size within the limits of the file system and of ulimit -f";
+        case ENAMETOOLONG:
+            return "expected a shorter name";
+        case ELOOP:
+            return "expected a link that leads to a file";
         case EACCES:
         case EPERM:
         case EROFS:
@@ -73,11 +77,6 @@ const char* expectation(int error) {
 std::mutex unfinished_mutex;
 std::set<fs::path> unfinished;
 
-[[noreturn]] void fail(const std::string& file, int error) {
-    if (error == ECANCELED) throw Interrupted();
-    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; " + expectation(error));
-}
-
 /// A new file beside `place`, whose name it gets.
 FileDescriptor open_beside(const fs::path& place, mode_t mode, fs::path& name) {
     static std::atomic<unsigned> counter = 0;
@@ -91,6 +90,11 @@ FileDescriptor open_beside(const fs::path& place, mode_t mode, fs::path& name) {
 }
 
 }  // namespace
+
+void fail_to_write(const std::string& file, int error) {
+    if (error == ECANCELED) throw Interrupted();
+    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; " + expectation(error));
+}
 
 fs::path follow_links(fs::path file) {
     constexpr int max_links = 40;  // as the kernel allows
@@ -109,7 +113,7 @@ AtomicFile::AtomicFile(const std::string& file, bool lasting)
     : file_(is_standard_output(file) ? standard_output : file), lasting_(lasting) {
     struct stat old = {};
     const bool exists = lasting && ::stat(file.c_str(), &old) == 0;
-    if (lasting && !exists && errno == ELOOP) fail(file_, ELOOP);
+    if (lasting && !exists && errno == ELOOP) fail_to_write(file_, ELOOP);
     if (is_standard_output(file)) {
         descriptor_ = FileDescriptor(::dup(STDOUT_FILENO));
     } else if (exists && !S_ISREG(old.st_mode)) {
@@ -117,14 +121,14 @@ AtomicFile::AtomicFile(const std::string& file, bool lasting)
     } else {
         // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
         if (exists && !FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC)).is_open())
-            fail(file_, errno);
+            fail_to_write(file_, errno);
         place_ = lasting ? follow_links(file) : fs::path(file);
-        if (place_.filename().empty()) fail(file_, file.empty() ? ENOENT : EISDIR);
+        if (place_.filename().empty()) fail_to_write(file_, file.empty() ? ENOENT : EISDIR);
         descriptor_ = open_beside(place_, 0666, temporary_.name);
         if (exists && descriptor_.is_open() && ::fchmod(descriptor_.number(), old.st_mode & 0777) != 0)
-            fail(file_, errno);
+            fail_to_write(file_, errno);
     }
-    if (!descriptor_.is_open()) fail(file_, errno);
+    if (!descriptor_.is_open()) fail_to_write(file_, errno);
     if (!temporary_.name.empty()) {
         const std::lock_guard lock(unfinished_mutex);
         unfinished.insert(temporary_.name);
@@ -145,21 +149,21 @@ AtomicFile::Temporary::~Temporary() {
 void AtomicFile::check() const {
     const int error = buffer_->error();
     if (error == EPIPE && place_.empty() && file_ == standard_output) return;
-    if (error != 0) fail(file_, error);
-    if (!stream_->good()) fail(file_, EIO);
+    if (error != 0) fail_to_write(file_, error);
+    if (!stream_->good()) fail_to_write(file_, EIO);
 }
 
 void AtomicFile::finish() {
     stream_->flush();
     check();
     if (!temporary_.name.empty() && lasting_ && ::fsync(descriptor_.number()) != 0 && errno != EINVAL)
-        fail(file_, errno);
-    if (!descriptor_.close()) fail(file_, errno);
+        fail_to_write(file_, errno);
+    if (!descriptor_.close()) fail_to_write(file_, errno);
 }
 
 void AtomicFile::put_in_place() {
     if (temporary_.name.empty()) return;
-    if (std::rename(temporary_.name.c_str(), place_.c_str()) != 0) fail(file_, errno);
+    if (std::rename(temporary_.name.c_str(), place_.c_str()) != 0) fail_to_write(file_, errno);
     const std::lock_guard lock(unfinished_mutex);
     unfinished.erase(temporary_.name);
     temporary_.name.clear();

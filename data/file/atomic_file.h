@@ -17,6 +17,9 @@ std::filesystem::path follow_links(std::filesystem::path file);
 /// Whether `file` is "-", or one of the system's names for standard output.
 bool is_standard_output(const std::string& file);
 
+/// Throws DataError "FILE: cannot be written: REASON; what was expected" for this error of the system.
+[[noreturn]] void fail_to_write(const std::string& file, int error);
+
 /// A file that is written under a temporary name in its folder, and renamed when it is complete.
 ///
 /// A new file gets the mode of the umask; a replaced one keeps its permissions. A symbolic link is followed, not replaced.

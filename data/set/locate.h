@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory_resource>
 #include <optional>
 #include <string>
@@ -126,7 +127,8 @@ struct FileChecksum {
     bool is_mnist() const { return sha256 == mnist_sha256; }
 };
 /// In the order training images, training labels, test images, test labels; none for the built-in digits.
-/// Throws DataError.
-std::vector<FileChecksum> checksums(const DataLocation& location);
+/// Of content of more than `most_bytes` it is empty. Throws DataError.
+std::vector<FileChecksum> checksums(const DataLocation& location,
+                                    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace knn

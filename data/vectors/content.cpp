@@ -265,11 +265,14 @@ void Content::read_in_pieces(const RowLayout& layout, VectorSet& set) {
                });
 }
 
-/// Where the content comes in one stream: gzip, a pipe. Memory grows with what was received.
+/// Where the content comes in one stream: gzip, a pipe. Memory grows with what was received, in parts that go back one by one while they
+/// are put together: never twice as much.
 void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorSet& set) {
     const RowReader reader(*this, layout);
     const std::uint64_t rows = std::max<std::uint64_t>(1, vector_piece_bytes / layout.row_bytes());
-    std::vector<std::uint8_t> grown, raw;
+    constexpr std::size_t part_bytes = 64 << 20;  // so large that malloc gives it back at once
+    std::vector<std::uint8_t> raw;
+    std::vector<GrowingText> parts;
     std::uint64_t count = 0;
     bool ended = false;
     try {
@@ -283,9 +286,13 @@ void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorS
                      (layout.count ? grouped_count(*layout.count) : "whole") + " rows of " +
                          grouped_count(layout.dim) + " columns");
             const std::size_t whole = got / layout.row_bytes();
-            check_memory((count + whole) * reader.out_bytes());
-            grown.resize((count + whole) * reader.out_bytes());
-            reader.take(raw.data(), count, whole, grown.data() + count * reader.out_bytes());
+            const std::uint64_t all_bytes = (count + whole) * reader.out_bytes();
+            check_memory(all_bytes + std::min<std::uint64_t>(all_bytes, part_bytes));
+            if (parts.empty() || parts.back().view().size() >= part_bytes) parts.emplace_back();
+            GrowingText& part = parts.back();
+            const std::size_t before = part.view().size();
+            part.resize(before + whole * reader.out_bytes());
+            reader.take(raw.data(), count, whole, reinterpret_cast<std::uint8_t*>(part.data()) + before);
             count += whole;
         }
     } catch (const std::bad_alloc&) {
@@ -294,8 +301,12 @@ void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorS
     const bool limited = options_.first > 0 && most == static_cast<std::uint64_t>(options_.first);
     if (!limited) check_end(most, layout);
     set.count = static_cast<std::int64_t>(count);
-    set.elements = allocated(grown.size());
-    std::copy(grown.begin(), grown.end(), set.elements.data());
+    set.elements = allocated(count * reader.out_bytes());
+    std::uint8_t* to = set.elements.data();
+    for (GrowingText& part : parts) {
+        to = std::copy(part.view().begin(), part.view().end(), to);
+        part = {};
+    }
 }
 
 /// Nothing may follow the rows.

@@ -44,6 +44,12 @@ bool is_control(char c) {
     return static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\r' && c != '\t';
 }
 
+/// Whether these are a control character of Unicode beyond ASCII, U+0080 to U+009F, which a terminal may obey.
+bool is_control(char first, char second) {
+    return first == '\xc2' && static_cast<unsigned char>(second) >= 0x80 &&
+           static_cast<unsigned char>(second) < 0xa0;
+}
+
 /// Texts, each with the number that it got when it came first.
 class Dictionary {
   public:
@@ -143,16 +149,12 @@ class CsvReader {
     /// A part of one line.
     void see(Text part) {
         bool any = false;
-        for (const char c : part)
-            any |= is_control(c);
-        if (any) {
-            constexpr const char* digits = "0123456789ABCDEF";
-            const auto byte = static_cast<unsigned char>(*std::ranges::find_if(part, is_control));
-            fail_at(line_at(seen_), 0,
-                    std::string("has the byte 0x") + digits[byte / 16] + digits[byte % 16] +
-                        ", a control character",
-                    "a text of ASCII or UTF-8");
+        char before = part.data() > text_.data() ? part.data()[-1] : '\0';  // of a piece that was read before
+        for (const char c : part) {
+            any |= is_control(c) | is_control(before, c);
+            before = c;
         }
+        if (any) fail_as_control(part);
         if (n_records_ > 0) {
             in_quotes_ ^= std::ranges::count(part, '"') & 1;
             return;
@@ -163,6 +165,18 @@ class CsvReader {
                 n_delimiters_[i] += !in_quotes_ && c == delimiters[i];
         }
         if (is_table_ && std::ranges::max(n_delimiters_) > max_columns) fail_as_too_wide();
+    }
+
+    [[noreturn]] void fail_as_control(Text part) const {
+        constexpr const char* digits = "0123456789ABCDEF";
+        auto at = static_cast<std::size_t>(part.data() - text_.data());
+        while (!is_control(text_[at]) && !(at > 0 && is_control(text_[at - 1], text_[at])))
+            ++at;
+        const auto byte = static_cast<unsigned char>(text_[at]);
+        fail_at(line_at(seen_), 0,
+                std::string(byte < ' ' ? "has the byte 0x" : "has the character U+00") + digits[byte / 16] +
+                    digits[byte % 16] + ", a control character",
+                "a text of ASCII or UTF-8");
     }
 
     void keep_record(std::size_t end) {
@@ -402,6 +416,9 @@ class CsvReader {
     /// What to do where no number in the first line is none by mistake.
     std::string way_out(Text field, std::int64_t line, std::int64_t column) const {
         if (has_header_ || line != line_at(firsts_[0].begin)) return "";
+        if (field.empty() && column == 1)
+            return ", or names in quotes, and no column of row numbers (pandas: index=False), if this line "
+                   "is a header";
         if (is_column_name(field) && !label_column_)
             return ", or §label-column " + std::to_string(column) + " if these are labels";
         return ", or names in quotes if this line is a header";

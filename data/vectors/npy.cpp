@@ -123,7 +123,7 @@ NpyHeader npy_header(Content& content) {
     std::array<std::uint8_t, 12> start = {};
     content.read_exactly(std::span(start).first(8), "header");
     const int version = start[6];
-    if (version < 1 || version > 3)
+    if (version < 1 || version > 3 || start[7] != 0)
         content.fail("is NPY of version " + std::to_string(version) + "." + std::to_string(start[7]),
                      "1.0, 2.0 or 3.0");
     const std::size_t length_bytes = version == 1 ? 2 : 4;

@@ -55,12 +55,15 @@ VectorSet read_set(const fs::path& file, fs::path& labels, bool named, const cha
         load_vectors(file, {label_column, first, options.threads, options.free_bytes, options.memory});
     if (!named && set.has_labels()) labels.clear();
     if (!labels.empty()) {
-        set.labels = load_labels(labels, first);
+        // One more than there are rows says that there are too many: the others would only take memory.
+        set.labels = load_labels(labels, first > 0 ? first : set.count + 1);
         const auto n = static_cast<std::int64_t>(set.labels.numbers.size());
         if (n != set.count)
-            throw DataError(labels.string() + ": has " + with_commas(n) + ' ' + noun(n, "label") +
-                            " for the " + with_commas(set.count) + ' ' + noun(set.count, "row") + " of " +
-                            file.string() + "; expected one label for each row");
+            throw DataError(labels.string() + ": has " +
+                            (n > set.count ? "more than " + with_commas(set.count) : with_commas(n)) + ' ' +
+                            noun(std::min(n, set.count), "label") + " for the " + with_commas(set.count) +
+                            ' ' + noun(set.count, "row") + " of " + file.string() +
+                            "; expected one label for each row");
     }
     if (options.labels_needed && !set.has_labels())
         throw DataError(file.string() + ": has no labels; expected " + option +

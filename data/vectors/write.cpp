@@ -6,6 +6,7 @@
 #include <cstring>
 #include <ostream>
 
+#include "data/file/transfer.h"
 #include "data/vectors/npy.h"
 
 namespace knn {
@@ -88,9 +89,15 @@ VectorWriter::VectorWriter(std::ostream& out, const std::string& file, std::int6
 void VectorWriter::add(const Rows& rows) {
     const auto bytes = static_cast<std::streamsize>(rows.row_bytes());
     if (ending_ == ".csv") {
+        constexpr std::size_t piece_bytes = 1 << 20;  // some milliseconds
         std::string text;
-        for (std::int64_t i = 0; i < rows.count; ++i)
+        for (std::int64_t i = 0; i < rows.count; ++i) {
             put_line(text, rows, i);
+            if (text.size() < piece_bytes) continue;
+            throw_if_stopped();
+            out_ << text;
+            text.clear();
+        }
         out_ << text;
     } else if (ending_of(ending_)->counted) {
         std::string text;

@@ -56,6 +56,27 @@ TEST_CASE("condense: evaluate reads what is written, and all answers are as befo
     }
 }
 
+TEST_CASE("condense: labels of an earlier run, with names or without, are not read instead") {
+    const Work work(pairs());
+    std::string named = "x,y,label\n", numbered = named;
+    for (int i = 0; i < 40; ++i) {
+        const std::string row = std::to_string(i) + ".5," + std::to_string(i * i % 7) + ',';
+        named += row + (i < 20 ? "low\n" : "high\n");
+        numbered += row + (i < 20 ? "0\n" : "1\n");
+    }
+    write(work.folder / "named.csv", named);
+    write(work.folder / "numbered.csv", numbered);
+    const Words condense = "condense -q -k 1 --device cpu --out ";
+    output_of(work.plain(condense + "a --train numbered.csv"));
+    output_of(work.plain(condense + "b --train named.csv"));
+    check_error(work.plain(condense + "a --train named.csv"), 1,
+                "a/train-labels.npy: would be read with train.npy, as train-labels.csv would");
+    check_error(work.plain(condense + "b --train numbered.csv"), 1,
+                "b/train-labels.csv: would be read with train.npy, as train-labels.npy would");
+    output_of(work.plain(condense + "a --train numbered.csv"));
+    output_of(work.plain(condense + "b --train named.csv"));
+}
+
 TEST_CASE("condense: editing and both rules") {
     const Work work(pairs());
     work.output("condense -k 3 --rule edit --out edited");

@@ -172,6 +172,7 @@ TEST_CASE("files: what is in a folder for results is replaced only if an earlier
     write(place.folder / "other/train-images-idx3-ubyte", "other");
     write(place.folder / "other/points-labels.csv", "other");
     write(place.folder / "other/points.npy", "other");
+    write(place.folder / "other/notes", "other");
     for (const auto& [words, names] : all) {
         for (const std::string& name : names) {
             write(place.folder / ("mine/" + name), "mine");
@@ -188,10 +189,48 @@ TEST_CASE("files: what is in a folder for results is replaced only if an earlier
         }
         for (int i = 0; i < 2; ++i)
             output_of(place.plain(words));
+        // Nor does a link in its folder lead to a user's file, there or not.
+        for (const std::string& name : names)
+            for (const std::string target : {"../other/notes", "../other/new"}) {
+                const std::string link = place.folder / ("mine/" + name);
+                fs::rename(link, place.folder / "kept");
+                fs::create_symlink(target, link);
+                // Without the file by which a folder is known as its own, already the first is refused.
+                place.check_refused(words, place.file("kept").starts_with("i")
+                                               ? "mine/"
+                                               : "mine/" + name + ": is a link, which no earlier run made");
+                fs::rename(place.folder / "kept", link);
+            }
         fs::remove_all(place.folder / "mine");
     }
-    CHECK(std::distance(fs::directory_iterator(place.folder / "other"), {}) == 3);
-    CHECK(place.file("other/train-images-idx3-ubyte") == "other");
+    CHECK(std::distance(fs::directory_iterator(place.folder / "other"), {}) == 4);
+    for (const std::string name : {"train-images-idx3-ubyte", "notes"})
+        CHECK(place.file("other/" + name) == "other");
+}
+
+TEST_CASE("files: nor is an array that --npy only names by its beginning") {
+    const Place place;
+    output_of(place.plain("generate -q --n 60 --dim 3 --clusters 2 --out points.npy"));
+    const std::string floats = place.file("points.npy");
+    for (const Words words : {"neighbors -q -k 2 --device cpu --train points.npy --npy mine",
+                              "graph -q -k 2 --device cpu --train points.npy --npy mine"}) {
+        for (const std::string name : {"mine-indices.npy", "mine-distances.npy"})
+            for (const std::string& content : {std::string("mine"), floats}) {
+                write(place.folder / name, content);
+                place.check_refused(words, name + ": is there, and not from an earlier run");
+                CHECK(place.file(name) == content);
+                fs::remove(place.folder / name);
+            }
+        fs::create_symlink("points.txt", place.folder / "mine-distances.npy");
+        place.check_refused(words, "mine-distances.npy: is a link");
+        fs::remove(place.folder / "mine-distances.npy");
+        for (int i = 0; i < 2; ++i)
+            output_of(place.plain(words));
+        fs::remove(place.folder / "mine-distances.npy");  // of a run that was ended between the two
+        output_of(place.plain(words));
+        for (const std::string name : {"mine-indices.npy", "mine-distances.npy"})
+            fs::remove(place.folder / name);
+    }
 }
 
 TEST_CASE("files: nor has one a name by which labels of vectors are read") {
@@ -239,6 +278,11 @@ TEST_CASE("files: what cannot be written is found before the search") {
     fs::create_hard_link(place.folder / "data/t10k-images-idx3-ubyte", place.folder / "own/predictions.csv");
     for (const std::string report : {"report", "own"})
         check_error(place.in_data("evaluate -k 1000 --report " + report), 1);
+    fs::create_symlink("loop", place.folder / "loop");
+    check_error(
+        place.in_data("evaluate -k 1000 --json loop"), 1,
+        "loop: cannot be written: Too many levels of symbolic links; expected a link that leads to a file");
+    fs::remove(place.folder / "loop");
     for (const std::string words : {"--report /proc/x", "--report /proc/x/y", "--json /proc/x"})
         check_error(place.in_data("evaluate -k 1000 " + words), 1, ": cannot be written: ");
     CHECK(place.folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "tests/cli/program.h"
+#include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -38,6 +39,21 @@ TEST_CASE("info hashes the files and knows that they are not MNIST's") {
     CHECK(contains(file, "/caf%E9%25/train-images-idx3-ubyte"));
     CHECK(machine["dataset"]["source"].get<std::string>().ends_with("/caf%E9%25"));
     CHECK(machine["dataset"]["looked_in"][0] == machine["dataset"]["source"]);
+}
+
+TEST_CASE("info hashes nothing large of a data set that cannot be read") {
+    const Work work;
+    // A few hundred kilobytes, and far more unpacked than MNIST has.
+    constexpr std::uint32_t n = 130'000, side = 28;
+    write(work.folder / "train-images-idx3-ubyte.gz",
+          gzip(idx_header(8, {n, side, side}) + std::string(std::size_t{n} * side * side, '\0'), 1));
+    std::filesystem::remove(work.folder / "train-images-idx3-ubyte");
+    const RunResult result = work.plain("info --data .");
+    CHECK(result.exit_code == 1);
+    CHECK(contains(result.err, "has 40 labels for the 130,000 images"));
+    CHECK(count_of(result.out, "too large to hash") == 1);
+    CHECK(count_of(result.out, "sha256 ") == 3);
+    CHECK(count_of(result.out, "not MNIST's") == 4);
 }
 
 TEST_CASE("info on data that is not there or cannot be loaded tells all else and exits 1") {

@@ -160,6 +160,9 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
     check_error(
         run("tune --train plain.csv --device cpu"), 1,
         "plain-labels.csv: has 2 labels for the 3 rows of plain.csv; expected one label for each row");
+    write(folder / "plain-labels.csv", "a\nb\na\nb\nb\n");
+    check_error(run("tune --train plain.csv --device cpu"), 1,
+                "plain-labels.csv: has more than 3 labels for the 3 rows of plain.csv; expected one label");
     write(folder / "plain-labels.csv", "a\nb\na\n");
     check_contains(output("graph -k 1 --train plain.csv --device cpu"),
                    {"3 rows of 2 uint8 columns", "same class"});

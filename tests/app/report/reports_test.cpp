@@ -226,14 +226,29 @@ TEST_CASE("JSON is ASCII, which a terminal shows as it is") {
     CHECK(json_text({{"a", "\xff"}}) == "{\n  \"a\": \"\\ufffd\"\n}\n");  // no UTF-8
 }
 
+TEST_CASE("long text is broken at blanks and slashes, and where there are none anywhere") {
+    const auto lines = [](std::string_view text) {
+        return wrapped(text, [](const std::string& line) { return line.size() <= 10; });
+    };
+    using Lines = std::vector<std::string>;
+    CHECK(lines("") == Lines{""});
+    CHECK(lines("long name of a file.png") == Lines{"long name ", "of a ", "file.png"});
+    CHECK(lines("folders/name.png") == Lines{"folders/", "name.png"});
+    CHECK(lines("a/bcdefghijklmno") == Lines{"a/bcdefghi", "jklmno"});
+    CHECK(wrapped("ab", [](const std::string&) { return false; }) == Lines{"a", "b"});
+}
+
 TEST_CASE("harmless text is UTF-8 on one line without control characters") {
     CHECK(harmless("plain, \u00e9\u20ac\U0001f600~") == "plain, \u00e9\u20ac\U0001f600~");
     CHECK(harmless("\x1b[1m\n\t\x7f") == "?[1m???");
     CHECK(harmless("\xc2\x9b") == "?");  // a control character of two bytes
     CHECK(harmless("a\u202egnp.exe\u2069 \u200b\u2028\ufeff") == "a?gnp.exe? ???");  // turn the order
-    CHECK(harmless("a\xff\xfez") == "a??z");                                         // no UTF-8 at all
-    CHECK(harmless("\xe2\x82") == "??");                                             // cut short
-    CHECK(harmless("\xc0\xaf\xe0\x80\xaf") == "?????");                              // longer than needed
+    // Neither a filler of Hangul, nor a selector of variations, nor a mark of notes shows anything.
+    CHECK(harmless("\u3164\ufe0f\U0001d173\U000e0041\u2800\u034f\u115f\uffa0") == "????????");
+    CHECK(harmless("\u3163\u3165\ufe10\U0001d172\u2801\u0350") == "\u3163\u3165\ufe10\U0001d172\u2801\u0350");
+    CHECK(harmless("a\xff\xfez") == "a??z");                       // no UTF-8 at all
+    CHECK(harmless("\xe2\x82") == "??");                           // cut short
+    CHECK(harmless("\xc0\xaf\xe0\x80\xaf") == "?????");            // longer than needed
     CHECK(harmless("\xed\xa0\x80\xf4\x90\x80\x80") == "???????");  // half a pair, beyond the last
 }
 

@@ -1,14 +1,40 @@
 #include <doctest/doctest.h>
 
+#include <fstream>
 #include <limits>
 
 #include "data/file/byte_source.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/skip.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;
 using namespace knn::test;
 using Doubles = std::vector<double>;
+
+namespace {
+
+/// A line of /proc/self/status, such as "VmHWM:", in bytes.
+std::int64_t status_bytes(const std::string& line) {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;)
+        if (std::int64_t kib = 0; word == line && status >> kib) return kib << 10;
+    return 0;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(InFolder, "vector files: what comes in one stream takes its memory once, not twice") {
+    if (has_sanitizer) return skip("a sanitizer keeps memory that was given back");
+    constexpr std::int64_t n = 300'000, dim = 1000;
+    const auto file = folder.write(
+        "x.u8bin.gz", gzip(raw(std::uint32_t(n)) + raw(std::uint32_t(dim)) + std::string(n * dim, '\1'), 1));
+    std::ofstream("/proc/self/clear_refs") << "5" << std::flush;  // the highest from here on
+    const std::int64_t before = status_bytes("VmRSS:");
+    if (status_bytes("VmHWM:") > before + (10 << 20)) return skip("the peak of memory cannot be reset");
+    CHECK(load_vectors(file).count == n);
+    CHECK(status_bytes("VmHWM:") - before < n * dim * 3 / 2);
+}
 
 TEST_CASE_FIXTURE(InFolder, "vector files: rows that each begin with their length") {
     const auto row = [](const auto& numbers) { return raw(std::int32_t(numbers.size())) + raw(numbers); };

@@ -129,8 +129,12 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5, or names in "
           "quotes if this line is a header");
     CHECK(error("1;2,5\n4;5\n").starts_with("line 1, column 2: \"2,5\" is no number of 64 bits; "));
-    CHECK(error(",0,1\n0,5,6\n") ==
-          "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes if this line is a "
+    CHECK(
+        error(",0,1\n0,5,6\n") ==
+        "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes, and no column of row "
+        "numbers (pandas: index=False), if this line is a header");
+    CHECK(error("1,,2\n0,5,6\n") ==
+          "line 1, column 2: is empty; expected a number such as 1.5, or names in quotes if this line is a "
           "header");
     CHECK(error("1,2,setosa\n3,4,virginica\n") ==
           "line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
@@ -157,6 +161,18 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           "is in none of the known formats; expected vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, "
           ".fbin, .u8bin, .i8bin or "
           ".ibin, plain or gzip");
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: no control characters, of one byte or of two") {
+    CHECK(error("1,label\n1,\x1b[31m\n") ==
+          "line 2: has the byte 0x1B, a control character; expected a text of ASCII or UTF-8");
+    CHECK(error("1,label\n1,a\xc2\x9b"
+                "31m\n") ==
+          "line 2: has the character U+009B, a control character; expected a text of ASCII or UTF-8");
+    const std::string first = "1,label\n1,";  // its last byte is in the first piece that is read, 64 KiB
+    CHECK(error(first + std::string(65'535 - first.size(), 'a') + "\xc2\x80\n")
+              .starts_with("line 2: has the character U+0080, a control character"));
+    CHECK(load("1,label\n1,\xc3\x9b\xc2\xa0\n").count == 1);
 }
 
 TEST_CASE_FIXTURE(CsvFolder,

@@ -93,6 +93,8 @@ TEST_CASE_FIXTURE(InFolder, "npy: what is wrong is said in one line") {
     CHECK(error(npy_of("<f4", "(1, 2)", "").substr(0, 30)).starts_with("is cut short within its header"));
     CHECK(error("\x93NUMPY\x04" + std::string(20, '\0')) ==
           "is NPY of version 4.0; expected 1.0, 2.0 or 3.0");
+    CHECK(error("\x93NUMPY\x01\x09" + std::string(20, '\0')) ==
+          "is NPY of version 1.9; expected 1.0, 2.0 or 3.0");
     CHECK(error(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)) ==
           "declares a header of 4294967295 bytes; expected at most 1048576");
 }
