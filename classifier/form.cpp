@@ -32,7 +32,8 @@ std::string doubt_about(const FormField& field, std::string_view text, std::int6
     if (rejected > 0) return std::to_string(rejected) + ' ' + noun(rejected, "digit") + " rejected";
     if (text.find(empty_box) != text.npos) return "a box between digits is empty";
     if (field.digits > 0 && std::ssize(text) != field.digits)
-        return std::to_string(text.size()) + ' ' + noun(std::ssize(text), "digit") + "; expected " + std::to_string(field.digits);
+        return std::to_string(text.size()) + ' ' + noun(std::ssize(text), "digit") + "; expected " +
+               std::to_string(field.digits);
     if (field.checksum != Checksum::none && !has_checksum(text, field.checksum))
         return std::string("the checksum (") + name(field.checksum) + ") is wrong";
     return "";
