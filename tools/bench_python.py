@@ -8,7 +8,7 @@ time is the search that it reports, with what a first search prepares: so "fit a
 the same estimator takes less. A single query's overhead is the time of a call of `kneighbors` less that of the library's function
 inside the same call, so that other work on the machine changes it little.
 Needs numpy; the others are left out where they are not installed (Debian: python3-sklearn python3-faiss python3-hnswlib
-python3-pynndescent, and libopenblas0-pthread, without which scikit-learn and FAISS multiply many times slower).
+python3-pynndescent, and libopenblas0-pthread, by which scikit-learn and FAISS multiply, instead of the slower libblas3).
 $MNIST_KNN_LIBRARY: the library.
 """
 
