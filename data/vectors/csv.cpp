@@ -151,7 +151,7 @@ class CsvReader {
         bool any = false;
         char before = part.data() > text_.data() ? part.data()[-1] : '\0';  // of a piece that was read before
         for (const char c : part) {
-            any |= is_control(c) | is_control(before, c);
+            any |= is_control(c) || is_control(before, c);
             before = c;
         }
         if (any) fail_as_control(part);
