@@ -35,8 +35,14 @@ Corners corners_of(const cv::Mat& mask) {
     return {most(-1, -1), most(1, -1), most(1, 1), most(-1, 1)};
 }
 
-double area_of(const Corners& corners) {
-    return cv::contourArea(std::vector<cv::Point2f>(corners.begin(), corners.end()));
+/// Whether these are the corners of a frame that covers this share of the picture. No three of them lie nearly in a line, as those of
+/// a square on its tip do.
+bool is_frame(const Corners& corners, double share, cv::Size picture) {
+    const auto area = [](const std::vector<cv::Point2f>& points) { return cv::contourArea(points); };
+    const double whole = area({corners.begin(), corners.end()});
+    for (std::size_t i = 0; i < corners.size(); ++i)
+        if (area({corners[i], corners[(i + 1) % 4], corners[(i + 2) % 4]}) < 0.1 * whole) return false;
+    return whole >= share * picture.area();
 }
 
 /// The component with the largest box.
@@ -71,7 +77,7 @@ Corners frame_of_lines(const Ink& ink, const cv::Mat& gray) {
     cv::dilate(filled - small > faintest_frame * lightest, lines, cv::Mat::ones(3, 3, CV_8U));
     lines = largest_component(lines);
     const Corners corners = lines.empty() ? Corners{} : corners_of(lines);
-    if (area_of(corners) < least_frame * double(ink.amount.total()))
+    if (!is_frame(corners, least_frame, ink.amount.size()))
         throw DataError("has no frame of lines; expected one around the form");
     return corners;
 }
@@ -83,7 +89,7 @@ Corners frame_of_paper(const Ink& ink, const cv::Mat& gray) {
     cv::morphologyEx(light, light, cv::MORPH_CLOSE, cv::Mat::ones(15, 15, CV_8U));
     light = largest_component(light);
     const Corners corners = light.empty() ? Corners{} : corners_of(light);
-    if (area_of(corners) < least_paper * double(ink.amount.total()))
+    if (!is_frame(corners, least_paper, ink.amount.size()))
         throw DataError(
             "has no sheet of paper that is lighter than its surroundings; expected the whole sheet");
     return corners;
@@ -160,22 +166,20 @@ std::vector<Group> groups_of_boxes(Page& page, std::span<const FormBox> boxes) {
         const auto box = box_of(part.box);
         return box == boxes.end() || (rect_of(*box, size, border_band) & part.box).empty();
     });
-    std::vector<Group> groups = all_groups(page);
-    std::ranges::sort(groups, {}, [](const Group& group) { return group.box.x; });
     std::vector<Group> all;
-    for (std::size_t i = 0; i < boxes.size(); ++i) {
+    std::vector<Group> groups = all_groups(page);
+    for (Group& group : groups)
+        group.row = int(box_of(group.box) - boxes.begin());
+    std::ranges::sort(groups, {}, [](const Group& group) { return std::pair(group.row, group.box.x); });
+    for (Group& group : groups) {
         throw_if_stopped();
-        Group* digit = nullptr;
-        for (Group& group : groups) {
-            if (box_of(group.box) - boxes.begin() != std::ptrdiff_t(i)) continue;
-            if (digit != nullptr && boxes[i].one_digit) {
-                for (const Part& part : group.parts)
-                    join(*digit, part);
-                continue;
-            }
-            group.row = int(i);
-            digit = &all.emplace_back(std::move(group));
+        if (group.row == int(boxes.size())) continue;
+        if (all.empty() || all.back().row != group.row || !boxes[std::size_t(group.row)].one_digit) {
+            all.push_back(std::move(group));
+            continue;
         }
+        for (const Part& part : group.parts)
+            join(all.back(), part);
     }
     return all;
 }

@@ -1,6 +1,7 @@
 /// Pictures decoded by the module, and the digits that are found in them.
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "data/core/errors.h"
@@ -25,8 +26,18 @@ void extract(const Picture& picture) {
                box.y + box.h <= picture.rows;
     };
     require(!digit.refused.empty() || inside(digit.box), "a digit's box lies in the picture");
-    for (const DigitImage& one : extract_digits(picture))
+    std::vector<PageMark> marks;
+    for (const DigitImage& one : extract_digits(picture, nullptr, &marks))
         require(inside(one.box), "the box of each digit of a page lies in the picture");
+    for (const PageMark& one : marks)
+        require(inside(one.box), "the box of each mark of a page lies in the picture");
+    constexpr std::array boxes = {FormBox{0, 0, 0.5, 1, true}, FormBox{0.5, 0, 0.5, 0.5, false}};
+    for (const FormFrame frame : {FormFrame::picture, FormFrame::paper, FormFrame::lines})
+        try {
+            for (const DigitImage& one : extract_form(picture, frame, boxes))
+                require(inside(one.box), "the box of each digit of a form lies in the picture");
+        } catch (const DataError&) {  // no frame
+        }
 }
 
 void decode(std::span<const std::uint8_t> bytes) {

@@ -81,6 +81,11 @@ TEST_CASE("forms: a picture without a frame is refused") {
     draw_four(page, {270, 250}, 9, 50);
     CHECK_THROWS_WITH_AS(knn::extract_form(picture_of(page), FormFrame::lines, cells),
                          "has no frame of lines; expected one around the form", knn::DataError);
+    // A square on its tip: its corners could be those of either way to turn it.
+    page.setTo(230);
+    const std::array<cv::Point, 4> tips = {{{300, 60}, {540, 300}, {300, 540}, {60, 300}}};
+    cv::polylines(page, std::vector<cv::Point>(tips.begin(), tips.end()), true, 50, 5);
+    CHECK_THROWS_AS(knn::extract_form(picture_of(page), FormFrame::lines, cells), knn::DataError);
     for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 5000}, {5000, 3}}) {
         const cv::Mat tiny(rows, cols, CV_8U, cv::Scalar(200));
         CHECK_THROWS_AS(knn::extract_form(picture_of(tiny), FormFrame::lines, cells), knn::DataError);
