@@ -111,15 +111,16 @@ TEST_CASE("cpu::search: cosine distances that differ by less than a float near 1
     for (test::Rows* rows : {&train, &queries})
         for (std::uint8_t& pixel : rows->pixels)
             pixel = pixel == 0 ? 254 : 255;
-    for (const Metric metric : {Metric::cosine, Metric::pearson})
+    for (const Metric metric : {Metric::cosine, Metric::pearson}) {
+        test::Request request{.train = train, .query = queries, .k = 5, .threads = 1};
+        request.measure = {metric, 2};
+        const auto right = test::right(train, queries, 5, {}, request.measure).rows;
         for (const std::string& name : cpu::instruction_sets()) {
             CAPTURE(name);
             const test::Isa isa(name);
-            test::Request request{.train = train, .query = queries, .k = 5, .threads = 1};
-            request.measure = {metric, 2};
-            CHECK(test::search_on_cpu(request).neighbors.rows ==
-                  test::right(train, queries, 5, {}, request.measure).rows);
+            CHECK(test::search_on_cpu(request).neighbors.rows == right);
         }
+    }
 }
 
 TEST_CASE("cpu::search: many threads for little work") {
