@@ -1,3 +1,4 @@
+/// \file
 /// C++20 over mnist_knn/knn.h, which says what each function does: handles that free themselves, spans, exceptions.
 ///
 ///     mnist_knn::set set(mnist_knn::images(pixels, 28, 28), labels);
@@ -19,22 +20,27 @@
 
 #include "mnist_knn/knn.h"
 
+/// The wrapper.
 namespace mnist_knn {
 
 /// What a function of knn.h reports.
 class error : public std::runtime_error {
   public:
+    /// Of the call that failed last in this thread.
     explicit error(knn_status status) : std::runtime_error(knn_last_error()), status_(status) {}
+    /// What was returned.
     knn_status status() const noexcept { return status_; }
 
   private:
     knn_status status_;
 };
 
+/// Throws what is not KNN_OK.
 inline void check(knn_status status) {
     if (status != KNN_OK) throw error(status);
 }
 
+/// With struct_size.
 template <class Struct>
 Struct sized(Struct value = {}) {
     value.struct_size = sizeof value;
@@ -68,25 +74,33 @@ inline const std::uint8_t* labels_for(const knn_vectors& vectors, std::span<cons
     return labels.data();
 }
 
+/// Frees a handle.
 template <auto free>
 struct Free {
+    /// `handle`: not null.
     void operator()(auto* handle) const noexcept { free(handle); }
 };
 
 /// knn_files.
 struct files {
+    /// As there.
+    ///@{
     const char *folder = nullptr, *images = nullptr, *labels = nullptr;
     std::int64_t first = 0;
     bool no_cache = false;
+    ///@}
 };
 
+/// A training set.
 class set {
   public:
+    /// `labels`: one for each vector, or none.
     explicit set(const knn_vectors& vectors, std::span<const std::uint8_t> labels = {}) {
         knn_set* made = nullptr;
         check(knn_set_create(&vectors, labels_for(vectors, labels), &made));
         handle_.reset(made);
     }
+    /// Read from files.
     explicit set(const files& from) {
         knn_files known = sized<knn_files>();
         known.folder = from.folder;
@@ -99,27 +113,33 @@ class set {
         handle_.reset(made);
     }
 
+    /// Appends copies; `labels` if the set has labels.
     void add(const knn_vectors& vectors, std::span<const std::uint8_t> labels = {}) {
         check(knn_set_add(get(), &vectors, labels_for(vectors, labels)));
     }
+    /// What it is.
     knn_set_info info() const {
         knn_set_info info = sized<knn_set_info>();
         check(knn_set_get_info(get(), &info));
         return info;
     }
+    /// How many vectors it has.
     std::int64_t count() const { return info().count; }
+    /// Vectors first .. first + count - 1 of a set of bytes: count * dim.
     std::vector<std::uint8_t> read(std::int64_t first, std::int64_t count) const {
         check(knn_set_read(get(), first, count, nullptr, nullptr));  // before so much memory is taken
         std::vector<std::uint8_t> elements(static_cast<std::size_t>(count * info().dim));
         check(knn_set_read(get(), first, count, elements.data(), nullptr));
         return elements;
     }
+    /// Their labels.
     std::vector<std::uint8_t> read_labels(std::int64_t first, std::int64_t count) const {
         check(knn_set_read(get(), first, count, nullptr, nullptr));
         std::vector<std::uint8_t> labels(static_cast<std::size_t>(count));
         check(knn_set_read(get(), first, count, nullptr, labels.data()));
         return labels;
     }
+    /// Its handle, for functions of knn.h.
     knn_set* get() const noexcept { return handle_.get(); }
 
   private:
@@ -132,6 +152,7 @@ using progress = std::function<bool(std::int64_t done, std::int64_t total)>;
 /// A progress function as a callback in C.
 class callback {
   public:
+    /// `function` outlives it.
     explicit callback(const progress& function) : function_(function) {}
 
     /// Sets the two fields of options or settings.
@@ -142,6 +163,7 @@ class callback {
         };
         fields.data = this;
     }
+    /// Throws what the function threw, or what is not KNN_OK.
     void check(knn_status status) const {
         if (thrown_) std::rethrow_exception(thrown_);
         mnist_knn::check(status);
@@ -169,37 +191,42 @@ std::span<const T> row_of(const std::vector<T>& all, std::int64_t i, std::int64_
 
 /// count * k, row by row.
 struct neighbors {
-    std::int32_t k = 0;
-    std::vector<std::uint32_t> indices;
-    std::vector<double> distances;
+    std::int32_t k = 0;                  ///< neighbors of each query
+    std::vector<std::uint32_t> indices;  ///< in the set
+    std::vector<double> distances;       ///< as knn_neighbors::distances
 
+    /// k of one query.
     std::span<const std::uint32_t> indices_of(std::int64_t query) const { return row_of(indices, query, k); }
+    /// k of one query.
     std::span<const double> distances_of(std::int64_t query) const { return row_of(distances, query, k); }
 };
 
-/// What classify() is to fill in beside labels; `reject`: as knn_options.
+/// What classify() is to fill in beside labels and shares.
 struct wanted {
-    bool probabilities = false;
-    double reject = 0;
+    bool probabilities = false;  ///< that the label is right
+    double reject = 0;           ///< as knn_options::reject
 };
 
-/// Empty where not wanted.
+/// One for each query; empty where not wanted.
 struct answers {
-    std::vector<std::uint8_t> labels;
-    std::vector<double> vote_shares, probabilities;
-    std::vector<std::uint8_t> rejected;
+    std::vector<std::uint8_t> labels;    ///< the class that won
+    std::vector<double> vote_shares;     ///< the winner's share of the votes
+    std::vector<double> probabilities;   ///< that the label is right
+    std::vector<std::uint8_t> rejected;  ///< 1: rejected
 };
 
 /// The digits of a picture, in reading order.
 class digits {
   public:
+    /// Takes the handle over.
     explicit digits(knn_digits* made) : handle_(made) {}
+    /// How many there are.
     std::int64_t size() const {
         std::int64_t count = 0;
         check(knn_digits_get_count(handle_.get(), &count));
         return count;
     }
-    /// Its pointers are valid as long as this object.
+    /// Digit `i`; its pointers are valid as long as this object.
     knn_digit operator[](std::int64_t i) const {
         knn_digit digit = sized<knn_digit>();
         check(knn_digits_get(handle_.get(), i, &digit));
@@ -212,16 +239,20 @@ class digits {
 
 /// knn_settings.
 struct settings {
+    /// As there.
+    ///@{
     const char *method = nullptr, *metric = nullptr;
     double p = 0;
     const char *weights = nullptr, *tie = nullptr, *device = nullptr, *engine = nullptr;
     std::int64_t memory = 0;
     std::int32_t k = 0, threads = 0;
+    ///@}
 };
 
-/// Several threads may search one index.
+/// An open training set, which several threads may search.
 class index {
   public:
+    /// As knn_index_create.
     explicit index(const set& set, const settings& chosen = {}, const progress& on_progress = {}) {
         open(chosen, on_progress, [&](const knn_settings& settings, knn_index** made) {
             return knn_index_create(set.get(), &settings, made);
@@ -237,13 +268,16 @@ class index {
         return opened;
     }
 
+    /// As knn_index_save.
     void save(const std::string& file) const { check(knn_index_save(get(), file.c_str())); }
+    /// What it is.
     knn_index_info info() const {
         knn_index_info info = sized<knn_index_info>();
         check(knn_index_get_info(get(), &info));
         return info;
     }
 
+    /// The k nearest vectors of each query.
     neighbors search(const knn_vectors& queries, std::int32_t k, const progress& on_progress = {}) const {
         return find(queries.count, k, on_progress, [&](const knn_options& options, knn_neighbors& out) {
             return knn_search(get(), &queries, &options, &out);
@@ -264,6 +298,7 @@ class index {
         });
     }
 
+    /// Labels by the votes of the neighbors.
     answers classify(const knn_vectors& queries, const wanted& want = {},
                      const progress& on_progress = {}) const {
         return answer(queries.count, want, on_progress, [&](const knn_options& options, knn_answers& out) {
@@ -287,6 +322,7 @@ class index {
         picture.many = many ? 1 : 0;
         return read_digits(picture, reject);
     }
+    /// Of a picture of pixels, or encoded; struct_size is set here.
     digits read_digits(knn_picture picture, double reject = 0) const {
         picture = sized(picture);
         knn_options options = sized<knn_options>();
@@ -295,6 +331,7 @@ class index {
         check(knn_digits_read(get(), &picture, &options, &made));
         return digits(made);
     }
+    /// Its handle, for functions of knn.h.
     knn_index* get() const noexcept { return handle_.get(); }
 
   private:
