@@ -14,7 +14,7 @@ test_packages=(doctest-dev)
 # shellcheck disable=SC2034  # without these, the tests that need them are skipped
 optional_packages=(curl python3 mandoc shellcheck xvfb xdotool x11-apps libopenmpi-dev openmpi-bin iproute2
                    python3-numpy python3-sklearn python3-pandas python3-pil python3-matplotlib python3-hypothesis mypy
-                   python3-pip python3-venv dpkg-dev doxygen lintian) browser_packages=(chromium nodejs)
+                   python3-pip python3-venv dpkg-dev doxygen lintian abigail-tools) browser_packages=(chromium nodejs)
 
 # Prints what the head of the script that was started says of it.
 print_head() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
