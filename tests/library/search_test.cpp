@@ -12,6 +12,7 @@
 #include "tests/library/drawn_set.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/run.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 
 namespace knn::test {
@@ -233,6 +234,7 @@ TEST_CASE("library: after rows are added, searches and answers are those of a se
     const knn_vectors asked = queries.vectors();
     for (const char* name : {"raw", "gradients", "accurate", method.c_str()}) {
         CAPTURE(name);
+        if (has_sanitizer && name == method) continue;  // it is fitted eight times, which takes minutes
         const Set set = made_set(train.vectors(0, 400), train.labels.data());
         const OpenIndex index = made_index(set, settings_of(name));
         std::int64_t n = 400;
