@@ -45,6 +45,10 @@ set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
   "python3 (>= 3.9), python3-numpy, ${same_runtime}")
+# Compiled when installed, by the tools of python3, and nothing left behind when removed.
+file(WRITE ${control}/postinst "#!/bin/sh\nset -e\n[ \"$1\" != configure ] || py3compile -p python3-mnist-knn\n")
+file(WRITE ${control}/prerm "#!/bin/sh\nset -e\npy3clean -p python3-mnist-knn\n")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${control}/postinst ${control}/prerm)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-sklearn, python3-scipy, mnist-knn")
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION
   "The Python package, with scikit-learn's interface: neighbors, classifiers,

@@ -17,6 +17,9 @@ libdir=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
 [[ $libdir == */* ]] || suppressed=(--suppress-tags "pkg-config-unavailable-for-cross-compilation,maintscript-calls-ldconfig")
 check "lintian" lintian --fail-on error,warning --tag-display-limit 0 "${suppressed[@]}" "${packages[@]}"
 
+dpkg-deb -e "$work"/packages/python3-mnist-knn_*.deb "$work/scripts"
+check "no compiled modules stay when it is removed" grep -qx 'py3clean -p python3-mnist-knn' "$work/scripts/prerm"
+
 # It would find something: the same without a copyright.
 dpkg-deb -R "$work"/packages/libmnistknn-dev_*.deb "$work/changed"
 rm "$work"/changed/usr/share/doc/*/copyright
