@@ -93,6 +93,24 @@ TEST_CASE("classify --numbers: a minus sign, a point, and numbers beside each ot
     CHECK_FALSE(digits.answers("--many" + words).at(0).contains("text"));
 }
 
+TEST_CASE("classify --numbers: few numbers beside each other are several") {
+    const Digits digits;
+    const std::vector<int> chosen = digits.one_of_each();
+    const auto read = [&](std::initializer_list<std::pair<int, int>> placed, int point) {
+        Page page(240, 1100);
+        for (const auto& [digit, x] : placed)
+            page.draw(digits, chosen[static_cast<std::size_t>(digit)], 64, x, 4);
+        if (point > 0) fill(page, 148, point, 14, 14);
+        write(digits.folder / "page.pgm", page.pgm());
+        return digits.classify("-q --numbers --reject off --device cpu page.pgm").out;
+    };
+    CHECK(read({{3, 100}, {7, 200}, {5, 600}}, 0) == "37 5\n");
+    CHECK(read({{3, 100}, {7, 500}, {5, 600}}, 0) == "3 75\n");
+    CHECK(read({{3, 100}, {7, 240}, {5, 640}}, 218) == "3.7 5\n");
+    CHECK(read({{3, 100}, {7, 500}, {5, 640}}, 618) == "3 7.5\n");
+    CHECK(read({{3, 100}, {7, 400}, {5, 700}}, 0) == "375\n");  // evenly spaced
+}
+
 TEST_CASE("classify --template: what is no template is one line of error, before a picture is read") {
     const Digits digits;
     const struct {
