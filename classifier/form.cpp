@@ -1,6 +1,7 @@
 #include "classifier/form.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "data/core/format.h"
 
@@ -27,8 +28,23 @@ int modulo97(std::string_view digits) {
     return rest;
 }
 
+/// Whether each of the digits of a box is beside the one before, not above or below it. A form is turned by less than 45 degrees.
+bool are_one_row(std::span<const Answer> digits) {
+    const auto is_above = [](const Box& one, const Box& other) {
+        return one.y + one.h <= other.y &&
+               std::abs(2 * (other.x - one.x) + other.w - one.w) < 2 * (other.y - one.y) + other.h - one.h;
+    };
+    for (std::size_t i = 1; i < digits.size(); ++i) {
+        const Box &one = digits[i - 1].image.box, &other = digits[i].image.box;
+        if (is_above(one, other) || is_above(other, one)) return false;
+    }
+    return true;
+}
+
 /// Why not all of it is certain; empty if it is.
-std::string doubt_about(const FormField& field, std::string_view text, std::int64_t rejected) {
+std::string doubt_about(const FormField& field, std::string_view text, std::int64_t rejected,
+                        std::span<const Answer> digits) {
+    if (field.n_boxes == 1 && !are_one_row(digits)) return "its digits are not in one row";
     if (rejected > 0) return std::to_string(rejected) + ' ' + noun(rejected, "digit") + " rejected";
     if (text.find(empty_box) != text.npos) return "a box between digits is empty";
     if (field.digits > 0 && std::ssize(text) != field.digits)
@@ -63,7 +79,7 @@ FieldAnswer read_field(const FormField& field, std::span<Answer> digits) {
     const std::size_t first = text.find_first_not_of(empty_box), last = text.find_last_not_of(empty_box);
     if (first != text.npos) answer.text = text.substr(first, last + 1 - first);
     if (answer.text.empty()) answer.confidence = 0;
-    answer.doubt = doubt_about(field, answer.text, rejected);
+    answer.doubt = doubt_about(field, answer.text, rejected, digits);
     return answer;
 }
 

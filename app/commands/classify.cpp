@@ -198,7 +198,12 @@ void check(const Options& options) {
         throw UsageError("--expected: a page has many digits; expected pictures of one digit");
     if (!options.output.report.empty() && !classify.expected)
         throw UsageError("--report: the names of the pictures must tell their digits; expected --expected");
-    if (!classify.review.empty() && std::ranges::count(classify.images, "-") > 0)
+    const bool reads_picture = std::ranges::count(classify.images, "-") > 0;
+    if (classify.form == "-" && (reads_picture || !classify.review.empty()))
+        throw UsageError("--template -: standard input is also read for " +
+                         std::string(reads_picture ? "a picture" : "--review") +
+                         "; expected the name of a file");
+    if (!classify.review.empty() && reads_picture)
         throw UsageError("--review: the answers are read from standard input; expected no picture -");
     if (classify.pixels && options.output.json.empty())
         throw UsageError("--pixels: are part of the JSON; expected --json FILE");

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t most_digits = 100;
 constexpr std::size_t most_boxes = 2'500;
+constexpr std::size_t longest_name = 100;  ///< bytes; the names of all fields are padded to the longest
 
 /// [x, y, width, height] within `width` × `height`, as parts of these.
 FormBox read_box(const JsonPart& part, double width, double height) {
@@ -35,13 +36,17 @@ void read_field(const JsonPart& part, double width, double height, Form& form) {
     part.check_keys({"name", "box", "digits", "boxes", "allowed", "checksum"});
     FormField field;
     field.name = part.at("name").text();
+    if (field.name.empty() || field.name.size() > longest_name)
+        part.at("name").wrong("not 1 to 100 bytes long");
     field.first_box = form.boxes.size();
     const FormBox box = read_box(part.at("box"), width, height);
     if (part.has("digits")) field.digits = static_cast<int>(part.at("digits").whole(1, most_digits));
     if (part.has("boxes")) field.n_boxes = static_cast<std::size_t>(part.at("boxes").whole(1, most_digits));
     if (part.has("allowed")) field.allowed = part.at("allowed").text();
-    if (field.allowed.empty() || field.allowed.find_first_not_of("0123456789") != std::string::npos)
-        part.at("allowed").wrong("not some of the digits 0 to 9");
+    const std::set<char> allowed(field.allowed.begin(), field.allowed.end());
+    if (allowed.empty() || allowed.size() != field.allowed.size() ||
+        field.allowed.find_first_not_of("0123456789") != std::string::npos)
+        part.at("allowed").wrong("not some of the digits 0 to 9, each once");
     if (part.has("checksum")) field.checksum = part.at("checksum").named_value<Checksum>();
     const double step = box.w / double(field.n_boxes);
     for (std::size_t i = 0; i < field.n_boxes; ++i)

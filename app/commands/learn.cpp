@@ -121,8 +121,9 @@ int learn(const Options& options, Clock::time_point) {
     if (learned.labels.empty() && failures > 0) return 1;
     if (learned.labels.empty())
         throw DataError(options.classify.images.front() +
-                        ": no picture to learn from; expected pictures in folders 0 to 9, or with names such "
-                        "as four_4.png");
+                        (learned.pictures_of_none.empty() ? ": no picture to learn from"
+                                                          : ": only pictures of no digit") +
+                        "; expected pictures in folders 0 to 9, or with names such as four_4.png");
     write_set(options.learn.out, learned);
     const auto unnamed = static_cast<std::int64_t>(found.pictures.size() - named.size());
     if (unnamed > 0) note(counted(unnamed, "picture") + " left out: no digit in the name", options.output);

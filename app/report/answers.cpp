@@ -40,17 +40,18 @@ struct Symbol {
     char letter;
 };
 
-/// The smallest gap that separates numbers, not digits: wider than the height of a digit, and clearly wider
-/// than most gaps.
-int number_gap(const std::vector<Answer>& digits) {
+/// The smallest gap that separates numbers, not digits: wider than the height of a digit, and clearly wider than at least half of
+/// the gaps. `symbols`: of all rows, each from left to right; a gap with a mark in it is none between digits.
+int number_gap(const std::vector<Answer>& digits, const std::vector<Symbol>& symbols) {
     std::vector<int> heights, gaps;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        const Box& box = digits[i].image.box;
-        heights.push_back(box.h);
-        if (i > 0 && digits[i].image.row == digits[i - 1].image.row)
-            gaps.push_back(gap_between(digits[i - 1].image.box, box));
-    }
-    return std::max(median(heights), median(gaps) * 8 / 5) + 1;
+    for (const Answer& digit : digits)
+        heights.push_back(digit.image.box.h);
+    for (std::size_t i = 1; i < symbols.size(); ++i)
+        if (symbols[i].row == symbols[i - 1].row)
+            gaps.push_back(gap_between(symbols[i - 1].box, symbols[i].box));
+    std::ranges::sort(gaps);
+    const int usual = gaps.empty() ? 0 : gaps[(gaps.size() - 1) / 2];
+    return std::max(median(heights), usual * 8 / 5) + 1;
 }
 
 std::string emphasized(const std::string& text, bool rejected, bool color) {
@@ -163,7 +164,6 @@ std::vector<std::string> page_lines(const PictureAnswer& page, int columns) {
         return lines;
     }
     if (page.digits.empty()) return {"?"};
-    const int separating = number_gap(page.digits);
     // A row of which nothing is a digit is text or a drawing, unless there is nothing else.
     std::set<int> rows;
     for (const Answer& digit : page.digits)
@@ -174,6 +174,7 @@ std::vector<std::string> page_lines(const PictureAnswer& page, int columns) {
     for (const PageMark& mark : page.marks)
         symbols.push_back({mark.row, mark.box, mark.sign});
     std::ranges::stable_sort(symbols, {}, [](const Symbol& one) { return std::pair(one.row, one.box.x); });
+    const int separating = number_gap(page.digits, symbols);
     const Symbol* before = nullptr;
     for (const Symbol& one : symbols) {
         if (!rows.empty() && !rows.contains(one.row)) continue;

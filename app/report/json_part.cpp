@@ -46,7 +46,7 @@ std::vector<JsonPart> JsonPart::items() const {
 }
 
 void JsonPart::check_keys(std::initializer_list<std::string_view> known) const {
-    if (!value_.is_object()) wrong("no object");
+    if (!value_.is_object()) name_.empty() ? source_.fail("is no object") : wrong("no object");
     for (const auto& member : value_.items())
         if (std::ranges::find(known, member.key()) == known.end())
             source_.fail((name_.empty() ? "" : name_ + '.') + member.key() + " is unknown");
@@ -55,7 +55,10 @@ void JsonPart::check_keys(std::initializer_list<std::string_view> known) const {
 std::int64_t JsonPart::whole(std::int64_t low, std::int64_t high) const {
     const auto number = get<std::int64_t>(value_.is_number_integer(), "not an integer");
     const bool fits = !value_.is_number_unsigned() || value_.get<std::uint64_t>() <= std::uint64_t(any_whole);
-    if (!fits || number < low || number > high) wrong("out of range");
+    if (!fits || number < low || number > high)
+        wrong("out of range: not " + (high == any_whole
+                                          ? std::to_string(low) + " or more"
+                                          : std::to_string(low) + " to " + std::to_string(high)));
     return number;
 }
 

@@ -46,6 +46,12 @@ bool is_invisible(std::uint32_t code) {
                        [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
+/// Characters, not bytes: names may be in any script.
+std::size_t characters_of(std::string_view cell) {
+    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
+    return static_cast<std::size_t>(std::ranges::count_if(cell, begins));
+}
+
 }  // namespace
 
 std::size_t visible_length(std::string_view text) {
@@ -127,12 +133,12 @@ std::string Table::text(std::size_t indent) const {
     std::vector<std::size_t> widths(columns_.size(), 0);
     for (const auto& row : rows_)
         for (std::size_t i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], row[i].size());
+            widths[i] = std::max(widths[i], characters_of(row[i]));
     std::string text;
     for (const auto& row : rows_) {
         std::string line(indent, ' ');
         for (std::size_t i = 0; i < row.size(); ++i) {
-            const std::string space(widths[i] - row[i].size(), ' ');
+            const std::string space(widths[i] - characters_of(row[i]), ' ');
             line += i > 0 ? "  " : "";
             line += columns_[i] == Align::left ? row[i] + space : space + row[i];
         }

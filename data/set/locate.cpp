@@ -164,10 +164,14 @@ DataLocation with_extra(DataLocation location, const std::string& folder) {
     fill_from_named(folder, location.extra, "a folder that learn --out wrote");
     location.source += ", with " + folder;
     std::error_code none;
-    const fs::path no_digits = fs::path(folder) / no_digits_file;
     constexpr std::uintmax_t header = 16;  // alone: there are none
-    if (fs::is_regular_file(no_digits, none) && fs::file_size(no_digits, none) > header)
-        location.no_digits = no_digits;
+    for (const fs::path& file : spellings(folder, no_digits_file))
+        if (fs::exists(fs::symlink_status(file, none))) {
+            // What is damaged is an error where it is read: it has been taught, and is not left out silently.
+            if (!fs::is_regular_file(file, none) || fs::file_size(file, none) != header)
+                location.no_digits = file;
+            break;
+        }
     return location;
 }
 

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/file/byte_source.h"
 #include "data/set/idx.h"
 #include "data/synthetic/drawn_forms.h"
 
@@ -161,7 +163,17 @@ TrainingImages load_drawn_rows(bool use_cache, int threads) {
 }
 
 TrainingImages with_no_digits(const TrainingImages& drawn, const fs::path& images) {
-    const IdxData read = read_idx(images, IdxKind::images);
+    constexpr std::uint64_t most = 100'000;
+    std::error_code none;
+    if (!fs::is_regular_file(images, none))
+        throw DataError(images.string() +
+                        ": is no file that can be read; expected one that learn --out wrote");
+    ByteSource source(images, expected_idx(IdxKind::images));
+    const IdxHeader header = read_idx_header(source, IdxKind::images);
+    if (header.sizes[0] > most)  // said before they are unpacked
+        source.fail("has " + with_commas(static_cast<std::int64_t>(header.sizes[0])) +
+                    " images of no digit, more than 100,000");
+    const IdxData read = read_idx_data(source, IdxKind::images, header, std::pmr::get_default_resource(), 0);
     if (read.rows != drawn.shape.rows || read.cols != drawn.shape.cols)
         throw DataError(images.string() + ": has images of " + std::to_string(read.rows) + "x" +
                         std::to_string(read.cols) + "; expected 28x28 pixels");

@@ -8,6 +8,7 @@ import subprocess
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, cast
 
 import numpy as np
 
@@ -21,22 +22,32 @@ _FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx
 def read_idx(path: str | os.PathLike[str]) -> Array:
     """The array in an IDX file, plain or gzip, of the type and shape that the file declares: images are n × rows × cols, labels
     n. Raises OSError if it cannot be read, ValueError if it is damaged."""
-    content = Path(path).read_bytes()
-    if content[:2] == b"\x1f\x8b":
+    with open(path, "rb") as file:
+        packed = file.peek(2)[:2] == b"\x1f\x8b"
+        stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
         try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
+            return _read_array(path, stream)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ValueError(f"{path}: is damaged: {error}; expected gzip") from error
-    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _TYPES:
+
+
+def _read_array(path: str | os.PathLike[str], stream: IO[bytes]) -> Array:
+    """Reads no more than one byte beyond what the first bytes declare, in pieces: they alone decide about no memory."""
+    head = stream.read(4)
+    if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES:
         raise ValueError(f"{path}: is no IDX file; expected 0, 0, a type and a number of sizes at its start")
-    start, dtype = 4 + 4 * content[3], np.dtype(_TYPES[content[2]])
-    sizes = [int.from_bytes(content[i : i + 4], "big") for i in range(4, start, 4)]
-    count = 1
+    dtype, packed_sizes = np.dtype(_TYPES[head[2]]), stream.read(4 * head[3])
+    sizes = [int.from_bytes(packed_sizes[i : i + 4], "big") for i in range(0, len(packed_sizes), 4)]
+    declared = dtype.itemsize
     for size in sizes:  # of any length, unlike NumPy's integers
-        count *= size
-    if len(content) < start or len(content) - start != count * dtype.itemsize:
-        raise ValueError(f"{path}: has {len(content)} bytes; expected {start + count * dtype.itemsize} for the sizes {sizes}")
-    return np.frombuffer(content, dtype, count, start).reshape(sizes).astype(dtype.newbyteorder("="), copy=False)
+        declared *= size
+    content = bytearray()
+    while len(content) <= declared and (piece := stream.read(min(1 << 20, declared + 1 - len(content)))):
+        content += piece
+    if len(packed_sizes) < 4 * head[3] or len(content) != declared:
+        found = "more" if len(content) > declared else f"{len(content)}"
+        raise ValueError(f"{path}: has {found} bytes of data; expected {declared} for the sizes {sizes}")
+    return np.frombuffer(content, dtype).reshape(sizes).astype(dtype.newbyteorder("="), copy=False)
 
 
 @dataclass(frozen=True)

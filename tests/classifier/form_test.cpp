@@ -65,6 +65,18 @@ TEST_CASE("a field: its digits, the boxes between them, and what makes it doubtf
     CHECK(read_one(free, {in_box(0, 1), in_box(0, 2), in_box(0, 3)}).doubt == "the checksum (luhn) is wrong");
 }
 
+TEST_CASE("a field without boxes: digits above one another are no number, those of a sloped row are") {
+    const auto at = [](int x, int y) {
+        Answer digit = in_box(0, 1);
+        digit.image.box = {x, y, 20, 40};
+        return digit;
+    };
+    CHECK(read_one({}, {at(0, 0), at(30, 5), at(60, 10)}).doubt.empty());
+    CHECK(read_one({}, {at(0, 0), at(200, 120)}).doubt.empty());  // far from each other, at 31 degrees
+    CHECK(read_one({}, {at(0, 0), at(5, 60), at(30, 0)}).doubt == "its digits are not in one row");
+    CHECK(read_one({}, {at(0, 60), at(5, 0)}).doubt == "its digits are not in one row");
+}
+
 TEST_CASE("a field: a digit that it does not allow is rejected") {
     Form form;
     form.boxes.resize(2);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;
@@ -91,6 +93,24 @@ TEST_CASE("classify --numbers: a minus sign, a point, and numbers beside each ot
     CHECK_FALSE(digits.answers("--many" + words).at(0).contains("text"));
 }
 
+TEST_CASE("classify --numbers: few numbers beside each other are several") {
+    const Digits digits;
+    const std::vector<int> chosen = digits.one_of_each();
+    const auto read = [&](std::initializer_list<std::pair<int, int>> placed, int point) {
+        Page page(240, 1100);
+        for (const auto& [digit, x] : placed)
+            page.draw(digits, chosen[static_cast<std::size_t>(digit)], 64, x, 4);
+        if (point > 0) fill(page, 148, point, 14, 14);
+        write(digits.folder / "page.pgm", page.pgm());
+        return digits.classify("-q --numbers --reject off --device cpu page.pgm").out;
+    };
+    CHECK(read({{3, 100}, {7, 200}, {5, 600}}, 0) == "37 5\n");
+    CHECK(read({{3, 100}, {7, 500}, {5, 600}}, 0) == "3 75\n");
+    CHECK(read({{3, 100}, {7, 240}, {5, 640}}, 218) == "3.7 5\n");
+    CHECK(read({{3, 100}, {7, 500}, {5, 640}}, 618) == "3 7.5\n");
+    CHECK(read({{3, 100}, {7, 400}, {5, 700}}, 0) == "375\n");  // evenly spaced
+}
+
 TEST_CASE("classify --template: what is no template is one line of error, before a picture is read") {
     const Digits digits;
     const struct {
@@ -98,8 +118,12 @@ TEST_CASE("classify --template: what is no template is one line of error, before
     } cases[] = {
         {"", "is empty"},
         {"{", "is not JSON, or is cut short"},
+        {"[]", "is no object"},
         {with(fields, "template/1", "template/9"), "its schema is 'mnist-knn/template/9'"},
         {with(fields, "0123456789", "x"), "fields[1].allowed is not some of the digits 0 to 9"},
+        {with(fields, "0123456789", "77"), "fields[1].allowed is not some of the digits 0 to 9, each once"},
+        {with(fields, "upper", ""), "fields[0].name is not 1 to 100 bytes long"},
+        {with(fields, "upper", std::string(101, 'n')), "fields[0].name is not 1 to 100 bytes long"},
         {with(fields, "0123456789", ""), "fields[1].allowed is not some of the digits 0 to 9"},
         {with(fields, "\"none\"", "\"crc\""), "fields[1].checksum is 'crc', which is unknown"},
         {with(fields, "\"lines\"", "\"sky\""), "frame is 'sky', which is unknown"},
@@ -107,7 +131,7 @@ TEST_CASE("classify --template: what is no template is one line of error, before
         {with(fields, "[0, 0, 3, 1]", "[0, 0, 3]"), "fields[0].box is not four numbers"},
         {with(fields, "[0, 0, 3, 1]", "[0, 0, 0, 1]"), "fields[0].box is not within the form's size"},
         {with(fields, "[3, 2]", "[3, 0]"), "size[1] is not above 0"},
-        {with(fields, "\"boxes\": 3", "\"boxes\": 0"), "fields[0].boxes is out of range"},
+        {with(fields, "\"boxes\": 3", "\"boxes\": 0"), "fields[0].boxes is out of range: not 1 to 100"},
         {with(fields, "\"boxes\": 3", "\"boxes\": 1e9"), "fields[0].boxes is not an integer"},
         {with(fields, "\"digits\"", "\"digit\""), "fields[0].digit is unknown"},
         {with(fields, "\"lower\"", "\"upper\""), "fields[1] is one of two with the same name"},
@@ -120,4 +144,11 @@ TEST_CASE("classify --template: what is no template is one line of error, before
         check_error(digits.classify("--template t.json none.pgm"), 1, "t.json: " + one.message);
     }
     check_error(digits.classify("--template no.json none.pgm"), 1, "no.json: no such file");
+    std::filesystem::create_symlink("loop.json", digits.folder / "loop.json");
+    check_error(digits.classify("--template loop.json none.pgm"), 1,
+                "loop.json: cannot be read: Too many levels of symbolic links; expected a template");
+    check_error(digits.classify("--template - -"), 2,
+                "--template -: standard input is also read for a picture; expected the name of a file");
+    check_error(digits.classify("--template - --review r none.pgm"), 2,
+                "--template -: standard input is also read for --review; expected the name of a file");
 }

@@ -73,6 +73,26 @@ TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like 
     CHECK(taught["guess"] == 7);
     CHECK(taught["reason"] == "like one of your pictures of no digit: nearer to it than to any digit");
     CHECK(answer("--extra my") == taught);  // from the cache
+    check_error(in(digits, "learn hand/c_?.pgm --out more"), 1, "only pictures of no digit");
+    // What was taught is read, or an error says why not.
+    const fs::path file = digits.folder / "my/no-digits-idx3-ubyte";
+    const std::string whole = read_file(file);
+    fs::rename(file, file.string() + ".gz");
+    CHECK(answer("--extra my")["digit"].is_null());
+    fs::remove(file.string() + ".gz");
+    const auto fails = [&](const std::string& message) {
+        check_error(in(digits, "classify hand/?/b.pgm --extra my --data" + Words{mnist_folder()}), 1,
+                    "my/no-digits-idx3-ubyte: " + message);
+    };
+    fs::create_symlink("nowhere", file);
+    fails("is no file that can be read");
+    fs::remove(file);
+    write(file, whole.substr(0, 15));
+    fails("is cut short");
+    write(file, std::string("\0\0\x08\x03\0\x01\x86\xa1\0\0\0\x1c\0\0\0\x1c", 16));
+    fs::resize_file(file, 16 + 100'001 * 784);  // sparse
+    fails("has 100,001 images of no digit, more than 100,000");
+    write(file, whole);
     // Without such pictures the file is there, and empty.
     output_of(in(digits, "learn other --out my"));
     CHECK(read_file(digits.folder / "my/no-digits-idx3-ubyte").size() == 16);

@@ -4,6 +4,7 @@ import gzip
 import os
 import subprocess
 import tempfile
+import tracemalloc
 import unittest
 from pathlib import Path
 
@@ -211,6 +212,13 @@ class Files(unittest.TestCase):
                 path.write_bytes(bad)
                 with self.assertRaises(ValueError):
                     read_idx(path)
+            # What a file unpacks to beyond the sizes that it declares takes no memory.
+            path.write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 1]) + bytes(1 << 26)))
+            tracemalloc.start()
+            self.addCleanup(tracemalloc.stop)
+            with self.assertRaisesRegex(ValueError, "has more bytes of data; expected 1 for"):
+                read_idx(path)
+            self.assertLess(tracemalloc.get_traced_memory()[1], 1 << 24)
             packed = gzip.compress(content)
             for at in range(len(packed)):  # a changed byte raises no error of zlib
                 path.write_bytes(packed[:at] + bytes([packed[at] ^ 0x5A]) + packed[at + 1 :])

@@ -252,6 +252,13 @@ TEST_CASE("harmless text is UTF-8 on one line without control characters") {
     CHECK(harmless("\xed\xa0\x80\xf4\x90\x80\x80") == "???????");  // half a pair, beyond the last
 }
 
+TEST_CASE("tables align characters, whatever their bytes") {
+    Table table({Align::left, Align::right});
+    table.add({"\u00e9\u20ac", "1"});
+    table.add({"abc", "\u00b5s"});
+    CHECK(table.text(0) == "\u00e9\u20ac    1\nabc  \u00b5s\n");
+}
+
 TEST_CASE("numbers as text") {
     CHECK(fixed(1.005, 1) == "1.0");
     CHECK(fixed(-0.5, 2) == "-0.50");
