@@ -61,9 +61,7 @@ Form read_form(const std::string& file) {
     const nlohmann::json root = source.parse(read_text(file, 1 << 20, source.expected));
     const JsonPart part(source, root);
     part.check_keys({"schema", "frame", "size", "fields"});
-    constexpr const char* schema = "mnist-knn/template/1";
-    if (const std::string found = part.at("schema").text(); found != schema)
-        source.fail("its schema is '" + found + "', not '" + schema + "'");
+    part.check_schema("mnist-knn/template/1");
     Form form;
     if (part.has("frame")) form.frame = part.at("frame").named_value<FormFrame>();
     double width = 1, height = 1;

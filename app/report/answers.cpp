@@ -163,6 +163,11 @@ std::vector<std::string> page_lines(const PictureAnswer& page, int columns) {
         }
         return lines;
     }
+    if (!page.fields.empty()) {
+        for (const FieldAnswer& field : page.fields)
+            lines.push_back(field.text);
+        return lines;
+    }
     if (page.digits.empty()) return {"?"};
     // A row of which nothing is a digit is text or a drawing, unless there is nothing else.
     std::set<int> rows;
@@ -204,9 +209,6 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) 
         } else if (!quiet) {
             text += answers.pages ? page_text(picture, answers.columns, color)
                                   : single_text(picture, answers, color);
-        } else if (!picture.fields.empty() && answers.columns == 0) {
-            for (const FieldAnswer& field : picture.fields)
-                text += field.text + '\n';
         } else if (answers.pages) {
             for (const std::string& line : page_lines(picture, answers.columns))
                 text += line + '\n';

@@ -15,7 +15,8 @@ std::string symbol(const Answer& answer);
 
 /// The digits of a page as text: one line for each row of the page, a space where a wide gap separates
 /// numbers; ? for a digit that was rejected, and for a page without any; with the marks that were asked for. Rows without a single
-/// digit, which are text, are left out if another has one. Of a grid, with this many columns, its rows, with . for an empty cell.
+/// digit, which are text, are left out if another has one. Of a form its fields; of a grid, with this many columns, its
+/// rows, with . for an empty cell.
 std::vector<std::string> page_lines(const PictureAnswer& page, int columns = 0);
 
 /// How many digits of a page were answered and rejected: "3 digits, 1 rejected".

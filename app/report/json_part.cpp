@@ -45,6 +45,11 @@ std::vector<JsonPart> JsonPart::items() const {
     return parts;
 }
 
+void JsonPart::check_schema(const std::string& schema) const {
+    if (const std::string found = at("schema").text(); found != schema)
+        source_.fail("its schema is '" + found + "', not '" + schema + "'");
+}
+
 void JsonPart::check_keys(std::initializer_list<std::string_view> known) const {
     if (!value_.is_object()) name_.empty() ? source_.fail("is no object") : wrong("no object");
     for (const auto& member : value_.items())

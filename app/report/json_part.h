@@ -34,6 +34,8 @@ class JsonPart {
     bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
     JsonPart at(const char* key) const;
     std::vector<JsonPart> items() const;
+    /// Throws DataError unless the member `schema` says this.
+    void check_schema(const std::string& schema) const;
     /// Throws DataError if it has another member.
     void check_keys(std::initializer_list<std::string_view> known) const;
     bool is_text() const { return value_.is_string(); }

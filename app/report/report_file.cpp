@@ -147,8 +147,7 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     const JsonSource source{name, expected_report};
     const nlohmann::json root = source.parse(text);
     const JsonPart part(source, root);
-    if (const std::string found = part.at("schema").text(); found != schema)
-        source.fail("its schema is '" + found + "', not '" + schema + "'");
+    part.check_schema(schema);
     const JsonPart dataset = part.at("dataset");
     SavedReport report;
     report.file = name;

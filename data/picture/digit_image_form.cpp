@@ -149,7 +149,7 @@ Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> bo
     for (const FormBox& box : boxes)
         where(rect_of(box, size, box_margin)).setTo(255);
     Page page = find_page_of_size(form, ink.light, where);
-    page.ink.to_picture = cv::Matx33d(1 / reduced, 0, 0, 0, 1 / reduced, 0, 0, 0, 1) * warp.inv();
+    page.ink.to_picture = to_full_size(reduced) * warp.inv();
     return page;
 }
 

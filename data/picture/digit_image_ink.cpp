@@ -130,7 +130,7 @@ bool is_light_ink(const cv::Mat& gray) {
 /// `paper_steps` pixels.
 Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps) {
     Ink ink;
-    ink.to_picture = {1 / scale, 0, 0, 0, 1 / scale, 0, 0, 0, 1};
+    ink.to_picture = to_full_size(scale);
     ink.light = light;
     if (light) work = 255 - work;
 
@@ -285,7 +285,7 @@ Page find_page(const cv::Mat& gray) {
         scale = std::clamp(scale * digit_side / page.size, 0.02, std::max(most_enlarged, scale));
         scale = std::min(scale, std::sqrt(most_pixels / double(gray.total())));
         work = scaled(gray, scale);
-        cv::Matx33d to_picture{1 / scale, 0, 0, 0, 1 / scale, 0, 0, 0, 1};
+        cv::Matx33d to_picture = to_full_size(scale);
         if (skew != 0) work = turned(work, skew, to_picture);
         const double size = page.size * scale / before;
         page.ink = ink_of_digits(work, scale, light, size);

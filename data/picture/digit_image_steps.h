@@ -22,6 +22,11 @@ struct Ink {
     cv::Mat paper;           ///< CV_8U, brightness of the paper
 };
 
+/// From pixels of a picture at `scale` to those of the picture.
+inline cv::Matx33d to_full_size(double scale) {
+    return cv::Matx33d::diag({1 / scale, 1 / scale, 1});
+}
+
 /// A connected component.
 struct Part {
     cv::Rect box;
