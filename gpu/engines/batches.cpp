@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "data/rerank/descriptor.h"
 #include "gpu/engines/answers.h"
@@ -25,6 +26,10 @@ struct ResultLayout {
 
 /// Batches that are re-ranked are not larger: 240 MB of descriptors for 28 × 28 pixels.
 constexpr std::int64_t most_reranked = std::int64_t{1} << 16;
+
+/// Searches of at most so many queries run beside others. They need at most 0.5 GB each.
+constexpr std::int64_t most_queries_beside = 2'048;
+constexpr std::size_t least_free_memory = std::size_t{2} << 30;
 
 /// The memory between the steps of a transform is for this many images.
 constexpr std::int64_t images_per_transform = 16'384;
@@ -50,10 +55,11 @@ Upload::Upload(const Training& training) {
     n = rows.count;
     ImageBuffer& uploaded = transforms ? pixels : features;
     uploaded.reserve(n, rows.dim);
-    labels.reserve(training.labels.size());
+    const auto own_labels = std::make_shared<DeviceBuffer<std::uint8_t>>(training.labels.size());
+    labels = own_labels;
     timer.time(stream, {.name = "upload", .bytes = byte_count(n, rows.dim), .kind = StageKind::copy}, [&] {
         enqueue_upload(rows, uploaded.rows(n, rows.dim), stream);
-        enqueue_copy(training.labels, labels.d_data(), stream, "uploading labels");
+        enqueue_copy(training.labels, own_labels->d_data(), stream, "uploading labels");
     });
     if (transforms) transform = DeviceTransform(*training.transform);
     dim = transforms ? transform.dim_out() : rows.dim;
@@ -143,16 +149,50 @@ std::int64_t BatchedIndex::query_dim() const {
     return training_.transform.is_raw() ? training_.dim : training_.transform.dim_in();
 }
 
+/// The first that is free of this and those beside it; of a large search, or if none is free, one that others used.
+BatchedIndex& BatchedIndex::locked(std::int64_t n_query, std::unique_lock<std::mutex>& lock) {
+    lock = std::unique_lock(searching_, std::try_to_lock);
+    if (lock) return *this;
+    if (n_query <= most_queries_beside)
+        if (BatchedIndex* const next = beside()) return next->locked(n_query, lock);
+    lock.lock();
+    return *this;
+}
+
+BatchedIndex* BatchedIndex::beside() {
+    const std::lock_guard lock(making_);
+    if (beside_ || most_beside_ == 0) return beside_.get();
+    const int left = std::exchange(most_beside_, 0);
+    try {
+        if (training_.reranker || free_memory() < least_free_memory) return nullptr;
+        auto engine = engine_->beside();
+        if (!engine) return nullptr;
+        Resident same{training_.n, training_.dim, training_.labels, training_.transform.beside(), nullptr};
+        Plan plan;
+        plan.device.number = device_;
+        plan.batch = limit_;
+        beside_ = std::make_unique<BatchedIndex>(std::move(engine), std::move(same), measure_, plan);
+        beside_->most_beside_ = left - 1;
+    } catch (const DeviceError&) {  // no memory
+    }
+    return beside_.get();
+}
+
 std::int64_t BatchedIndex::top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                                  const ProgressToken& token) {
-    const std::lock_guard lock(searching_);
     const OnDevice on_device(device_);
+    std::unique_lock<std::mutex> lock;
+    return locked(wanted.queries.count(), lock).search(wanted, result, timeline, token);
+}
+
+std::int64_t BatchedIndex::search(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
+                                  const ProgressToken& token) {
     wait_for_queued();
     require_top_k(wanted, result, training_.n);
     const std::int64_t n = wanted.queries.count();
     require(n == 0 || wanted.queries.rows.dim == query_dim(),
             "queries of as many pixels as the training images");
-    require(wanted.vote == nullptr || training_.labels.size() > 0, "labels to vote with");
+    require(wanted.vote == nullptr || training_.labels->size() > 0, "labels to vote with");
     token.step(0, n);
     if (n == 0) return 0;
     const std::int64_t others = training_.n - (wanted.queries.leaves_out() ? 1 : 0);
@@ -179,8 +219,13 @@ bool BatchedIndex::enqueue(const DeviceSearch& wanted) {
           static_cast<const void*>(wanted.distances)})
         if (!is_memory_of(memory, device_)) return false;
     if (measure_.metric == Metric::lp || wanted.dim != query_dim()) return false;
-    const std::lock_guard lock(searching_);
     const OnDevice on_device(device_);
+    std::unique_lock<std::mutex> lock;
+    locked(wanted.count, lock).queue(wanted);
+    return true;
+}
+
+void BatchedIndex::queue(const DeviceSearch& wanted) {
     const int candidates = candidates_for(wanted.k, training_.n);
     const SearchShape shape{wanted.count, candidates, false, false};
     if (!(shape == queued_shape_)) wait_for_queued();
@@ -225,7 +270,6 @@ bool BatchedIndex::enqueue(const DeviceSearch& wanted) {
         abandon();
         throw;
     }
-    return true;
 }
 
 void BatchedIndex::run(const Run& run, Timeline& timeline, const ProgressToken& token) {
@@ -331,7 +375,7 @@ void BatchedIndex::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
     if (rule != nullptr)
         slot.timer.time(kernels_,
                         {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {
-                            enqueue_vote(neighbors, training_.labels.d_data(), rule->weights, rule->tie,
+                            enqueue_vote(neighbors, training_.labels->d_data(), rule->weights, rule->tie,
                                          d_votes, kernels_, measure_.metric);
                         });
     if (out != kernels_) downloads_.wait_for(slot.timer.last());

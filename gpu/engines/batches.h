@@ -28,7 +28,7 @@ namespace knn::gpu {
 /// What the loop over batches keeps of a training set.
 struct Resident {
     std::int64_t n = 0, dim = 0;  ///< of the features
-    DeviceBuffer<std::uint8_t> labels;
+    std::shared_ptr<const DeviceBuffer<std::uint8_t>> labels;
     DeviceTransform transform;                 ///< for queries
     std::unique_ptr<DeviceReranker> reranker;  ///< with the training set's descriptors; null: there is none
 };
@@ -59,6 +59,9 @@ class BatchEngine {
     /// after another, so they may share workspaces.
     virtual void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) = 0;
     virtual SketchColumns decided_sketch() const { return SketchColumns::automatic; }
+    /// Another engine on the same training set, with workspaces of its own, for small searches on another stream; null: there is
+    /// none. Thread-safe.
+    virtual std::unique_ptr<BatchEngine> beside() const { return nullptr; }
 };
 
 class BatchedIndex final : public DeviceIndex {
@@ -68,7 +71,7 @@ class BatchedIndex final : public DeviceIndex {
                  const Plan& plan);
     ~BatchedIndex() override;
 
-    /// One search at a time: other threads wait.
+    /// One search at a time, but small ones run beside others, in workspaces of their own.
     std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override;
     /// All but the metric lp, whose distances the host computes.
@@ -79,6 +82,11 @@ class BatchedIndex final : public DeviceIndex {
   private:
     struct Slot;
     struct Run;
+    BatchedIndex& locked(std::int64_t n_query, std::unique_lock<std::mutex>& lock);
+    BatchedIndex* beside();
+    std::int64_t search(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
+                        const ProgressToken& token);
+    void queue(const DeviceSearch& wanted);
     void prepare(const Plan::Expected& search);
     void run(const Run& run, Timeline& timeline, const ProgressToken& token);
     void reserve(const SearchShape& shape, Timeline& timeline);
@@ -105,6 +113,9 @@ class BatchedIndex final : public DeviceIndex {
     SearchShape queued_shape_;       ///< of the last of them; n_query = 0: none may still be running
     Event queries_ready_, answers_;  ///< of the same
     Stream uploads_, kernels_, downloads_;
+    std::mutex making_;  ///< of what follows
+    std::unique_ptr<BatchedIndex> beside_;
+    int most_beside_ = 3;  ///< indexes that may still be made beside this one
 };
 
 }  // namespace knn::gpu

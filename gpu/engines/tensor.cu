@@ -80,9 +80,15 @@ class Tensor final : public BatchEngine {
         search_.enqueue(batch, stream, &timer);
     }
     SketchColumns decided_sketch() const override { return decided_; }
+    std::unique_ptr<BatchEngine> beside() const override {
+        return std::unique_ptr<BatchEngine>(new Tensor(*this));
+    }
     int dim() const { return search_.dim(); }
 
   private:
+    /// Searches by direct products, and decides nothing.
+    Tensor(const Tensor& other) : BatchEngine(), search_(other.search_), n_train_(other.n_train_) {}
+
     FusedSearch search_;
     SketchColumns decided_ = SketchColumns::automatic;
     std::int64_t n_train_, dim_ = 0;  ///< dim_: of the sample; 0: there is nothing left to try

@@ -69,34 +69,56 @@ struct FusedSearch::Layout {
     }
 };
 
+namespace {
+
+std::shared_ptr<const FusedTraining> arranged(const ByteRows& train, cudaStream_t stream) {
+    const int tiles = static_cast<int>(divide_up(train.n, tile_train));
+    const std::size_t rows = static_cast<std::size_t>(tiles) * tile_train;
+    std::vector<std::int32_t> used = used_pixels(train, stream);
+    const auto made =
+        std::make_shared<FusedTraining>(FusedTraining{.n = train.n,
+                                                      .tiles = tiles,
+                                                      .dim = static_cast<int>(used.size()),
+                                                      .images = DeviceBuffer<TrainImage>(rows),
+                                                      .score_bias = DeviceBuffer<std::int32_t>(rows)});
+    if (made->dim != train.cols) {
+        made->used_pixels = used;
+        used.resize(static_cast<std::size_t>(round_up(made->dim, 4)));  // they are read four at a time
+        made->used = copied_to_device(std::span(used), "uploading the pixels in use");
+    }
+    made->pixels.reserve(std::int64_t{tiles} * tile_train, made->dim);
+    enqueue_prepare_training(train, made->used.d_data(), tiles, made->rows(), made->images.d_data(),
+                             made->score_bias.d_data(), stream);
+    check(cudaStreamSynchronize(stream), "preparing the training set");
+    return made;
+}
+
+}  // namespace
+
 FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream,
                          const Sketch* sketch)
     : kernel_(kernel),
-      n_train_(train.n),
-      tiles_(static_cast<int>(divide_up(train.n, tile_train))),
-      images_(static_cast<std::size_t>(tiles_) * tile_train),
-      score_bias_(static_cast<std::size_t>(tiles_) * tile_train),
+      training_(arranged(train, stream)),
       multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
       undecided_count_(1),
       fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
-    std::vector<std::int32_t> used = used_pixels(train, stream);
-    dim_ = static_cast<int>(used.size());
-    if (dim_ != train.cols) {
-        used_pixels_ = used;
-        used.resize(static_cast<std::size_t>(round_up(dim_, 4)));  // they are read four at a time
-        used_ = copied_to_device(std::span(used), "uploading the pixels in use");
-    }
-    train_.reserve(std::int64_t{tiles_} * tile_train, dim_);
-    enqueue_prepare_training(train, used_.d_data(), tiles_, train_rows(), images_.d_data(),
-                             score_bias_.d_data(), stream);
-    check(cudaStreamSynchronize(stream), "preparing the training set");
     if (sketch != nullptr) make_sketches(*sketch, stream);
+    fill(fallback_finished_, 0, "clearing counters");
+}
+
+FusedSearch::FusedSearch(const FusedSearch& other)
+    : kernel_(other.kernel_),
+      training_(other.training_),
+      multiprocessors_(other.multiprocessors_),
+      undecided_count_(1),
+      fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
     fill(fallback_finished_, 0, "clearing counters");
 }
 
 void FusedSearch::make_sketches(const Sketch& sketch, cudaStream_t stream) {
     sketches_ = std::make_unique<SketchSearch>(
-        kernel_, sketch, used_pixels_.empty() ? nullptr : &used_pixels_, train_rows(), stream);
+        kernel_, sketch, training_->used_pixels.empty() ? nullptr : &training_->used_pixels,
+        training_->rows(), stream);
     asked_ = {};  // a search needs other memory now
 }
 
@@ -140,9 +162,9 @@ std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) 
     const SearchShape wanted{0, k, leaves_out, has_known};
     if (n_query > max_direct_queries && !(sampled_for_ == wanted)) {
         // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
-        const int pass_tiles = tiles_in(pass_windows, dim_), reaching = k + (leaves_out ? 1 : 0);
-        sampling_ = has_known ? sampling_of_known(tiles_, reaching, pass_tiles)
-                              : choose_sampling(tiles_, reaching, dim_, pass_tiles);
+        const int pass_tiles = tiles_in(pass_windows, training_->dim), reaching = k + (leaves_out ? 1 : 0);
+        sampling_ = has_known ? sampling_of_known(training_->tiles, reaching, pass_tiles)
+                              : choose_sampling(training_->tiles, reaching, training_->dim, pass_tiles);
         for (SearchPass& pass : sampling_.passes)
             pass.rank = std::min(pass.rank, k);
         sampled_for_ = wanted;
@@ -171,7 +193,7 @@ std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit)
 
 void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     const std::int64_t rows = round_up(n_query, tile_queries);
-    query_.reserve(rows, dim_);
+    query_.reserve(rows, training_->dim);
     query_norms_.reserve(static_cast<std::size_t>(rows));
     undecided_.reserve(static_cast<std::size_t>(rows));
     fallback_keys_.reserve(static_cast<std::size_t>(brute_force_blocks()) * static_cast<std::size_t>(k));
@@ -190,7 +212,7 @@ bool FusedSearch::only_brute_force(std::int64_t n_query) const {
 }
 
 FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
-    return {sampling_, dim_, divide_up(n_query, tile_queries), multiprocessors_};
+    return {sampling_, training_->dim, divide_up(n_query, tile_queries), multiprocessors_};
 }
 
 void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer) {
@@ -201,21 +223,21 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
     const auto stage = [&](const Stage& what, const auto& launch) {
         timer != nullptr ? timer->time(stream, what, launch) : launch();
     };
-    const ByteRows train = train_rows(), rows = query_.rows(query.n, dim_);
+    const ByteRows train = training_->rows(), rows = query_.rows(query.n, training_->dim);
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
     const bool all_undecided = only_brute_force(query.n), sketched = uses_sketches(query.n);
     stage({.name = "prepare"}, [&] {
-        enqueue_prepare_queries(query, used_.d_data(), undecided, all_undecided, rows, query_norms_.d_data(),
-                                stream);
+        enqueue_prepare_queries(query, training_->used.d_data(), undecided, all_undecided, rows,
+                                query_norms_.d_data(), stream);
         if (sketched) sketches_->enqueue_queries(rows, stream);
     });
     if (!all_undecided) {
         const Layout layout = layout_for(query.n);
         const int capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
         TensorPass pass{.schedule = layout.sample,
-                        .dim = dim_,
-                        .d_images = images_.d_data(),
-                        .d_score_bias = score_bias_.d_data(),
+                        .dim = training_->dim,
+                        .d_images = training_->images.d_data(),
+                        .d_score_bias = training_->score_bias.d_data(),
                         .d_query_norms = query_norms_.d_data(),
                         .d_thresholds = thresholds_.d_data(),
                         .d_maxima = maxima_.d_data(),
@@ -236,8 +258,8 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
                 enqueue_fold(pass, step, batch, stream);
         };
         // All pixels count, although the kernels skip unused ones.
-        const double products =
-            static_cast<double>(query.n) * static_cast<double>(n_train_) * static_cast<double>(query.cols);
+        const double products = static_cast<double>(query.n) * static_cast<double>(training_->n) *
+                                static_cast<double>(query.cols);
         stage({.name = "search", .operations = 2 * products}, [&] {
             for (std::size_t i = 0; i <= last; ++i) {
                 if (i > 0) fold(i - 1);
@@ -251,7 +273,7 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
         stage({.name = "fold"}, [&] { fold(last); });
     }
     stage({.name = "fallback"}, [&] {
-        enqueue_brute_force(train, images_.d_data(), rows, query_norms_.d_data(), batch, undecided,
+        enqueue_brute_force(train, training_->images.d_data(), rows, query_norms_.d_data(), batch, undecided,
                             {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
     });
 }

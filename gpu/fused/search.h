@@ -29,21 +29,35 @@ namespace knn::gpu {
 /// Rows as the tensor kernels read them: at multiples of a sector of the L2 cache.
 using TensorRows = RowBuffer<32>;
 
-/// A training set as the fused search reads it, and the workspace and the launches of searches in it. Use one stream at a
-/// time.
+/// A training set as the fused search reads it: the used pixels, in tile order.
+struct FusedTraining {
+    std::int64_t n = 0;
+    int tiles = 0, dim = 0;
+    std::vector<std::int32_t> used_pixels = {};  ///< empty: all
+    DeviceBuffer<std::int32_t> used = {};        ///< the same; null: all
+    TensorRows pixels = {};
+    DeviceBuffer<TrainImage> images = {};
+    DeviceBuffer<std::int32_t> score_bias = {};
+
+    ByteRows rows() const { return pixels.rows(std::int64_t{tiles} * tile_train, dim); }
+};
+
+/// The workspace and the launches of searches in a training set. Use one stream at a time.
 class FusedSearch {
   public:
     /// train: bytes of any pitch, not needed afterwards. sketch: fitted to images like these; null: searches multiply all
     /// pixels. Waits for the device. Throws DeviceError if memory is short.
     FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream,
                 const Sketch* sketch = nullptr);
+    /// In the training set of another, which may be searching; without its sketches.
+    explicit FusedSearch(const FusedSearch& other);
 
     /// Makes sketches of the training set, and keeps them if a search of the first half of `sample` is faster by them: rows of the
     /// training set, which they are fitted to; d_images: the indices of these; k: at most 32. While nothing is running; waits for the device. Without
     /// memory for them it keeps none. Returns whether it does.
     bool try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k, cudaStream_t stream);
 
-    int dim() const { return dim_; }  ///< pixels that are multiplied
+    int dim() const { return training_->dim; }  ///< pixels that are multiplied
 
     /// Allocates memory for a search, keeping the present memory if it suffices; nothing may be running.
     /// Returns the batch size: at most `limit` unless it is 0, with at most 208 MiB of survivors, and such that
@@ -77,17 +91,8 @@ class FusedSearch {
     /// Whether each query is compared with the whole training set, without passes.
     bool only_brute_force(std::int64_t n_query) const;
 
-    ByteRows train_rows() const { return train_.rows(std::int64_t{tiles_} * tile_train, dim_); }
-
     const TensorKernel& kernel_;
-    // The training set: the used pixels, in tile order.
-    std::int64_t n_train_;
-    int tiles_, dim_ = 0;
-    std::vector<std::int32_t> used_pixels_;  ///< empty: all
-    DeviceBuffer<std::int32_t> used_;        ///< the same; null: all
-    TensorRows train_;
-    DeviceBuffer<TrainImage> images_;
-    DeviceBuffer<std::int32_t> score_bias_;
+    std::shared_ptr<const FusedTraining> training_;
     std::unique_ptr<SketchSearch> sketches_;
 
     int multiprocessors_, max_capacity_ = 0;

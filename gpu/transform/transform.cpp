@@ -26,6 +26,14 @@ DeviceTransform::DeviceTransform(const FittedTransform& fitted)
     }
 }
 
+DeviceTransform DeviceTransform::beside() const {
+    DeviceTransform same;
+    same.dim_in_ = dim_in_;
+    same.dim_out_ = dim_out_;
+    same.launches_ = launches_;
+    return same;
+}
+
 void DeviceTransform::reserve(std::int64_t n) {
     if (n <= reserved_) return;
     std::size_t workspace_bytes = 0;

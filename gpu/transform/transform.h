@@ -21,6 +21,9 @@ class DeviceTransform {
     /// Uploads the tables to the current device, and loads the kernels. Throws DeviceError.
     explicit DeviceTransform(const FittedTransform& fitted);
 
+    /// The same with the same tables and memory of its own, for launches on another stream.
+    DeviceTransform beside() const;
+
     bool is_raw() const { return launches_.empty(); }
     std::int64_t dim_in() const { return dim_in_; }
     std::int64_t dim_out() const { return dim_out_; }

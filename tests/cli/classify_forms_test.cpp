@@ -38,6 +38,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 }  // namespace
 
 TEST_CASE("classify: a grid as rows of cells, a form as fields") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const std::vector<int> chosen = digits.one_of_each();
     Page page = grid(2, 3);
@@ -74,6 +75,7 @@ TEST_CASE("classify: a grid as rows of cells, a form as fields") {
 }
 
 TEST_CASE("classify --numbers: a minus sign, a point, and numbers beside each other") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const std::vector<int> chosen = digits.one_of_each();
     Page page(240, 1100);
@@ -94,6 +96,7 @@ TEST_CASE("classify --numbers: a minus sign, a point, and numbers beside each ot
 }
 
 TEST_CASE("classify --numbers: few numbers beside each other are several") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const std::vector<int> chosen = digits.one_of_each();
     const auto read = [&](std::initializer_list<std::pair<int, int>> placed, int point) {
@@ -112,6 +115,7 @@ TEST_CASE("classify --numbers: few numbers beside each other are several") {
 }
 
 TEST_CASE("classify --template: what is no template is one line of error, before a picture is read") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const struct {
         std::string text, message;

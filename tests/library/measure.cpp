@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "mnist_knn/knn.hpp"
@@ -49,13 +50,20 @@ int main(int argc, char** argv) try {
     print("knn_classify, 1 query", median_ms(51, [&] { index.classify(first(1)); }));
     print("knn_classify, 100 queries", median_ms(21, [&] { index.classify(first(100)); }));
     print("knn_classify, 10,000 queries", median_ms(3, [&] { index.classify(first(10'000)); }));
-    print("8 threads, 100 queries each", median_ms(5, [&] {
-              std::vector<std::thread> threads;
-              for (int i = 0; i < 8; ++i)
-                  threads.emplace_back([&] { index.classify(first(100)); });
-              for (std::thread& thread : threads)
-                  thread.join();
-          }));
+    for (const int count : {1, 2, 4, 8}) {
+        const double ms = median_ms(5, [&] {
+            std::vector<std::thread> threads;
+            for (int i = 0; i < count; ++i)
+                threads.emplace_back([&] {
+                    for (int search = 0; search < 50; ++search)
+                        index.classify(first(100));
+                });
+            for (std::thread& thread : threads)
+                thread.join();
+        });
+        print((std::to_string(count) + " threads, 50 searches of 100 queries each: one search").c_str(),
+              ms / (50 * count));
+    }
     print("knn_set_add, 1,000 vectors", median_ms(9, [&] { set.add(first(1000), labels); }));
     print("knn_classify, 1 query, the first after that", median_ms(1, [&] { index.classify(first(1)); }));
     print("knn_classify, 1 query", median_ms(51, [&] { index.classify(first(1)); }));

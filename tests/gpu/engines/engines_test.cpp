@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <utility>
 
 #include "tests/gpu/have_gpu.h"
 #include "tests/gpu/searched.h"
 #include "tests/support/battery.h"
+#include "tests/support/rerank_images.h"
 
 namespace knn {
 
@@ -164,6 +169,67 @@ GPU_TEST_CASE(
                 }
             }
     }
+}
+
+TENSOR_TEST_CASE("gpu: a small search does not wait for another search of the same index") {
+    const test::Rows train = test::random_rows(5'000, 60, 8, 12), query = test::random_rows(9, 60, 9, 12);
+    const test::Request large{.train = train, .query = train, .k = 7}, small{.train = train, .query = query};
+    Timeline timeline;
+    const auto index = test::opened(test::tensor, small, timeline);
+    std::promise<void> begun, done;
+    std::future_status waited = std::future_status::timeout;
+    Neighbors of_large(large.train.count, large.k);
+    std::thread other([&] {
+        Timeline own;
+        bool is_first = true;
+        const auto hold = [&](const ResultBatch&) {
+            if (!std::exchange(is_first, false)) return;
+            begun.set_value();
+            waited = done.get_future().wait_for(std::chrono::seconds(20));
+        };
+        index->top_k({.queries = large.queries(), .k = large.k, .on_batch = hold}, {of_large.rows}, own, {});
+    });
+    begun.get_future().wait();
+    const Neighbors found = nearest_of(*index, small.queries(), small.k, timeline, {});
+    done.set_value();
+    other.join();
+    CHECK(waited == std::future_status::ready);
+    CHECK(test::wrong_queries(found, small) == 0);
+    CHECK(test::wrong_queries(of_large, large, 97) == 0);
+}
+
+GPU_TEST_CASE("gpu: eight threads get the answers of one") {
+    const test::Labeled train{{12, 9}, 3'000, 5, [](int i) { return i * 7 % 10; }};
+    const std::vector<std::uint8_t> pixels = test::rerank_images(2'500, train.shape, 6);
+    const Queries queries = Rows{pixels.data(), 2'500, train.shape.dim()};
+    const std::pair<std::int64_t, int> sizes[] = {{1, 5}, {2, 33}, {40, 5}, {300, 1}, {2'500, 9}, {70, 128}};
+    for (const Engine* engine : test::engines_here())
+        for (const char* transform : {"raw", "deskew"}) {
+            CAPTURE(engine->name);
+            CAPTURE(transform);
+            const Method method{.transform = parse_transform("--transform", transform)};
+            Plan plan{.engine = engine->name, .device = {.kind = Device::Kind::gpu}};
+            REQUIRE(!engine->configure(method.problem(train.training(), 2'500), plan));
+            const Index index(train.training(), method, {engine, plan, ""});
+            std::vector<Results> expected;
+            for (const auto& [n, k] : sizes)
+                expected.push_back(index.search(queries.slice(0, n), {.k = k}));
+            std::atomic<int> wrong = 0;
+            {
+                std::vector<std::jthread> threads;
+                for (std::size_t t = 0; t < 8; ++t)
+                    threads.emplace_back([&, t] {
+                        for (std::size_t i = 0; i < 30; ++i) {
+                            const std::size_t j = (i + t) % std::size(sizes);
+                            const auto [n, k] = sizes[j];
+                            const Results found = index.search(queries.slice(0, n), {.k = k});
+                            wrong += found.neighbors.rows != expected[j].neighbors.rows ||
+                                     found.votes != expected[j].votes;
+                        }
+                    });
+            }
+            CHECK(wrong == 0);
+        }
 }
 
 GPU_TEST_CASE("gpu: without labels there is no vote, and no more neighbors than other images") {
