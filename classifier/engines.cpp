@@ -5,6 +5,7 @@
 #include "cpu/host/host.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
+#include "cpu/vectors/vector_index.h"
 #include "gpu/engines/engines.h"
 
 namespace knn {
@@ -14,6 +15,49 @@ namespace {
 // Without CUDA nothing defines the functions of gpu/, so only discarded statements may name them.
 #ifdef MNIST_KNN_HAS_CUDA
 constexpr bool has_cuda = true;
+
+/// An engine on a GPU that searches bytes. Of real rows, its search finds candidates, of which the host computes exact distances.
+template <decltype(&gpu::configure_classic) configure_bytes, decltype(&gpu::open_classic) open_bytes,
+          int most_k>
+struct GpuEngine {
+    static UnsupportedReason configure(const Problem& problem, Plan& plan) {
+        if (problem.type == ElementType::uint8) return configure_bytes(problem, plan);
+        if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
+        const std::optional<Problem> bytes = cpu::byte_problem(problem, most_k);
+        if (!bytes)
+            return "GPUs search rows of " + std::string(name(problem.type)) + " by all metrics but lp";
+        const int threads = cpu::threads_or_all(plan.threads);
+        if (UnsupportedReason refusal = configure_bytes(*bytes, plan)) return refusal;
+        plan.threads = threads;
+        return std::nullopt;
+    }
+
+    static std::unique_ptr<DeviceIndex> open(const Training& training, const Measure& measure,
+                                             const Plan& plan, Timeline& timeline) {
+        if (!measure.real) return open_bytes(training, measure, plan, timeline);
+        const Rows& rows = training.features.count > 0 ? training.features : training.rows;
+        return cpu::open_vectors(
+            rows, measure, plan,
+            [](const Rows& bytes, const Measure& by, const Plan& whole) {
+                Plan own = whole;
+                own.expected = {};
+                Timeline opening;  // of which the stage `quantize` is the sum
+                return open_bytes({.rows = bytes, .labels = {}}, by, own, opening);
+            },
+            most_k);
+    }
+
+    static constexpr Capabilities can(bool known) {
+        return {.transforms = true,
+                .reranks = true,
+                .votes = true,
+                .known = known,
+                .reals = true,
+                .max_k = most_k};
+    }
+};
+using Tensor = GpuEngine<gpu::configure_tensor, gpu::open_tensor, max_device_k>;
+using Classic = GpuEngine<gpu::configure_classic, gpu::open_classic, max_k>;
 #else
 constexpr bool has_cuda = false;
 
@@ -30,18 +74,8 @@ constexpr const char* classic_summary = "float4 distance kernel and a bitonic so
 // The fastest first: `auto` takes the first that the device can run and that supports the problem.
 constexpr Engine all_engines[] = {
 #ifdef MNIST_KNN_HAS_CUDA
-    {"tensor",
-     tensor_summary,
-     true,
-     gpu::configure_tensor,
-     gpu::open_tensor,
-     {true, true, true, true, false, max_device_k}},
-    {"classic",
-     classic_summary,
-     true,
-     gpu::configure_classic,
-     gpu::open_classic,
-     {true, true, true, false, false, max_device_k}},
+    {"tensor", tensor_summary, true, Tensor::configure, Tensor::open, Tensor::can(true)},
+    {"classic", classic_summary, true, Classic::configure, Classic::open, Classic::can(false)},
 #else
     {"tensor", tensor_summary, true, lacks_cuda, nullptr},
     {"classic", classic_summary, true, lacks_cuda, nullptr},

@@ -38,6 +38,11 @@ struct Engine {
     std::unique_ptr<DeviceIndex> (*open)(const Training& training, const Measure& measure, const Plan& plan,
                                          Timeline& timeline);
     Capabilities can = {};
+
+    /// With rows of bytes, or with real ones, whose neighbors alone it finds.
+    Capabilities can_with(bool reals) const {
+        return reals ? Capabilities{.reals = can.reals, .max_k = can.max_k} : can;
+    }
 };
 std::span<const Engine> engines();
 /// Null if no engine of the table has this name.

@@ -56,7 +56,7 @@ UnsupportedReason refuse_by_capabilities(const Engine& engine, const Problem& pr
     const Capabilities& can = engine.can;
     if (problem.k > can.max_k)
         return std::string(engine.name) + " finds at most " + with_commas(can.max_k) +
-               " neighbors; expected a smaller k, or §device cpu";
+               " neighbors; expected a smaller k, or §engine auto";
     if (problem.type != ElementType::uint8 && !can.reals)
         return std::string("§engine ") + engine.name + " searches rows of uint8, not of " +
                knn::name(problem.type) + "; expected §engine cpu";
@@ -129,7 +129,7 @@ Resolved resolve_one(const PlanRequest& request, const Problem& problem, const M
                            .distance = request.distance,
                            .select = request.select,
                            .batch = request.batch,
-                           .threads = engine->on_gpu ? 1 : request.threads,
+                           .threads = request.threads,
                            .memory = request.memory,
                            .sketch = request.sketch},
                           ""};
@@ -225,11 +225,11 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
     const bool whole = (alone || plan.placement == Placement::replicate) &&
                        n_parts(plan, training.rows.count, row_bytes) == 1;
     const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };
+    const Capabilities can = engine.can_with(method.compared_type(training.rows.type) != ElementType::uint8);
     Stages stages;
     if (!raw) stages.transform = place(device_can_transform(engine, method.transform));
-    if (method.reranks())
-        stages.rerank = place(engine.can.reranks && method.rerank.has_descriptors() && whole);
-    const bool votes = engine.can.votes && !training.labels.empty() &&
+    if (method.reranks()) stages.rerank = place(can.reranks && method.rerank.has_descriptors() && whole);
+    const bool votes = can.votes && !training.labels.empty() &&
                        device_can_vote(method.neighbor_measure().metric, method.vote);
     stages.vote = place(votes && whole && stages.rerank != StagePlace::host);
     return stages;

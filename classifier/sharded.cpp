@@ -371,7 +371,7 @@ std::int64_t Sharded::Search::in_shard(const Shard& shard) const {
         before.reset();
         Opened opened;
         Plan plan = shard.plan;
-        if (of.engine_.can.known) plan.expected = {n(), wanted.k, p > 0};
+        if (of.takes_known()) plan.expected = {n(), wanted.k, p > 0};
         plan.sketch = sketch;
         opened.index = of.open(shard.parts[at(p)], plan, opened.timeline);
         return opened;
@@ -404,7 +404,7 @@ std::int64_t Sharded::Search::in_part(DeviceIndex& index, const Part& part) cons
     own.queries = here.queries;
     own.known.first = static_cast<std::uint32_t>(part.images.begin);
     const bool has_known = !wanted.known.neighbors.empty();
-    if (has_known && of.engine_.can.known && wanted.k <= here.most)
+    if (has_known && of.takes_known() && wanted.k <= here.most)
         return index.top_k(own, result, timeline, token);
     if (has_known) {
         Neighbors found(n(), wanted.k);

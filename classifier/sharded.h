@@ -83,6 +83,7 @@ class Sharded {
     /// The only device's, which has the whole set; else null.
     DeviceIndex* whole_set() const;
     bool replicates() const { return plan_.placement == Placement::replicate; }
+    bool takes_known() const { return engine_.can_with(measure_.real).known; }
 
     const Engine& engine_;
     Measure measure_;

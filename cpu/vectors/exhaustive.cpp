@@ -132,7 +132,8 @@ void search_exhaustively(const RealSearch& search, std::span<const std::int64_t>
     search.timeline.add({.name = "all_pairs",
                          .launches = 1,
                          .total_ms = ms_since(start),
-                         .operations = 3 * pairs * static_cast<double>(search.train.rows().dim)});
+                         .operations = 3 * pairs * static_cast<double>(search.train.rows().dim),
+                         .kind = search.kind});
 }
 
 }  // namespace knn::cpu

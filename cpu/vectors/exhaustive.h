@@ -15,6 +15,7 @@ struct RealSearch {
     int k;
     std::span<Neighbor> found;  ///< n_query × k
     int threads;
+    StageKind kind;  ///< of the stages here
     Timeline& timeline;
     const ProgressToken& token;
 

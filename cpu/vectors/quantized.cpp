@@ -68,8 +68,8 @@ Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int thre
     scale_ = best;
 }
 
-Measure Quantizer::byte_measure() const {
-    return {measure_.measure.metric == Metric::l1 ? Metric::l1 : Metric::l2};
+Measure Quantizer::byte_measure(const Measure& measure) {
+    return {measure.metric == Metric::l1 ? Metric::l1 : Metric::l2};
 }
 
 /// Above what is lost, and above every rounding: of u some 2⁻⁵² of |u| <= 255 + lost in each of 65,536 columns, of a row of length 1

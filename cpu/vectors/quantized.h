@@ -22,7 +22,7 @@ class Quantizer {
 
     static bool suits(const Measure& measure) { return measure.metric != Metric::lp; }
     /// By which bytes are compared: l2, or l1 for l1.
-    Measure byte_measure() const;
+    static Measure byte_measure(const Measure& measure);
 
     /// count × dim bytes of rows first .., and what is lost by each, rounded up. Throws Interrupted.
     void quantize(const RealRows& rows, std::span<const std::int64_t> which, std::span<std::uint8_t> bytes,

@@ -92,7 +92,8 @@ ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
             result.images.push_back(all.images[at(query)]);
         result.queries.images = result.images;
     }
-    search_.timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start)});
+    search_.timeline.add(
+        {.name = "quantize", .launches = 1, .total_ms = ms_since(start), .kind = search_.kind});
     return result;
 }
 
@@ -161,7 +162,8 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
                                  !(search_.queries.leaves_out() && search_.excluded(some[at(q)]) >= n_train),
                              query.data(), rows.data(), search_.row(some[at(q)]));
                  });
-        search_.timeline.add({.name = "refine", .launches = 1, .total_ms = ms_since(start)});
+        search_.timeline.add(
+            {.name = "refine", .launches = 1, .total_ms = ms_since(start), .kind = search_.kind});
     }
     std::vector<std::int64_t> left;
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -172,8 +174,10 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
 
 class VectorIndex final : public DeviceIndex {
   public:
-    VectorIndex(const Rows& rows, const Measure& measure, const Plan& plan, OpenBytes open_bytes)
-        : measure_(measure), plan_(plan), open_bytes_(open_bytes), train_(rows) {}
+    VectorIndex(const Rows& rows, const Measure& measure, const Plan& plan, OpenBytes open_bytes, int most_k)
+        : measure_(measure), plan_(plan), open_bytes_(open_bytes), most_k_(most_k), train_(rows) {
+        if (plan.device.kind == Device::Kind::gpu) kind_ = StageKind::host;
+    }
 
     std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override {
@@ -213,6 +217,8 @@ class VectorIndex final : public DeviceIndex {
     RealMeasure measure_;
     Plan plan_;
     OpenBytes open_bytes_;
+    int most_k_;
+    StageKind kind_ = StageKind::kernel;  ///< of what is not the search of bytes
     Rows train_;
     std::mutex mutex_;              ///< of what follows
     std::optional<RealRows> rows_;  ///< after prepare()
@@ -234,7 +240,7 @@ void VectorIndex::prepare(Timeline& timeline, const ProgressToken& token) {
 const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& timeline,
                                       const ProgressToken& token) {
     const Rows& train = train_;
-    if (!Quantizer::suits(measure_.measure) || train.count < least_rows || k + usual_spare > max_k)
+    if (!Quantizer::suits(measure_.measure) || train.count < least_rows || k + usual_spare > most_k_)
         return nullptr;
     const std::lock_guard lock(mutex_);
     n_asked_ += n_query;
@@ -250,9 +256,9 @@ const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& tim
     filter->quantizer.quantize(*rows_, all_up_to(train.count), filter->bytes, filter->lost, plan_.threads,
                                token);
     filter->largest_lost = *std::max_element(filter->lost.begin(), filter->lost.end());
-    filter->index =
-        open_bytes_({filter->bytes.data(), train.count, train.dim}, filter->quantizer.byte_measure(), plan_);
-    timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start)});
+    filter->index = open_bytes_({filter->bytes.data(), train.count, train.dim},
+                                Quantizer::byte_measure(measure_.measure), plan_);
+    timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start), .kind = kind_});
     filter_ = std::move(filter);
     return filter_.get();
 }
@@ -268,7 +274,7 @@ int VectorIndex::spare_for(const RealSearch& search, FilteredSearch& filtered) {
     for (std::int64_t i = 0; i < sampled_queries; ++i)
         sample.push_back(i * n / sampled_queries);
     std::vector<int> depths;
-    const int most = std::min(most_spare, max_k - search.k);
+    const int most = std::min(most_spare, most_k_ - search.k);
     filtered.run(sample, most, waiting(search.token, 0, n), &depths);
     std::sort(depths.begin(), depths.end());
     const int wanted = depths[depths.size() * 7 / 8] - search.k;
@@ -296,14 +302,14 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
         check(queries.rows, "queries", still);
         own.emplace(measure_, queries.rows, plan_.threads, still);
     }
-    const RealSearch search{*rows_,        measure_, own ? *own : *rows_,
-                            queries,       wanted.k, result.neighbors,
-                            plan_.threads, timeline, rising};
+    const RealSearch search{
+        *rows_,   measure_, own ? *own : *rows_, queries, wanted.k, result.neighbors, plan_.threads, kind_,
+        timeline, rising};
     std::vector<std::int64_t> left = all_up_to(n);
     const bool lose_bits = search.train.lose_bits() || search.query_rows.lose_bits();
     if (const Filter* filter = lose_bits ? nullptr : filter_for(n, wanted.k, timeline, still)) {
         FilteredSearch filtered(search, *filter);
-        const int spare = spare_for(search, filtered), most = std::min(most_spare, max_k - wanted.k);
+        const int spare = spare_for(search, filtered), most = std::min(most_spare, most_k_ - wanted.k);
         if (spare >= 0) left = filtered.run(left, spare, rising);
         if (spare >= 0 && spare < most && !left.empty()) left = filtered.run(left, most, still);
     }
@@ -320,9 +326,19 @@ UnsupportedReason configure_vectors(const Problem& problem, Plan& plan) {
     return std::nullopt;
 }
 
+std::optional<Problem> byte_problem(const Problem& problem, int most_k) {
+    if (!Quantizer::suits(problem.measure)) return std::nullopt;
+    Problem bytes = problem;
+    bytes.measure = Quantizer::byte_measure(problem.measure);
+    bytes.type = ElementType::uint8;
+    bytes.k =
+        static_cast<int>(std::min<std::int64_t>(problem.n_train, std::min(problem.k + most_spare, most_k)));
+    return bytes;
+}
+
 std::unique_ptr<DeviceIndex> open_vectors(const Rows& rows, const Measure& measure, const Plan& plan,
-                                          OpenBytes open_bytes) {
-    return std::make_unique<VectorIndex>(rows, measure, plan, open_bytes);
+                                          OpenBytes open_bytes, int most_k) {
+    return std::make_unique<VectorIndex>(rows, measure, plan, open_bytes, most_k);
 }
 
 }  // namespace knn::cpu

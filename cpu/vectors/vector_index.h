@@ -1,6 +1,6 @@
 #pragma once
-/// The engine `cpu` for rows that are not uint8: exact distances in double precision (data/core/exact_distance.h), the same bytes for
-/// any number of threads and any instruction set.
+/// Rows that are not uint8, searched by the engine `cpu`, or by an engine on a GPU that searches their bytes: exact distances in double
+/// precision (data/core/exact_distance.h), the same for any engine, number of threads and instruction set.
 ///
 ///   few queries, few rows, metric lp     every pair (exhaustive.h)
 ///   else                                 rows are quantized once; a search of bytes finds candidates; their exact distances, until
@@ -10,20 +10,25 @@
 /// `distance` for every pair.
 
 #include <memory>
+#include <optional>
 
 #include "data/core/device_index.h"
 
 namespace knn::cpu {
 
-/// Opens rows of bytes by a plan for them: the engine's own, which this one uses.
+/// Opens rows of bytes by a plan for them: the search of an engine, which this one uses.
 using OpenBytes = std::unique_ptr<DeviceIndex> (*)(const Rows& rows, const Measure& measure,
                                                    const Plan& plan);
 
 /// As `configure` of cpu/search.h, for real rows.
 UnsupportedReason configure_vectors(const Problem& problem, Plan& plan);
 
+/// The searches of bytes for a problem of real rows, with the most candidates, where the engine finds at most `most_k`; none by lp.
+std::optional<Problem> byte_problem(const Problem& problem, int most_k);
+
 /// Takes no time: the first search looks at all rows (stage `check`), and throws DataError if an element is not finite or too large.
+/// plan.threads: of the host. most_k: what `open_bytes` finds; where k leaves no room for candidates beyond it, every pair.
 std::unique_ptr<DeviceIndex> open_vectors(const Rows& rows, const Measure& measure, const Plan& plan,
-                                          OpenBytes open_bytes);
+                                          OpenBytes open_bytes, int most_k = max_k);
 
 }  // namespace knn::cpu

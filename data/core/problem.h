@@ -11,7 +11,7 @@
 
 namespace knn {
 
-/// The largest k that any engine answers, and the largest of those on GPUs.
+/// The largest k that any engine answers, and the largest of the GPU kernels that do not sort whole rows.
 inline constexpr int max_k = 16'384, max_device_k = 1024;
 
 /// The most pixels an image may have: 66,051 · 255² is the last squared distance that fits 32 bits.

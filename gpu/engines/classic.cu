@@ -20,6 +20,8 @@ namespace {
 
 // Larger batches are no faster, and would delay Ctrl-C and the progress bar.
 constexpr std::int64_t usual_batch = 4096;
+/// Of a batch, for large k: 64 MiB of host memory for the answers, which is pinned.
+constexpr std::int64_t usual_neighbors = std::int64_t{1} << 23;
 // The limit of --batch: fits in the grid of every kernel.
 constexpr std::int64_t max_queries = std::int64_t{1} << 18;
 
@@ -74,7 +76,8 @@ class Classic final : public BatchEngine {
         // k may differ from that of the plan.
         if (const UnsupportedReason refusal = selector_.supports(problem_of(shape.n_query, k)))
             throw DeviceError("GPU: " + *refusal);
-        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, shape.n_query, max_queries});
+        const std::int64_t usual = std::min(usual_batch, usual_neighbors / k);
+        const std::int64_t most = std::min({limit > 0 ? limit : usual, shape.n_query, max_queries});
         std::int64_t batch = most;
         if (batch > matrix_.rows().n || workspace_bytes(batch, k) > workspace_.size()) {
             batch = fitting(most, k);

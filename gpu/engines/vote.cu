@@ -141,7 +141,7 @@ void load_vote() {
 
 void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
                   Vote* d_votes, cudaStream_t stream, Metric metric) {
-    require(neighbors.k >= 1 && neighbors.k <= max_device_k, "1 to 1024 neighbors");
+    require(neighbors.k >= 1 && neighbors.k <= max_k, "1 to 16384 neighbors");
     require(device_can_vote(metric, {.weights = weights}), "uniform weights with lp");
     const unsigned blocks = grid_size(divide_up(neighbors.n_query, warps));
     vote_kernel<<<blocks, warp * warps, 0, stream>>>(neighbors, d_labels, weights, tie, metric, d_votes);

@@ -237,13 +237,15 @@ extern const Selector bitonic_selector{
     .refuse = refuse,
     .workspace_bytes = workspace_bytes,
     .launch = launch,
-    .load = load};
+    .load = load,
+    .max_k = max_k};
 
 extern const Selector bitonic_single_selector{
     .name = "bitonic_single",
     .summary = "bitonic, one query at a time",
     .refuse = refuse,
     .workspace_bytes = [](const Problem& problem) { return workspace_bytes(one_query(problem)); },
-    .launch = launch_singly};
+    .launch = launch_singly,
+    .max_k = max_k};
 
 }  // namespace knn::gpu

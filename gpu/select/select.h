@@ -28,6 +28,7 @@ struct Selector {
                    cudaStream_t stream) = nullptr;
     /// Loads its kernels onto the current device (load_kernels); for selectors that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};
+    int max_k = max_device_k;
     /// Positions in a row are counted, some loops ahead, in 32 bits: it takes at most 2³⁰ distances.
     bool limits_rows = false;
 

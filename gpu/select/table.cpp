@@ -1,5 +1,6 @@
 #include <cassert>
 
+#include "data/core/format.h"
 #include "gpu/select/select.h"
 
 // One line per selector, in the order of --help; `classic` uses the first.
@@ -34,6 +35,7 @@ const Selector* const table[] = {SELECTORS(ROW)};
 
 UnsupportedReason Selector::supports(const Problem& problem) const {
     if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
+    if (problem.k > max_k) return std::string(name) + " finds at most " + with_commas(max_k) + " neighbors";
     if (limits_rows && problem.n_train > std::int64_t{1} << 30)
         return std::string(name) + " takes rows of at most 1,073,741,824 distances";
     return refuse(problem);

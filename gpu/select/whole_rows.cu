@@ -264,6 +264,7 @@ constexpr Selector selector(const char* name, const char* summary) {
             .summary = summary,
             .workspace_bytes = workspace_bytes<Sort>,
             .launch = launch<Sort>,
+            .max_k = max_k,
             .limits_rows = true};
 }
 

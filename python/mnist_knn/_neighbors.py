@@ -200,7 +200,7 @@ class _Fitted(BaseEstimator):
 class NearestNeighbors(_Fitted):
     """Exact nearest neighbors, as scikit-learn's class of this name.
 
-    n_neighbors: 1 to 16,384, on a GPU 1,024. metric: None or "minkowski" with the exponent p (2: Euclidean, 1: Manhattan),
+    n_neighbors: 1 to 16,384, with the engine "tensor" 1,024. metric: None or "minkowski" with the exponent p (2: Euclidean, 1: Manhattan),
     "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation". method: "raw", "gradients", "accurate", or a file of
     `mnist-knn tune --save`; all but "raw" need images of uint8. device: "auto", "cpu", "gpu", "gpu:N", "gpu:all". engine:
     None, "classic", "tensor", "cpu", "auto".

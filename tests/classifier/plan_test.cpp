@@ -102,7 +102,7 @@ TEST_CASE("plan: more neighbors than an engine finds") {
     CHECK(many.notice == "not on the GPU (classic finds at most 1,024 neighbors): searching on the CPU");
     CHECK(resolved_for({}, max_k).plan.engine == "cpu");
     CHECK_THROWS_WITH_AS(resolved_for(device(DeviceKind::gpu), 1025),
-                         "classic finds at most 1,024 neighbors; expected a smaller k, or §device cpu",
+                         "classic finds at most 1,024 neighbors; expected a smaller k, or §engine auto",
                          UsageError);
     CHECK_THROWS_WITH_AS(resolved_for({}, max_k + 1), "k = 16385 is out of range; expected at most 16384",
                          UsageError);
@@ -189,6 +189,19 @@ TEST_CASE("plan: reals, and more neighbors than GPUs find, are for the CPU") {
         }
         CHECK_THROWS_AS(resolve(device(DeviceKind::gpu), problem, with_gpus, engines), UsageError);
     }
+}
+
+TEST_CASE("plan: an engine on a GPU finds the neighbors of reals, and the host does the rest") {
+    const Engine gpu{"tensor", "", true, configure_anything, nullptr, {true, true, true, true, true, 1024}};
+    const std::vector<std::uint8_t> elements(80), labels(10);
+    for (const ElementType type : {ElementType::uint8, ElementType::float64}) {
+        const Training training{.rows = {elements.data(), 10, 1, type}, .labels = labels};
+        const bool bytes = type == ElementType::uint8;
+        CHECK((stages_of({}, gpu, {}, training).vote == StagePlace::device) == bytes);
+    }
+    CHECK(gpu.can_with(false).known);
+    CHECK_FALSE(gpu.can_with(true).known);
+    CHECK(gpu.can_with(true).max_k == 1024);
 }
 
 TEST_CASE("plan: several GPUs, the first of which is the device") {

@@ -9,6 +9,7 @@
 #include "classifier/vote.h"
 #include "cpu/search.h"
 #include "tests/support/images.h"
+#include "tests/support/real_oracle.h"
 #include "tests/support/sharded.h"
 #include "tests/support/thread_ranks.h"
 
@@ -187,6 +188,22 @@ TEST_CASE(
                         }
     }
     CHECK(PlainIndex::searches_of_known > 0);
+}
+
+TEST_CASE("spread: real rows in parts, by an engine that takes known neighbors of bytes") {
+    const test::RealSet set = test::normal_set(1500, 12, 3, 4);
+    const Rows rows = set.rows();
+    Engine engine = *find_engine("cpu");
+    engine.can.known = true;
+    const Measure measure{Metric::l2, 2, true};
+    Plan plan{.engine = "cpu", .device = cpu_device()};
+    REQUIRE(!cpu::configure({rows.count, 40, rows.dim, 7, measure, rows.type}, plan));
+    plan.memory = rows.bytes() / 3;
+    Timeline timeline;
+    Sharded sharded(engine, {rows, {}}, measure, plan, nullptr, timeline);
+    const Queries own = Queries::some_of(rows, 700, 40);
+    CHECK(nearest_in(sharded, own, 7, timeline) ==
+          test::nearest_reals(rows, own.rows, 7, measure, own.images).rows);
 }
 
 TEST_CASE("spread: more devices than images, and parts of one image") {

@@ -201,6 +201,63 @@ TEST_CASE("cpu vectors: exact distances of what was found") {
     }
 }
 
+/// Searches bytes as the CPU does, and takes no k above 100.
+class FewNeighbors final : public DeviceIndex {
+  public:
+    static constexpr int most_k = 100;
+
+    FewNeighbors(const Rows& rows, const Measure& measure)
+        : index_(open_on_cpu(rows, rows.count, most_k, measure, 2)) {}
+
+    std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
+                       const ProgressToken& token) override {
+        CHECK(wanted.k <= most_k);
+        return index_->top_k(wanted, result, timeline, token);
+    }
+
+  private:
+    std::unique_ptr<DeviceIndex> index_;
+};
+
+TEST_CASE("cpu vectors: over a search of bytes that finds few neighbors, on a device") {
+    const test::RealSet set = test::normal_set(1500, 12, 17, 6);
+    const Rows rows = set.rows();
+    const Queries own = Queries::some_of(rows, 3, 300);
+    const Plan plan{.device = {.kind = Device::Kind::gpu}, .threads = 2};
+    for (const Measure& measure : searched_measures())
+        for (const int k : {1, 60, 68, 69, 100, 101}) {
+            CAPTURE(name(measure.metric));
+            CAPTURE(k);
+            const auto index = cpu::open_vectors(
+                rows, measure, plan,
+                [](const Rows& bytes, const Measure& by, const Plan&) -> std::unique_ptr<DeviceIndex> {
+                    return std::make_unique<FewNeighbors>(bytes, by);
+                },
+                FewNeighbors::most_k);
+            Searched found;
+            found.neighbors = nearest_of(*index, own, k, found.timeline, {});
+            REQUIRE(found.neighbors.rows == test::nearest_reals(rows, own.rows, k, measure, own.images).rows);
+            CHECK(found.ran("refine") == (k <= 68 && measure.metric != Metric::lp));
+            for (const Stage& stage : found.timeline.stages())
+                CHECK((stage.kind == StageKind::host) ==
+                      (stage.name == "check" || stage.name == "quantize" || stage.name == "refine" ||
+                       stage.name == "all_pairs"));
+        }
+}
+
+TEST_CASE("cpu vectors: the search of bytes for a problem") {
+    const Problem reals{2000, 10, 5, 3, {Metric::pearson, 2, true}, ElementType::float32};
+    const Problem bytes = cpu::byte_problem(reals, 1024).value();
+    CHECK(bytes.measure == Measure{});
+    CHECK(bytes.type == ElementType::uint8);
+    CHECK(bytes.k == 515);
+    CHECK(cpu::byte_problem(reals, 100)->k == 100);
+    CHECK(cpu::byte_problem({300, 10, 5, 3, {Metric::l1, 2, true}, ElementType::int8}, 1024)->k == 300);
+    CHECK(cpu::byte_problem({300, 10, 5, 3, {Metric::l1, 2, true}, ElementType::int8}, 1024)->measure ==
+          Measure{Metric::l1});
+    CHECK_FALSE(cpu::byte_problem({300, 10, 5, 3, {Metric::lp, 3, true}, ElementType::int8}, 1024));
+}
+
 TEST_CASE("cpu vectors: what cannot be searched is refused in a line") {
     const test::RealSet bad = test::real_set("", {1, 2, 3, std::nan("")}, 2);
     const test::RealSet good = test::real_set("", {1, 2, 3, 4}, 2);
