@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "data/core/clock.h"
-#include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
+#include "gpu/distance/distance.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
 #include "gpu/rerank/rerank.h"
+#include "gpu/select/select.h"
 #include "gpu/transform/transform.h"
 
 namespace knn::gpu {
@@ -112,8 +114,9 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
                    const TrialOptions& options, const ProgressToken& token, Neighbors& found,
                    Timeline& stages) {
     check(cudaSetDevice(device), "choosing the device");
-    const DistanceKernel& kernel = named_in(std::span<const DistanceKernel* const>(rungs), program.distance);
-    const Selector& sort = bitonic_step_selector;
+    const DistanceKernel& kernel =
+        *std::ranges::find(rungs(), std::string_view(program.distance), &DistanceKernel::name);
+    const Selector& sort = named_in(bench_selector_table(), "bitonic_step");
     const Problem problem{train.count, 1, train.dim, k};
     Trial trial;
     trial.refusal = kernel.supports(problem);

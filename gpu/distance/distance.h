@@ -70,8 +70,13 @@ struct DistanceKernel {
                  cudaStream_t stream) const;
 };
 
-/// All of them; the first that supports a problem is what `classic` uses.
+/// All that a user can name; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
+/// For `bench` alone, the rungs of seed 003, §3, and the tiles of seed 004, §5. They must give the same answers as the others.
+std::span<const DistanceKernel> rungs();
+/// The same for queries that are the first training points: one of each two equal distances is computed, and that of a
+/// point to itself is `excluded_distance` (seed 004).
+std::span<const DistanceKernel> half_kernels();
 
 /// Queues the copy of 8-bit pixels into float rows; in.n == out.n, in.cols == out.cols == dim.
 /// Pads each float row with zeros to a multiple of 4, so that float4 loads read no uninitialized memory.
