@@ -142,11 +142,10 @@ std::vector<Measurement> BenchRun::serial(const Workload& work, const std::strin
     const Problem problem = work.problem(k);
     const cpu::SerialSelector& way = *cpu::find_serial_selector(selector);
     const TrialOptions limits = trial(share);
-    cpu::SerialTrial timed =
-        !work.has_images()   ? cpu::time_serial_select(problem, random_row, way, limits, token)
-        : work.leave_one_out ? cpu::time_serial_half(problem, work.train, way, limits, token)
-                             : cpu::time_serial(problem, work.train, work.query, way, limits, token);
-    if (work.leave_one_out) timed.distance.operations /= 2;
+    const cpu::SerialRows rows = !work.has_images()   ? cpu::SerialRows{random_row}
+                                 : work.leave_one_out ? cpu::half_of_rows(work.train)
+                                                      : cpu::serial_rows(work.train, work.query);
+    const cpu::SerialTrial timed = cpu::time_serial(problem, rows, way, limits, token);
     const auto check = [&](std::int64_t) -> std::string {
         if (work.has_images()) return work.mismatch(timed.neighbors);
         const std::string other = selector == "serial_sort" ? "nth_element" : "serial_sort";

@@ -42,7 +42,7 @@ struct DistanceInput {
 /// defaults may be omitted.
 struct DistanceKernel {
     const char* name;
-    const char* summary;
+    const char* summary = "";  ///< of those that a user can name
     /// Why it cannot on the current device, beside the limits of all engines and its metrics; empty if it can.
     UnsupportedReason (*refuse)(const Problem& problem) = [](const Problem&) { return UnsupportedReason(); };
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the

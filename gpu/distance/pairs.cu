@@ -230,70 +230,69 @@ void launch_rung(const Problem& problem, const DistanceInput& in, const Distance
 }
 
 template <class Terms, class Load, int unroll, bool shared_query = false, int fixed_dim = 0>
-constexpr DistanceKernel rung(const char* name, const char* summary) {
+constexpr DistanceKernel rung(const char* name) {
     return {.name = name,
-            .summary = summary,
             .refuse = refuse_rung<shared_query, fixed_dim>,
             .launch = launch_rung<Terms, Load, unroll, shared_query, fixed_dim>};
 }
 
-/// One of both sets, for all metrics that are sums.
-constexpr DistanceKernel of_pairs(const char* name, const char* summary,
-                                  decltype(DistanceKernel::launch) launch) {
-    return {.name = name, .summary = summary, .launch = launch, .metrics = direct_metrics};
+/// A step of seed 004; of a half the pair of two equal distances is computed once.
+template <Pairs pairs>
+constexpr DistanceKernel step(const char* name, decltype(DistanceKernel::launch) launch) {
+    return {.name = name, .launch = launch, .operations = pairs == Pairs::half ? 1.5 : 3};
+}
+template <Pairs pairs>
+constexpr DistanceKernel contest(const char* name) {
+    DistanceKernel kernel = step<pairs>(name, launch_contest<pairs>);
+    kernel.refuse = refuse_contest;
+    return kernel;
 }
 
-/// For `bench`, of l2; a half computes a pair for two distances.
-template <Pairs pairs>
-constexpr DistanceKernel step(const char* name, const char* summary, decltype(DistanceKernel::launch) launch,
-                              decltype(DistanceKernel::refuse) refuse = DistanceKernel{}.refuse) {
-    return {.name = name,
-            .summary = summary,
-            .refuse = refuse,
-            .launch = launch,
-            .operations = pairs == Pairs::half ? 1.5 : 3};
+/// One for all metrics that are sums.
+constexpr DistanceKernel kernel(const char* name, const char* summary,
+                                decltype(DistanceKernel::launch) launch) {
+    return {.name = name, .summary = summary, .launch = launch, .metrics = direct_metrics};
 }
 
 }  // namespace
 
-extern const DistanceKernel naive_distance = of_pairs(
-    "naive", "one thread per pair, scalar loads from global memory", launch_plain<Pairs::all, 256, 1>);
+extern const DistanceKernel naive_distance =
+    kernel("naive", "one thread per pair, scalar loads from global memory", launch_plain<Pairs::all, 256, 1>);
 extern const DistanceKernel tiled8_distance =
-    of_pairs("tiled8", "8 x 8 tiles of both sets in shared memory, one thread per pair", launch_tiles<8>);
+    kernel("tiled8", "8 x 8 tiles of both sets in shared memory, one thread per pair", launch_tiles<8>);
 extern const DistanceKernel tiled_distance =
-    of_pairs("tiled", "16 x 16 tiles of both sets in shared memory, one thread per pair", launch_tiles<16>);
+    kernel("tiled", "16 x 16 tiles of both sets in shared memory, one thread per pair", launch_tiles<16>);
 extern const DistanceKernel tiled32_distance =
-    of_pairs("tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>);
+    kernel("tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>);
 
 std::span<const DistanceKernel> rungs() {
     constexpr Pairs all = Pairs::all;
     static constexpr DistanceKernel table[] = {
-        rung<L2, float, 1>("ladder_scalar", "seed 003, original: scalar loads"),
-        rung<FourL2, float4, 1>("ladder_float4", "seed 003, §3.2: float4 loads"),
-        rung<FourL2, float4, 1, true>("ladder_shared", "seed 003, §3.4: the test image in shared memory"),
-        rung<FourL2, float4, 4, true>("ladder_unroll4", "seed 003, §3.5: the loop unrolled by 4"),
-        rung<FourL2, float4, 8, true>("ladder_unroll8", "seed 003, §3.2: the loop unrolled by 8"),
-        rung<FourL2, float4, unrolled_dim / 4, true, unrolled_dim>("ladder_unrolled",
-                                                                   "seed 003, §3.5: the loop fully unrolled"),
-        step<all>("pair_plain", "seed 004, §4.1: one thread per pair", launch_plain<all, 16, 16>),
-        step<all>("pair_tile16", "seed 004, §5.1: tiles of 16 x 16", launch_tiles<16>),
-        step<all>("pair_tile16_z", "seed 004, §5.2: a grid layer per quarter", launch_tiles<16, all, 4>),
-        step<all>("pair_contest", "seed 004, §6: without tests of borders", launch_contest<all>,
-                  refuse_contest)};
+        rung<L2, float, 1>("ladder_scalar"),
+        rung<FourL2, float4, 1>("ladder_float4"),
+        rung<FourL2, float4, 1, true>("ladder_shared"),
+        rung<FourL2, float4, 4, true>("ladder_unroll4"),
+        rung<FourL2, float4, 8, true>("ladder_unroll8"),
+        rung<FourL2, float4, unrolled_dim / 4, true, unrolled_dim>("ladder_unrolled"),
+        step<all>("pair_plain", launch_plain<all, 16, 16>),
+        step<all>("pair_tile16", launch_tiles<16>),
+        step<all>("pair_tile16_z", launch_tiles<16, all, 4>),
+        contest<all>("pair_contest"),
+    };
     return table;
 }
 
 std::span<const DistanceKernel> half_kernels() {
     constexpr Pairs half = Pairs::half;
     static constexpr DistanceKernel table[] = {
-        step<half>("half_plain", "seed 004, §4.1: one thread per pair", launch_plain<half, 16, 16>),
-        step<half>("half_tile4", "seed 004, §5.1: tiles of 4 x 4", launch_tiles<4, half>),
-        step<half>("half_tile8", "seed 004, §5.1: tiles of 8 x 8", launch_tiles<8, half>),
-        step<half>("half_tile16", "seed 004, §5.1: tiles of 16 x 16", launch_tiles<16, half>),
-        step<half>("half_tile32", "seed 004, §5.1: tiles of 32 x 32", launch_tiles<32, half>),
-        step<half>("half_tile16_z", "seed 004, §5.2: a grid layer per quarter", launch_tiles<16, half, 4>),
-        step<half>("half_contest", "seed 004, §6: without tests of borders", launch_contest<half>,
-                   refuse_contest)};
+        step<half>("half_plain", launch_plain<half, 16, 16>),
+        step<half>("half_tile4", launch_tiles<4, half>),
+        step<half>("half_tile8", launch_tiles<8, half>),
+        step<half>("half_tile16", launch_tiles<16, half>),
+        step<half>("half_tile32", launch_tiles<32, half>),
+        step<half>("half_tile16_z", launch_tiles<16, half, 4>),
+        contest<half>("half_contest"),
+    };
     return table;
 }
 

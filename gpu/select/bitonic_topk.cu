@@ -70,9 +70,6 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
                                             .summary = "bitonic sort that keeps the k best while merging",
                                             .launch = launch<true>};
-extern const Selector bitonic_topk_plain_selector{
-    .name = "bitonic_topk_plain",
-    .summary = "seed 001: truncated bitonic sort, without a filter",
-    .launch = launch<false>};
+extern const Selector bitonic_topk_plain_selector{.name = "bitonic_topk_plain", .launch = launch<false>};
 
 }  // namespace knn::gpu

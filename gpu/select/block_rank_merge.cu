@@ -152,7 +152,7 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 }
 
 template <bool all>
-constexpr Selector selector(const char* name, const char* summary) {
+constexpr Selector selector(const char* name, const char* summary = "") {
     return {.name = name,
             .summary = summary,
             .launch = launch<all>,
@@ -165,7 +165,6 @@ constexpr Selector selector(const char* name, const char* summary) {
 
 extern const Selector block_rank_merge_selector =
     selector<false>("block_rank_merge", "ranks within sections in shared memory, then a merge of their best");
-extern const Selector merge_sort_selector =
-    selector<true>("merge_sort", "seed 002, §4.2: a segmented sort of whole rows by merging");
+extern const Selector merge_sort_selector = selector<true>("merge_sort");
 
 }  // namespace knn::gpu

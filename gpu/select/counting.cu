@@ -394,7 +394,7 @@ void launch_row(const Problem&, const DistanceRows& in, const NeighborRows& out,
 }
 
 template <Start start, bool all>
-constexpr Selector selector(const char* name, const char* summary) {
+constexpr Selector selector(const char* name, const char* summary = "") {
     return {.name = name,
             .summary = summary,
             .launch = launch<start, all>,
@@ -403,9 +403,8 @@ constexpr Selector selector(const char* name, const char* summary) {
 }
 
 template <Start start>
-constexpr Selector row_selector(const char* name, const char* summary) {
+constexpr Selector row_selector(const char* name) {
     return {.name = name,
-            .summary = summary,
             .launch = launch_row<start>,
             .row_bytes = [](const Problem&) { return std::int64_t{sizeof(RowState)}; },
             .one_by_one = true,
@@ -419,13 +418,9 @@ extern const Selector radix_select_selector =
     selector<Start::radix, true>("radix_select", "the k-th key digit by digit, below a sampled limit");
 extern const Selector bucket_select_selector =
     selector<Start::bucket, true>("bucket_select", "the k-th key by buckets between the extremes");
-extern const Selector radix_kth_selector =
-    selector<Start::radix, false>("radix_kth", "the k-th neighbor alone, by the steps of radix_select");
-extern const Selector bucket_kth_selector =
-    selector<Start::bucket, false>("bucket_kth", "the k-th neighbor alone, by the steps of bucket_select");
-extern const Selector radix_kth_row_selector = row_selector<Start::radix>(
-    "radix_kth_row", "seed 001: the k-th distance alone, digit by digit, one row at a time");
-extern const Selector bucket_kth_row_selector = row_selector<Start::bucket>(
-    "bucket_kth_row", "seed 001: the k-th distance alone, by buckets, one row at a time");
+extern const Selector radix_kth_selector = selector<Start::radix, false>("radix_kth");
+extern const Selector bucket_kth_selector = selector<Start::bucket, false>("bucket_kth");
+extern const Selector radix_kth_row_selector = row_selector<Start::radix>("radix_kth_row");
+extern const Selector bucket_kth_row_selector = row_selector<Start::bucket>("bucket_kth_row");
 
 }  // namespace knn::gpu

@@ -76,9 +76,8 @@ void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, voi
 }  // namespace
 
 extern const Selector heap_selector{
-    .name = "heap",
-    .summary = "seed 001: a heap of the k best per query, filled by one thread of a block",
-    .launch = launch,
-    .row_bytes = [](const Problem& problem) { return key_bytes * problem.k; }};
+    .name = "heap", .launch = launch, .row_bytes = [](const Problem& problem) {
+        return key_bytes * problem.k;
+    }};
 
 }  // namespace knn::gpu

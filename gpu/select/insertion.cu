@@ -146,10 +146,9 @@ void launch_comb_sort(const Problem&, const DistanceRows& in, const NeighborRows
 }
 
 /// One that works on columns.
-constexpr Selector by_columns(const char* name, const char* summary, decltype(Selector::launch) launch,
+constexpr Selector by_columns(const char* name, decltype(Selector::launch) launch,
                               decltype(Selector::refuse) refuse, decltype(Selector::row_bytes) column_bytes) {
     return {.name = name,
-            .summary = summary,
             .launch = launch,
             .refuse = refuse,
             .row_bytes = column_bytes,
@@ -164,10 +163,9 @@ extern const Selector insertion_selector{.name = "insertion",
                                          .launch = launch_insertion,
                                          .refuse = refuse_insertion};
 extern const Selector insertion_columns_selector =
-    by_columns("insertion_columns", "seed 000, §4.4.1: insertion with the queries as columns",
-               launch_insertion_columns, refuse_columns, insertion_bytes);
+    by_columns("insertion_columns", launch_insertion_columns, refuse_columns, insertion_bytes);
 extern const Selector comb_sort_selector =
-    by_columns("comb_sort", "seed 002, §3.2: one thread per query, a comb sort", launch_comb_sort,
-               refuse_comb_sort, [](const Problem& problem) { return key_bytes * problem.n_train; });
+    by_columns("comb_sort", launch_comb_sort, refuse_comb_sort,
+               [](const Problem& problem) { return key_bytes * problem.n_train; });
 
 }  // namespace knn::gpu

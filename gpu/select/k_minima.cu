@@ -164,17 +164,14 @@ extern const Selector k_pass_selector{.name = "k_pass",
                                       .summary = "k searches for a minimum",
                                       .launch = launch_k_pass<warp_size>,
                                       .refuse = refuse_passes};
-extern const Selector k_pass_thread_selector{.name = "k_pass_thread",
-                                             .summary = "seed 004, §4.2: k_pass with one thread per query",
-                                             .launch = launch_k_pass<1>,
-                                             .refuse = refuse_passes};
+extern const Selector k_pass_thread_selector{
+    .name = "k_pass_thread", .launch = launch_k_pass<1>, .refuse = refuse_passes};
 extern const Selector replace_max_selector{.name = "replace_max",
                                            .summary = "keep k, replace the largest, then order them",
                                            .launch = launch_replace_max<warp_size>};
 extern const Selector replace_max_thread_selector{
-    .name = "replace_max_thread",
-    .summary = "seed 004, §5.3: replace_max with one thread per query",
-    .launch = launch_replace_max<1>,
-    .row_bytes = [](const Problem& problem) { return key_bytes * problem.k; }};
+    .name = "replace_max_thread", .launch = launch_replace_max<1>, .row_bytes = [](const Problem& problem) {
+        return key_bytes * problem.k;
+    }};
 
 }  // namespace knn::gpu

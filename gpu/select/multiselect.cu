@@ -293,7 +293,7 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 }
 
 template <Pivot pivot, bool all>
-constexpr Selector selector(const char* name, const char* summary) {
+constexpr Selector selector(const char* name, const char* summary = "") {
     return {.name = name,
             .summary = summary,
             .launch = launch<pivot, all>,
@@ -309,7 +309,6 @@ extern const Selector multiselect_selector = selector<Pivot::sampled, true>(
     "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row");
 extern const Selector multiselect_random_selector = selector<Pivot::random, true>(
     "multiselect_random", "the same with random pivots instead of sampled ones");
-extern const Selector quick_kth_selector =
-    selector<Pivot::sampled, false>("quick_kth", "the k-th neighbor alone, by the steps of multiselect");
+extern const Selector quick_kth_selector = selector<Pivot::sampled, false>("quick_kth");
 
 }  // namespace knn::gpu

@@ -25,7 +25,7 @@ inline constexpr std::int64_t workspace_alignment = 256;
 /// Members with defaults may be omitted.
 struct Selector {
     const char* name;
-    const char* summary;
+    const char* summary = "";  ///< of those that a user can name
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k. `enqueue` has checked the arrays.
     void (*launch)(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,

@@ -44,7 +44,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t index_goal = std::int64_t{16} << 20;
+constexpr std::int64_t keys_goal = std::int64_t{256} << 20, index_goal = std::int64_t{16} << 20;
 constexpr std::int64_t block_keys = 2048, unlimited = std::int64_t{1} << 40;
 
 /// Distances as keys, no_key behind the end of a row.
@@ -234,8 +234,8 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 }
 
 template <class Sort, int arrays = 1>
-constexpr Selector selector(const char* name, const char* summary, Finds finds = Finds::nearest,
-                            std::int64_t row_goal = std::int64_t{256} << 20) {
+constexpr Selector selector(const char* name, const char* summary, std::int64_t row_goal = keys_goal,
+                            Finds finds = Finds::nearest) {
     return {.name = name,
             .summary = summary,
             .launch = launch<Sort, arrays>,
@@ -250,13 +250,12 @@ constexpr Selector selector(const char* name, const char* summary, Finds finds =
 
 extern const Selector segmented_sort_selector =
     selector<Radix, 2>("segmented_sort", "CUB's segmented sort of keys of distance and index");
-extern const Selector index_sort_selector = selector<Indices>(
-    "index_sort", "CUB's merge sort of indices, distances looked up", Finds::nearest, index_goal);
-extern const Selector bitonic_step_selector = selector<BitonicSteps<true, unlimited>>(
-    "bitonic_step", "seed 003, §2: the padded sort, one launch per step");
-extern const Selector bitonic_unpadded_selector = selector<BitonicSteps<false, unlimited>>(
-    "bitonic_unpadded", "seed 003, §2: the sort without padding, which is wrong", Finds::wrong);
-extern const Selector bitonic_blocks_selector = selector<BitonicSteps<false, block_keys>>(
-    "bitonic_blocks", "seed 003, §2: the same in blocks of 2,048 keys, which is wrong", Finds::wrong);
+extern const Selector index_sort_selector =
+    selector<Indices>("index_sort", "CUB's merge sort of indices, distances looked up", index_goal);
+extern const Selector bitonic_step_selector = selector<BitonicSteps<true, unlimited>>("bitonic_step", "");
+extern const Selector bitonic_unpadded_selector =
+    selector<BitonicSteps<false, unlimited>>("bitonic_unpadded", "", keys_goal, Finds::wrong);
+extern const Selector bitonic_blocks_selector =
+    selector<BitonicSteps<false, block_keys>>("bitonic_blocks", "", keys_goal, Finds::wrong);
 
 }  // namespace knn::gpu
