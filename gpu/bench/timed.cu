@@ -100,12 +100,6 @@ struct ProgramBuffers {
     DeviceBuffer<std::uint32_t> row;
     DeviceBuffer<Neighbor> neighbors;
     DeviceBuffer<char> workspace;
-
-    ProgramBuffers(const Problem& problem, std::int64_t stride, const Selector& sort)
-        : query(static_cast<std::size_t>(stride)),
-          row(static_cast<std::size_t>(problem.n_train)),
-          neighbors(static_cast<std::size_t>(problem.k)),
-          workspace(sort.workspace_bytes(problem)) {}
 };
 
 }  // namespace
@@ -153,13 +147,17 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
                                     stream),
                   "uploading");
         });
-        std::unique_ptr<ProgramBuffers> buffers;
+        std::optional<ProgramBuffers> buffers;
         for (std::int64_t q = 0; q < n; ++q) {
             token.throw_if_stopped();
             if (!buffers || !program.allocates_once)
                 stage("allocate", [&] {
                     buffers.reset();
-                    buffers = std::make_unique<ProgramBuffers>(problem, stride, sort);
+                    buffers =
+                        ProgramBuffers{DeviceBuffer<float>(static_cast<std::size_t>(stride)),
+                                       DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(train.count)),
+                                       DeviceBuffer<Neighbor>(static_cast<std::size_t>(k)),
+                                       DeviceBuffer<char>(sort.workspace_bytes(problem))};
                 });
             const FloatRows query_row{buffers->query.d_data(), 1, train.dim, row_bytes};
             const DistanceRows row{buffers->row.d_data(), 1, train.count,
