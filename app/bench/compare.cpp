@@ -29,7 +29,7 @@ Section searches(BenchRun& run, const std::string& title) {
 }
 
 void add_search(Section& section, BenchRun& run, const Workload& work, const SearchWay& way, int k) {
-    const Measurement one = run.search(work, way, k);
+    const Measurement one = run.search(work, way, k, run.trial());
     std::string kernels;
     if (!one.kernels_ms.empty())
         kernels =
@@ -74,12 +74,12 @@ void compare_distances(BenchRun& run, const Workload& work, int k) {
     Section section(run.report, "distance kernels (us/query with " + select + " behind each)", "distance",
                     {"+ " + select});
     for (const std::string& name : gpu_names(distance_kernels(), run.options.bench)) {
-        const Measurement one = run.distance(work, name);
+        const Measurement one = run.distance(work, name, run.trial());
         std::string sum;
         if (one.good()) {
             // Rows that this kernel did not compute are garbage; selections must not be checked on them.
             work.arrays->fill(name);
-            sum = both(one, run.select(work, select, k, 0.2));
+            sum = both(one, run.select(work, select, k, run.trial(0.2)));
         }
         section.add(one, {sum});
     }
@@ -92,13 +92,13 @@ void compare_selectors(BenchRun& run, const Workload& work, int k) {
     UnsupportedReason why;
     const std::string distance = fill(run, *work.arrays, why);
     if (distance.empty()) return run.not_run("select", names, work.problem(k), *why);
-    const Measurement before = run.distance(work, distance, 0.2);
+    const Measurement before = run.distance(work, distance, run.trial(0.2));
     work.arrays->fill(distance);
     Section section(run.report,
                     "selectors, k = " + std::to_string(k) + " (us/query with " + distance + " before each)",
                     "selector", {"+ " + distance});
     for (const std::string& name : names) {
-        const Measurement one = run.select(work, name, k);
+        const Measurement one = run.select(work, name, k, run.trial());
         section.add(one, {both(one, before)});
     }
     section.finish();
@@ -126,7 +126,7 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
         const bool named = has(bench.only, one.name), baseline = &one == &serial_selectors[0];
         const bool selection = named || (baseline && is_wanted(bench, one.name));
         if (!selection && !(baseline && distances)) continue;
-        for (const Measurement& row : run.serial(work, one.name, k, 1, distances, selection))
+        for (const Measurement& row : run.serial(work, one.name, k, run.trial(), distances, selection))
             section.add(row);
         distances = false;
     }

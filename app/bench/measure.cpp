@@ -27,13 +27,19 @@ double slowest_ms(Ranks& ranks, double ms, const ProgressToken& token) {
 }
 
 /// A row of a selection without images.
-void random_row(std::int64_t q, std::span<std::uint32_t> row) {
+void fill_random(std::int64_t q, std::span<std::uint32_t> row) {
     for (std::size_t t = 0; t < row.size(); ++t)
         row[t] = static_cast<std::uint32_t>(random_value(static_cast<std::uint64_t>(q), t) >> 32);
 }
 
-std::string differs_from(const cpu::SerialSelector& steps, std::int64_t q) {
-    return "row " + std::to_string(q) + " has other neighbors than by the steps of " + steps.name;
+/// The first of a sample of rows of which a selector found other neighbors than these steps; empty if there is none.
+/// row_of(q): the row's distances.
+template <class RowOf>
+std::string difference(const cpu::SerialSelector& steps, const Neighbors& found, Finds finds, RowOf row_of) {
+    for (const std::int64_t q : sample(found.n_query, sampled))
+        if (!agrees_with(steps, row_of(q), found.row(q), finds))
+            return "row " + std::to_string(q) + " has other neighbors than by the steps of " + steps.name;
+    return "";
 }
 
 /// Why the first rank that cannot search does not.
@@ -85,11 +91,7 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     }
 }
 
-Measurement BenchRun::distance(const Workload& work, const std::string& name, double share, bool linear,
-                               bool all) {
-    TrialOptions limits = trial(share);
-    limits.linear = linear;
-    limits.all_queries = all;
+Measurement BenchRun::distance(const Workload& work, const std::string& name, const TrialOptions& limits) {
     const Trial timed = work.arrays->time_distance(name, limits);
     return keep("distance", name, report.gpu, work.problem(work.max_k), timed, [&](std::int64_t n) {
         std::string wrong;
@@ -99,34 +101,30 @@ Measurement BenchRun::distance(const Workload& work, const std::string& name, do
     });
 }
 
-Measurement BenchRun::select(const Workload& work, const std::string& name, int k, double share, bool all) {
-    TrialOptions limits = trial(share);
-    limits.all_queries = all;
+Measurement BenchRun::select(const Workload& work, const std::string& name, int k,
+                             const TrialOptions& limits) {
     const Trial timed = work.arrays->time_select(name, k, limits);
     const Neighbors found = work.arrays->neighbors(timed.refusal ? 0 : timed.n_query);
-    Measurement& one =
-        keep("select", name, report.gpu, work.problem(k), timed, [&](std::int64_t n) -> std::string {
-            if (timed.finds == Finds::nearest && work.has_images()) return work.mismatch(found);
-            const cpu::SerialSelector& steps =
-                timed.finds == Finds::wrong ? *cpu::find_wrong_sort(name) : cpu::serial_selectors().front();
-            for (const std::int64_t q : sample(n, sampled))
-                if (!agrees_with(steps, work.arrays->matrix_row(q), found.row(q), timed.finds))
-                    return differs_from(steps, q);
-            return "";
-        });
+    Measurement& one = keep("select", name, report.gpu, work.problem(k), timed, [&](std::int64_t) {
+        if (timed.finds == Finds::nearest && work.has_images()) return work.mismatch(found);
+        const cpu::SerialSelector& steps =
+            timed.finds == Finds::wrong ? *cpu::find_wrong_sort(name) : cpu::serial_selectors().front();
+        return difference(steps, found, timed.finds,
+                          [&](std::int64_t q) { return work.arrays->matrix_row(q); });
+    });
     if (one.good()) one.right = work.count_right(found);
     return one;
 }
 
-Measurement BenchRun::upload_images(const Workload& work, const std::string& memory, double share) {
+Measurement BenchRun::upload_images(const Workload& work, const std::string& memory,
+                                    const TrialOptions& limits) {
     return keep("upload", memory, report.gpu, work.problem(work.max_k),
-                work.arrays->time_upload(memory == "pinned", trial(share)));
+                work.arrays->time_upload(memory == "pinned", limits));
 }
 
-Measurement BenchRun::program(const Workload& work, const Program& program, int k, double share) {
+Measurement BenchRun::program(const Workload& work, const Program& program, int k, TrialOptions limits) {
     Neighbors found(0, k);
     Timeline stages;
-    TrialOptions limits = trial(share);
     limits.all_queries = true;  // each run uploads the training set once, whatever the number of queries
     const Trial timed = gpu_bench()->time_program(gpu_.number, program, work.train, work.query, k, limits,
                                                   token, found, stages);
@@ -138,25 +136,22 @@ Measurement BenchRun::program(const Workload& work, const Program& program, int 
 }
 
 std::vector<Measurement> BenchRun::serial(const Workload& work, const std::string& selector, int k,
-                                          double share, bool distances, bool selection) {
+                                          const TrialOptions& limits, bool distances, bool selection) {
     const Problem problem = work.problem(k);
-    const cpu::SerialSelector& way = *cpu::find_serial_selector(selector);
-    const TrialOptions limits = trial(share);
-    cpu::SerialTrial timed =
-        !work.has_images()   ? cpu::time_serial_select(problem, random_row, way, limits, token)
-        : work.leave_one_out ? cpu::time_serial_half(problem, work.train, way, limits, token)
-                             : cpu::time_serial(problem, work.train, work.query, way, limits, token);
-    if (work.leave_one_out) timed.distance.operations /= 2;
-    const auto check = [&](std::int64_t) -> std::string {
+    const cpu::SerialRows rows = !work.has_images()   ? cpu::SerialRows{fill_random}
+                                 : work.leave_one_out ? cpu::half_of_rows(work.train)
+                                                      : cpu::serial_rows(work.train, work.query);
+    const cpu::SerialTrial timed =
+        cpu::time_serial(problem, rows, *cpu::find_serial_selector(selector), limits, token);
+    const auto check = [&](std::int64_t) {
         if (work.has_images()) return work.mismatch(timed.neighbors);
         const std::string other = selector == "serial_sort" ? "nth_element" : "serial_sort";
-        const cpu::SerialSelector& steps = *cpu::find_serial_selector(other);
-        std::vector<std::uint32_t> row(static_cast<std::size_t>(problem.n_train));
-        for (const std::int64_t q : sample(timed.neighbors.n_query, sampled)) {
-            random_row(q, row);
-            if (!agrees_with(steps, row, timed.neighbors.row(q))) return differs_from(steps, q);
-        }
-        return "";
+        return difference(*cpu::find_serial_selector(other), timed.neighbors, Finds::nearest,
+                          [&](std::int64_t q) {
+                              std::vector<std::uint32_t> row(static_cast<std::size_t>(problem.n_train));
+                              fill_random(q, row);
+                              return row;
+                          });
     };
     std::vector<Measurement> kept;
     if (distances)
@@ -189,7 +184,7 @@ Plan BenchRun::configured(const SearchWay& way, const Problem& problem, Unsuppor
     return plan;
 }
 
-Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share) {
+Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, const TrialOptions& limits) {
     const bool spread = way.placement != Placement::automatic, on_gpu = way.engine->on_gpu;
     const std::string on = spread ? several() : on_gpu ? gpu_or_none() : "cpu";
     const Problem problem = work.problem(k);
@@ -205,7 +200,7 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
     Results found;
     std::string wrong;
     std::vector<double> kernels_ms;
-    timed = timed_trial(trial(share), work.query.count, [&](std::int64_t n) {
+    timed = timed_trial(limits, work.query.count, [&](std::int64_t n) {
         if (together != nullptr) slowest_ms(*together, 0, token);  // all begin at the same time
         found = index.search(work.queries(n), {.token = token});
         for (const Stage& stage : found.timeline.stages())

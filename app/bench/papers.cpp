@@ -185,20 +185,22 @@ std::vector<Piece> pieces_to_measure(BenchRun& run, const PaperStudy& study, con
 
 void measure(BenchRun& run, const PaperStudy& study, bool linear, const std::vector<Piece>& pieces,
              Workload& work) {
-    const double share = study.share;
+    TrialOptions limits = run.trial(study.share);
+    limits.linear = linear;
+    limits.all_queries = study.all;
     bool distances = false, filled = study.matrix.empty();
     for (const Piece& one : pieces)  // the distances of one CPU thread come with its first selector
         distances = distances || one.name == serial_distances;
     const auto measure_one = [&](const Piece& one) {
-        if (one.part == "upload") return run.upload_images(work, one.name, share);
-        if (const Program* program = find_program(one.name))
-            return run.program(work, *program, one.problem.k, share);
-        if (one.part == "search") return run.search(work, search_way(one.name), one.problem.k, share);
-        if (one.part == "distance") return run.distance(work, one.name, share, linear, study.all);
+        const int k = one.problem.k;
+        if (one.part == "upload") return run.upload_images(work, one.name, limits);
+        if (const Program* program = find_program(one.name)) return run.program(work, *program, k, limits);
+        if (one.part == "search") return run.search(work, search_way(one.name), k, limits);
+        if (one.part == "distance") return run.distance(work, one.name, limits);
         if (!one.needs_gpu())
-            return run.serial(work, one.name, one.problem.k, share, std::exchange(distances, false)).back();
+            return run.serial(work, one.name, k, limits, std::exchange(distances, false)).back();
         if (!std::exchange(filled, true)) work.arrays->fill(study.matrix);
-        return run.select(work, one.name, one.problem.k, share, study.all);
+        return run.select(work, one.name, k, limits);
     };
     for (const bool first : {true, false})  // distances overwrite the matrix of the selectors
         for (const Piece& one : pieces)
@@ -206,26 +208,23 @@ void measure(BenchRun& run, const PaperStudy& study, bool linear, const std::vec
 }
 
 /// Images of a size's own, with their answers, on a GPU if one is needed.
-struct OwnImages {
-    Workload random, work;
-
-    OwnImages(BenchRun& run, PaperData data, const Problem& of, const std::vector<Piece>& pieces)
-        : random(data == PaperData::values ? 0 : of.n_train, data == PaperData::images ? of.n_query : 0,
-                 of.dim, 1, 5),
-          work(data == PaperData::values ? Rows{nullptr, of.n_train, 1} : random.train,
-               data == PaperData::values   ? Rows{nullptr, of.n_query, 1}
-               : data == PaperData::images ? random.query
-                                           : random.train,
-               random.labels, 1) {
-        for (const Piece& piece : pieces)
-            work.max_k = std::max(work.max_k, piece.problem.k);
-        work.leave_one_out = data == PaperData::half;
-        if (work.has_images()) run.prepare(work);
-        if (!work.has_images())
-            run.report.checked = "a sample of the rows against a selector of one CPU thread";
-        if (std::ranges::any_of(pieces, &Piece::needs_gpu)) run.upload(work);
+Workload own_images(BenchRun& run, PaperData data, const Problem& of, const std::vector<Piece>& pieces) {
+    const bool values = data == PaperData::values, images = data == PaperData::images;
+    Workload work(values ? 0 : of.n_train, images ? of.n_query : 0, of.dim, 1, 5);
+    if (values) {
+        work.train = {nullptr, of.n_train, 1};
+        work.query = {nullptr, of.n_query, 1};
+        run.report.checked = "a sample of the rows against a selector of one CPU thread";
+    } else if (!images) {
+        work.query = work.train;
     }
-};
+    for (const Piece& piece : pieces)
+        work.max_k = std::max(work.max_k, piece.problem.k);
+    work.leave_one_out = data == PaperData::half;
+    if (work.has_images()) run.prepare(work);
+    if (std::ranges::any_of(pieces, &Piece::needs_gpu)) run.upload(work);
+    return work;
+}
 
 }  // namespace
 
@@ -282,8 +281,8 @@ void run_paper(BenchRun& run, const Paper& paper, Workload* given) {
             if (given != nullptr) {
                 measure(run, study, row.linear, pieces, *given);
             } else {
-                OwnImages own(run, study.data, row.problem, pieces);
-                measure(run, study, row.linear, pieces, own.work);
+                Workload work = own_images(run, study.data, row.problem, pieces);
+                measure(run, study, row.linear, pieces, work);
             }
         }
         for (const PaperTable& table : study.tables)

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
@@ -82,20 +83,11 @@ constexpr const char* csv_heading =
     "ms,"
     "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason";
 
-/// Quoted if necessary: if it has a comma, a quote or a line feed.
-std::string quoted(const std::string& text) {
-    if (text.find_first_of(",\"\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + '"';
-}
-
 /// Times and rates have six significant digits; those that are 0 are not known.
 std::string csv_cell(const Json& record, const std::string& column) {
     const auto found = record.find(column == "share" ? "share_of_limit" : column);
     if (found == record.end()) return "";
-    if (found->is_string()) return quoted(found->get<std::string>());
+    if (found->is_string()) return csv_text(found->get<std::string>());
     if (found->is_number_integer()) return std::to_string(found->get<std::int64_t>());
     const auto value = found->get<double>();
     if (column == "p") return shortest(value);

@@ -104,25 +104,24 @@ class BenchRun {
     /// Makes the arrays of the workload, if there is a GPU.
     void upload(Workload& work) const;
 
-    /// A kernel on all queries, or fewer if `share` of the time does not allow all, unless `all` is set. `linear`: of
-    /// contiguous training rows.
-    Measurement distance(const Workload& work, const std::string& name, double share = 1, bool linear = false,
-                         bool all = false);
+    // All take as many queries as the limits allow.
+
+    /// A kernel.
+    Measurement distance(const Workload& work, const std::string& name, const TrialOptions& limits);
     /// A selector on the distances that the arrays have. Without images, and where it finds less than the neighbors, or other
     /// ones by design, a sample is compared with a serial selector.
-    Measurement select(const Workload& work, const std::string& name, int k, double share = 1,
-                       bool all = false);
+    Measurement select(const Workload& work, const std::string& name, int k, const TrialOptions& limits);
     /// On one CPU thread: distances, then a selector; those that are asked for. Their check is that of the neighbors, after
     /// both. Half of the pairs if the queries are the training points; without images rows of random values.
     std::vector<Measurement> serial(const Workload& work, const std::string& selector, int k,
-                                    double share = 1, bool distances = true, bool selection = true);
+                                    const TrialOptions& limits, bool distances = true, bool selection = true);
 
     /// All images to the GPU as floats, from memory that is `pinned` or `pageable`.
-    Measurement upload_images(const Workload& work, const std::string& memory, double share = 1);
+    Measurement upload_images(const Workload& work, const std::string& memory, const TrialOptions& limits);
     /// A program of seed 003 as a whole, on a GPU.
-    Measurement program(const Workload& work, const Program& program, int k, double share = 1);
-    /// A whole search of an opened training set. Uses fewer queries if there is no time for all.
-    Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1);
+    Measurement program(const Workload& work, const Program& program, int k, TrialOptions limits);
+    /// A whole search of an opened training set.
+    Measurement search(const Workload& work, const SearchWay& way, int k, const TrialOptions& limits);
 
     /// Adds the row of a trial to the report, with its bytes and operations. If it ran, `check` compares the answers of the
     /// first n queries: the first difference, or nothing.

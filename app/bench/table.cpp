@@ -23,10 +23,11 @@ std::string whole_number(double value) {
 std::vector<std::string> cells_of(const BenchReport& report, const Measurement& one) {
     if (!one.good()) return {"", ms_cell(one)};
     const std::string mark = one.partial() ? partial_mark : "";
+    const Summary time = one.summary();
     const LimitShare share = report.share_of(one);
     return {with_commas(one.n_query) + mark,
             ms_cell(one),
-            range_cell(one, one.of_all(1)) + mark,
+            short_number(one.of_all(time.min)) + " to " + short_number(one.of_all(time.max)) + mark,
             short_number(one.us_per_query()),
             whole_number(one.gb_per_s()),
             whole_number(one.gflop_per_s()),
@@ -38,23 +39,6 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
 std::string ms_cell(const Measurement& measured) {
     if (!measured.good()) return measured.wrong.empty() ? "not run" : "WRONG";
     return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
-}
-
-std::string range_cell(const Measurement& measured, double scale) {
-    if (!measured.good()) return "";
-    const Summary time = measured.summary();
-    return short_number(time.min * scale) + " to " + short_number(time.max * scale);
-}
-
-PlotBar bar_of(const Measurement& measured, const std::string& name, double scale, const char* unit) {
-    const Summary time = measured.summary();
-    const double median = time.median * scale;
-    return {name + (measured.partial() ? partial_mark : ""), median, time.min * scale, time.max * scale,
-            short_number(median) + unit};
-}
-
-std::string ratio_cell(double a, double b, const char* unit) {
-    return a > 0 && b > 0 ? short_number(a / b) + unit : "";
 }
 
 void add_marked(BenchReport& report, BenchTable table) {
@@ -85,7 +69,11 @@ void Section::add(const Measurement& one, const std::vector<std::string>& more) 
     row.insert(row.end(), more.begin(), more.end());
     table_.rows.push_back(std::move(row));
     partial_ = partial_ || one.partial();
-    if (one.good()) panel_.bars.push_back(bar_of(one, one.name, 1e3 / static_cast<double>(one.n_query), ""));
+    if (!one.good()) return;
+    const Summary time = one.summary();
+    const double us = 1e3 / static_cast<double>(one.n_query);
+    panel_.bars.push_back({one.name + (one.partial() ? partial_mark : ""), time.median * us, time.min * us,
+                           time.max * us, short_number(time.median * us)});
 }
 
 void Section::finish(const std::vector<std::string>& notes) {
@@ -132,11 +120,6 @@ const Figure* find_figure(std::string_view source, std::string_view row, std::st
     for (const Figure& one : paper_figures())
         if (one.source == source && one.row == row && one.column == column) return &one;
     return nullptr;
-}
-
-std::string stated(std::string_view source, std::string_view row, std::string_view column) {
-    const Figure* found = find_figure(source, row, column);
-    return found != nullptr ? found->text : "not stated";
 }
 
 std::vector<Figure> quotes_of(std::string_view source) {

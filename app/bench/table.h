@@ -11,13 +11,6 @@ namespace knn {
 
 /// The time of all queries, marked if extrapolated; "WRONG" or "not run" if there is none.
 std::string ms_cell(const Measurement& measured);
-/// The fastest and the slowest run, "1.2 to 3.4", times `scale`; empty if there is none.
-std::string range_cell(const Measurement& measured, double scale);
-/// Its median and range, times `scale`, with its text in this unit.
-PlotBar bar_of(const Measurement& measured, const std::string& name, double scale, const char* unit);
-/// "3.52", the first by the second, and the unit; empty if one of them is missing.
-std::string ratio_cell(double a, double b, const char* unit = "");
-
 /// Adds a table to the report, with a note on the marks in it, if there are any.
 void add_marked(BenchReport& report, BenchTable table);
 
@@ -54,9 +47,6 @@ const std::vector<Figure>& paper_figures();
 
 /// The figure with this source, row and column; null if the text does not state it.
 const Figure* find_figure(std::string_view source, std::string_view row, std::string_view column);
-
-/// Its text, or "not stated".
-std::string stated(std::string_view source, std::string_view row, std::string_view column);
 
 /// All figures whose source begins with `source`, for the report.
 std::vector<Figure> quotes_of(std::string_view source);

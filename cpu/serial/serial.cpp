@@ -81,112 +81,69 @@ void by_bitonic_steps(Row row, std::span<Neighbor> out, Scratch& keys) {
     take_first(keys, out);
 }
 
-constexpr std::array<SerialSelector, 4> table = {{
+// Those of `bench`, then the wrong ones.
+constexpr std::array<SerialSelector, 6> table = {{
     {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best", by_nth_element},
     {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_sort},
     {"serial_k_pass", "on the CPU, one thread: k searches for the minimum", by_k_pass},
     {"serial_insertion", "on the CPU, one thread: insertion into the k best", by_insertion},
+    {"bitonic_unpadded", "", by_bitonic_steps<std::numeric_limits<std::size_t>::max() / 2>},
+    {"bitonic_blocks", "", by_bitonic_steps<2048>},
 }};
-
-constexpr std::array<SerialSelector, 2> wrong_sorts = {{
-    {"bitonic_unpadded", "the sort without padding",
-     by_bitonic_steps<std::numeric_limits<std::size_t>::max() / 2>},
-    {"bitonic_blocks", "the same in blocks of 2,048 keys", by_bitonic_steps<2048>},
-}};
+constexpr std::span<const SerialSelector> right_ones = std::span(table).first<4>(),
+                                          wrong_ones = std::span(table).last<2>();
 
 const SerialSelector* find_in(std::span<const SerialSelector> all, std::string_view name) {
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const SerialSelector& one) { return one.name == name; });
+    const auto found = std::ranges::find(all, name, &SerialSelector::name);
     return found != all.end() ? &*found : nullptr;
 }
 
-using Fill = std::function<void(std::int64_t, std::span<std::uint32_t>)>;
+/// Answers queries one after another.
+struct Serial {
+    const Problem& problem;
+    const SerialRows& rows;
+    const SerialSelector& selector;
+    const ProgressToken& token;
+    Neighbors neighbors{problem.n_query, problem.k};
+    double fill_ms = 0, select_ms = 0;       ///< of the last run
+    std::vector<std::uint32_t> matrix = {};  ///< one row, or all, which get distances from each other
+    Scratch scratch = {};
 
-/// Runs queries one after another: `fill` makes a row, and the selector takes its k smallest. half: queries are training points,
-/// and `fill` makes the part of a row behind its point, which the rows of later ones get from it.
-class Serial {
-  public:
-    Serial(const Problem& problem, bool half, Fill fill, const SerialSelector& selector,
-           const ProgressToken& token)
-        : neighbors(problem.n_query, problem.k),
-          n_train_(static_cast<std::size_t>(problem.n_train)),
-          half_(half),
-          fill_(std::move(fill)),
-          selector_(selector),
-          token_(token) {}
-
-    double fill_ms = 0, select_ms = 0;  ///< of the last run
-    Neighbors neighbors;
-
-    /// Answers the first n queries.
+    /// The first n queries.
     void run(std::int64_t n) {
         fill_ms = select_ms = 0;
-        const auto rows = static_cast<std::size_t>(half_ ? n : 1);
-        matrix_.resize(rows * n_train_);
+        const auto n_rows = static_cast<std::size_t>(rows.half ? n : 1),
+                   n_train = static_cast<std::size_t>(problem.n_train);
+        matrix.resize(n_rows * n_train);
         for (std::int64_t q = 0; q < n; ++q) {
-            token_.throw_if_stopped();
+            token.throw_if_stopped();
             const auto begin = Clock::now();
             const auto i = static_cast<std::size_t>(q);
-            const std::span row = std::span(matrix_).subspan(i % rows * n_train_, n_train_);
-            fill_(q, row);
-            if (half_)
-                for (std::size_t t = i + 1; t < rows; ++t)
-                    matrix_[t * n_train_ + i] = row[t];
+            const std::span row = std::span(matrix).subspan(i % n_rows * n_train, n_train);
+            rows.fill(q, row);
+            if (rows.half)
+                for (std::size_t t = i + 1; t < n_rows; ++t)
+                    matrix[t * n_train + i] = row[t];
             const auto filled = Clock::now();
-            selector_.select(row, neighbors.row(q), scratch_);
+            selector.select(row, neighbors.row(q), scratch);
             fill_ms += ms_between(begin, filled);
             select_ms += ms_between(filled, Clock::now());
         }
     }
-
-  private:
-    std::size_t n_train_;
-    bool half_;
-    Fill fill_;
-    const SerialSelector& selector_;
-    const ProgressToken& token_;
-    std::vector<std::uint32_t> matrix_;  // one row, or all, which get distances from each other
-    Scratch scratch_;
 };
-
-/// A trial on as many queries as there is time for.
-SerialTrial timed(const Problem& problem, bool half, const Fill& fill, const SerialSelector& selector,
-                  const TrialOptions& options, const ProgressToken& token) {
-    SerialTrial trial;
-    Plan plan;
-    trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
-    if (trial.select.refusal) return trial;
-    Serial serial(problem, half, fill, selector, token);
-    serial.run(1);  // warms up
-    serial.run(1);
-    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
-    const double affordable = options.budget_ms / ms_per_query / TrialOptions::min_runs;
-    const std::int64_t n =
-        std::clamp(static_cast<std::int64_t>(affordable), std::int64_t{1}, problem.n_query);
-    for (int run = options.runs(ms_per_query * static_cast<double>(n)); run > 0; --run) {
-        serial.run(n);
-        trial.distance.ms.push_back(serial.fill_ms);
-        trial.select.ms.push_back(serial.select_ms);
-    }
-    trial.distance.n_query = trial.select.n_query = trial.neighbors.n_query = n;
-    if (half) trial.distance.n_query = 2 * n - n * n / problem.n_train;
-    trial.neighbors.k = problem.k;
-    trial.neighbors.rows.assign(serial.neighbors.rows.begin(), serial.neighbors.rows.begin() + n * problem.k);
-    return trial;
-}
 
 }  // namespace
 
 std::span<const SerialSelector> serial_selectors() {
-    return table;
+    return right_ones;
 }
 
 const SerialSelector* find_serial_selector(std::string_view name) {
-    return find_in(table, name);
+    return find_in(right_ones, name);
 }
 
 const SerialSelector* find_wrong_sort(std::string_view name) {
-    return find_in(wrong_sorts, name);
+    return find_in(wrong_ones, name);
 }
 
 void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row,
@@ -219,16 +176,16 @@ class SerialIndex final : public DeviceIndex {
         require_top_k(wanted, result, train_.count);
         const Queries& queries = wanted.queries;
         const std::int64_t n = queries.count();
-        Serial serial(
-            {train_.count, n, train_.dim, wanted.k}, false,
-            [&](std::int64_t q, std::span<std::uint32_t> row) {
-                token.step(q, n);
-                serial_distances(train_, queries.rows.row(q), row);
-                const std::uint32_t itself =
-                    queries.leaves_out() ? queries.images[static_cast<std::size_t>(q)] : no_neighbor.index;
-                if (itself < row.size()) row[itself] = excluded_distance;
-            },
-            table.front(), token);
+        const auto fill = [&](std::int64_t q, std::span<std::uint32_t> row) {
+            token.step(q, n);
+            serial_distances(train_, queries.rows.row(q), row);
+            const std::uint32_t itself =
+                queries.leaves_out() ? queries.images[static_cast<std::size_t>(q)] : no_neighbor.index;
+            if (itself < row.size()) row[itself] = excluded_distance;
+        };
+        const Problem problem{train_.count, n, train_.dim, wanted.k};
+        const SerialRows rows{fill};
+        Serial serial{problem, rows, table.front(), token};
         serial.run(n);
         token.step(n, n);
         std::copy(serial.neighbors.rows.begin(), serial.neighbors.rows.end(), result.neighbors.begin());
@@ -262,27 +219,46 @@ std::unique_ptr<DeviceIndex> open_serial(const Rows& train) {
     return std::make_unique<SerialIndex>(train);
 }
 
-SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
-                        const SerialSelector& selector, const TrialOptions& options,
-                        const ProgressToken& token) {
-    const auto fill = [&](std::int64_t q, std::span<std::uint32_t> row) {
-        serial_distances(train, query.row(q), row);
-    };
-    return timed(problem, false, fill, selector, options, token);
+SerialRows serial_rows(const Rows& train, const Rows& query) {
+    return {
+        [=](std::int64_t q, std::span<std::uint32_t> row) { serial_distances(train, query.row(q), row); }};
 }
 
-SerialTrial time_serial_half(const Problem& problem, const Rows& points, const SerialSelector& selector,
-                             const TrialOptions& options, const ProgressToken& token) {
-    const auto fill = [&](std::int64_t q, std::span<std::uint32_t> row) {
+SerialRows half_of_rows(const Rows& points) {
+    const auto fill = [=](std::int64_t q, std::span<std::uint32_t> row) {
         row[static_cast<std::size_t>(q)] = excluded_distance;
         serial_distances(points, points.row(q), row, q + 1);
     };
-    return timed(problem, true, fill, selector, options, token);
+    return {fill, true};
 }
 
-SerialTrial time_serial_select(const Problem& problem, const Fill& row_of, const SerialSelector& selector,
-                               const TrialOptions& options, const ProgressToken& token) {
-    return timed(problem, false, row_of, selector, options, token);
+SerialTrial time_serial(const Problem& problem, const SerialRows& rows, const SerialSelector& selector,
+                        const TrialOptions& options, const ProgressToken& token) {
+    SerialTrial trial;
+    Plan plan;
+    trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
+    if (trial.select.refusal) return trial;
+    Serial serial{problem, rows, selector, token};
+    serial.run(1);  // warms up
+    serial.run(1);
+    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
+    const double affordable = options.budget_ms / ms_per_query / TrialOptions::min_runs;
+    const std::int64_t n =
+        std::clamp(static_cast<std::int64_t>(affordable), std::int64_t{1}, problem.n_query);
+    for (int run = options.runs(ms_per_query * static_cast<double>(n)); run > 0; --run) {
+        serial.run(n);
+        trial.distance.ms.push_back(serial.fill_ms);
+        trial.select.ms.push_back(serial.select_ms);
+    }
+    trial.distance.n_query = trial.select.n_query = n;
+    if (rows.half) {
+        trial.distance.n_query = 2 * n - n * n / problem.n_train;
+        trial.distance.operations /= 2;
+    }
+    trial.neighbors = std::move(serial.neighbors);
+    trial.neighbors.n_query = n;
+    trial.neighbors.rows.resize(static_cast<std::size_t>(n * problem.k));
+    return trial;
 }
 
 double copy_gb_per_s(const ProgressToken& token) {

@@ -44,26 +44,27 @@ UnsupportedReason configure_serial(const Problem& problem, Plan& plan);
 /// The whole search by `nth_element`. Stages: `distance`, `select`.
 std::unique_ptr<DeviceIndex> open_serial(const Rows& train);
 
-/// Both parts of the serial search, timed on as many of the queries as the options allow.
+/// Rows of distances, one for each query.
+struct SerialRows {
+    std::function<void(std::int64_t q, std::span<std::uint32_t> row)> fill;
+    /// `fill` makes the part of a row behind its query, which the rows of later ones get from it.
+    bool half = false;
+};
+/// The images must outlive the rows.
+SerialRows serial_rows(const Rows& train, const Rows& query);
+/// For queries that are the training points, as in seed 004: one of each two equal distances is computed and written to both
+/// places, and no point is its own neighbor.
+SerialRows half_of_rows(const Rows& points);
+
+/// Both parts of the serial search, timed on as many of the queries as the options allow. Of half of the rows these are the
+/// first ones, which have more than their share of the pairs: distance.n_query is the number of rows with as many pairs on
+/// average.
 struct SerialTrial {
     Trial distance, select;
     Neighbors neighbors;  ///< of the queries that were run
 };
-SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
-                        const SerialSelector& selector, const TrialOptions& options,
-                        const ProgressToken& token);
-
-/// The same for queries that are the training points, as in seed 004: one of each two equal distances is computed and
-/// written to both places, and no point is its own neighbor. With fewer queries than all, those of the first rows, which
-/// have more than their share of the pairs: distance.n_query is the number of rows with as many pairs on average.
-SerialTrial time_serial_half(const Problem& problem, const Rows& points, const SerialSelector& selector,
-                             const TrialOptions& options, const ProgressToken& token);
-
-/// Selection alone; `row_of` fills a row before its selection is timed.
-SerialTrial time_serial_select(const Problem& problem,
-                               const std::function<void(std::int64_t, std::span<std::uint32_t>)>& row_of,
-                               const SerialSelector& selector, const TrialOptions& options,
-                               const ProgressToken& token);
+SerialTrial time_serial(const Problem& problem, const SerialRows& rows, const SerialSelector& selector,
+                        const TrialOptions& options, const ProgressToken& token);
 
 /// GB/s read and written by one thread that copies more memory than a cache holds. Throws Interrupted.
 double copy_gb_per_s(const ProgressToken& token);

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
+#include "gpu/distance/distance.h"
 #include "gpu/engines/strategies.h"
+#include "gpu/select/select.h"
 
 namespace knn::gpu {
 
@@ -16,16 +17,14 @@ constexpr int poison = 0xa5;
 
 /// Null if no table has it.
 const DistanceKernel* find_distance(const std::string& name) {
-    for (const std::span<const DistanceKernel* const> table : {distance_table(), {rungs}, {half_kernels}})
-        if (const DistanceKernel* found = find_in(table, name)) return found;
-    return nullptr;
+    for (const std::span<const DistanceKernel> table : {rungs(), half_kernels()})
+        for (const DistanceKernel& kernel : table)
+            if (name == kernel.name) return &kernel;
+    return find_in(distance_table(), name);
 }
-
-/// Null if there is none.
-BenchSelector find_selector(const std::string& name) {
-    for (const BenchSelector& one : bench_selectors)
-        if (name == one.selector->name) return one;
-    return {find_in(selector_table(), name), Finds::nearest};
+const Selector* find_selector(const std::string& name) {
+    const Selector* found = find_in(bench_selector_table(), name);
+    return found != nullptr ? found : find_in(selector_table(), name);
 }
 
 /// Values that look random and depend only on their place (the finalizer of MurmurHash3).
@@ -58,7 +57,7 @@ class GpuBenchArrays : public BenchArrays {
         const DistanceKernel* kernel = find_distance(name);
         if (UnsupportedReason refusal = refuse(kernel)) return refusal;
         prepare(*kernel);
-        const std::int64_t n = fitting(n_query(), kernel->workspace_bytes);
+        const std::int64_t n = fitting(*kernel);
         for (std::int64_t begin = 0; begin < n_query(); begin += n)
             enqueue(*kernel, begin, std::min(n, n_query() - begin), false);
         stream_.synchronize();
@@ -76,9 +75,9 @@ class GpuBenchArrays : public BenchArrays {
                               stream_),
               "poisoning the matrix");
         prepare(*kernel);
-        const std::int64_t max_n = fitting(n_query(), kernel->workspace_bytes);
-        trial = runs_.timed(max_n, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
-        trial.peak_bytes = used_bytes(trial.n_query, kernel->workspace_bytes) +
+        trial = runs_.timed(fitting(*kernel), options,
+                            [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+        trial.peak_bytes = used_bytes(*kernel, trial.n_query) +
                            static_cast<std::int64_t>(kernel->prepared_bytes(sized(n_query())));
         trial.operations = kernel->operations;
         trial.pixel_bytes = kernel->takes == Pixels::bytes ? 1 : 4;
@@ -86,7 +85,7 @@ class GpuBenchArrays : public BenchArrays {
     }
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
-        const auto [selector, finds] = find_selector(name);
+        const Selector* selector = find_selector(name);
         problem_.k = k;
         Trial trial;
         trial.refusal = refuse(selector);
@@ -95,14 +94,13 @@ class GpuBenchArrays : public BenchArrays {
         neighbors_.reserve(size);
         check(cudaMemsetAsync(neighbors_.d_data(), poison, size * sizeof(Neighbor), stream_),
               "poisoning the neighbors");
-        const std::int64_t max_n = fitting(n_query(), selector->workspace_bytes);
-        trial = runs_.timed(max_n, options, [&, one = selector](std::int64_t n) {
-            one->enqueue(sized(n), matrix_.first(n), {neighbors_.d_data(), n, k}, workspace_.d_data(),
-                         stream_);
+        trial = runs_.timed(fitting(*selector), options, [&](std::int64_t n) {
+            selector->enqueue(sized(n), matrix_.first(n), {neighbors_.d_data(), n, k}, workspace_.d_data(),
+                              stream_);
         });
-        trial.finds = finds;
-        trial.peak_bytes = used_bytes(trial.n_query, selector->workspace_bytes) +
-                           trial.n_query * k * std::int64_t{sizeof(Neighbor)};
+        trial.finds = selector->finds;
+        trial.peak_bytes =
+            used_bytes(*selector, trial.n_query) + trial.n_query * k * std::int64_t{sizeof(Neighbor)};
         return trial;
     }
 
@@ -200,19 +198,22 @@ class GpuBenchArrays : public BenchArrays {
               "laying out rows");
     }
 
-    /// Allocates the workspace for n queries, or for fewer if memory is short; returns their number.
-    std::int64_t fitting(std::int64_t n, std::size_t (*bytes_for)(const Problem&)) {
+    /// Allocates the workspace for all queries, or for fewer if memory is short; returns their number.
+    template <class Entry>
+    std::int64_t fitting(const Entry& entry) {
         const std::size_t available = free_memory() / 10 * 9 + workspace_.size();
-        while (n > 1 && bytes_for(sized(n)) > available)
+        std::int64_t n = n_query();
+        while (n > 1 && entry.workspace_bytes(sized(n)) > available)
             n = (n + 1) / 2;
-        workspace_.reserve(bytes_for(sized(n)));
+        workspace_.reserve(entry.workspace_bytes(sized(n)));
         return n;
     }
 
     /// Of the rows of n queries in the matrix, and the workspace for them.
-    std::int64_t used_bytes(std::int64_t n, std::size_t (*bytes_for)(const Problem&)) const {
+    template <class Entry>
+    std::int64_t used_bytes(const Entry& entry, std::int64_t n) const {
         return n * static_cast<std::int64_t>(matrix_.rows().pitch_bytes) +
-               static_cast<std::int64_t>(bytes_for(sized(n)));
+               static_cast<std::int64_t>(entry.workspace_bytes(sized(n)));
     }
 
     void enqueue(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n, bool linear) {

@@ -5,16 +5,18 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "data/core/clock.h"
-#include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
+#include "gpu/distance/distance.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
 #include "gpu/rerank/rerank.h"
+#include "gpu/select/select.h"
 #include "gpu/transform/transform.h"
 
 namespace knn::gpu {
@@ -98,12 +100,6 @@ struct ProgramBuffers {
     DeviceBuffer<std::uint32_t> row;
     DeviceBuffer<Neighbor> neighbors;
     DeviceBuffer<char> workspace;
-
-    ProgramBuffers(const Problem& problem, std::int64_t stride, const Selector& sort)
-        : query(static_cast<std::size_t>(stride)),
-          row(static_cast<std::size_t>(problem.n_train)),
-          neighbors(static_cast<std::size_t>(problem.k)),
-          workspace(sort.workspace_bytes(problem)) {}
 };
 
 }  // namespace
@@ -112,8 +108,9 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
                    const TrialOptions& options, const ProgressToken& token, Neighbors& found,
                    Timeline& stages) {
     check(cudaSetDevice(device), "choosing the device");
-    const DistanceKernel& kernel = named_in(std::span<const DistanceKernel* const>(rungs), program.distance);
-    const Selector& sort = bitonic_step_selector;
+    const DistanceKernel& kernel =
+        *std::ranges::find(rungs(), std::string_view(program.distance), &DistanceKernel::name);
+    const Selector& sort = named_in(bench_selector_table(), "bitonic_step");
     const Problem problem{train.count, 1, train.dim, k};
     Trial trial;
     trial.refusal = kernel.supports(problem);
@@ -150,13 +147,17 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
                                     stream),
                   "uploading");
         });
-        std::unique_ptr<ProgramBuffers> buffers;
+        std::optional<ProgramBuffers> buffers;
         for (std::int64_t q = 0; q < n; ++q) {
             token.throw_if_stopped();
             if (!buffers || !program.allocates_once)
                 stage("allocate", [&] {
                     buffers.reset();
-                    buffers = std::make_unique<ProgramBuffers>(problem, stride, sort);
+                    buffers =
+                        ProgramBuffers{DeviceBuffer<float>(static_cast<std::size_t>(stride)),
+                                       DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(train.count)),
+                                       DeviceBuffer<Neighbor>(static_cast<std::size_t>(k)),
+                                       DeviceBuffer<char>(sort.workspace_bytes(problem))};
                 });
             const FloatRows query_row{buffers->query.d_data(), 1, train.dim, row_bytes};
             const DistanceRows row{buffers->row.d_data(), 1, train.count,

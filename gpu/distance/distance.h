@@ -42,7 +42,7 @@ struct DistanceInput {
 /// defaults may be omitted.
 struct DistanceKernel {
     const char* name;
-    const char* summary;
+    const char* summary = "";  ///< of those that a user can name
     /// Why it cannot on the current device, beside the limits of all engines and its metrics; empty if it can.
     UnsupportedReason (*refuse)(const Problem& problem) = [](const Problem&) { return UnsupportedReason(); };
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
@@ -70,8 +70,13 @@ struct DistanceKernel {
                  cudaStream_t stream) const;
 };
 
-/// All of them; the first that supports a problem is what `classic` uses.
+/// All that a user can name; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
+/// For `bench` alone, the rungs of seed 003, §3, and the tiles of seed 004, §5. They must give the same answers as the others.
+std::span<const DistanceKernel> rungs();
+/// The same for queries that are the first training points: one of each two equal distances is computed, and that of a
+/// point to itself is `excluded_distance` (seed 004).
+std::span<const DistanceKernel> half_kernels();
 
 /// Queues the copy of 8-bit pixels into float rows; in.n == out.n, in.cols == out.cols == dim.
 /// Pads each float row with zeros to a multiple of 4, so that float4 loads read no uninitialized memory.

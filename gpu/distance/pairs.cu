@@ -15,7 +15,7 @@
 //                          the pair and writes it to both places, that of q = t writes a distance above all others
 //          tiledN          blocks of N × N threads, tiles of N × N pixels of both sets in shared memory (seed 000, §4.3.1);
 //                          `tiled` is that of 16, the best in seed 004, §5.1
-//          pair_tileN      the same for `bench`
+//          pair_tile16     the same for `bench`
 //          half_*          the same kernels for half of the pairs; blocks below the diagonal end at once
 //          pair_tile16_z   seed 004, §5.2: the grid's z dimension for the four quarters of the matrix
 //          pair_contest    §6: pair_tile16_z without what a program for one contest can leave out: the tests of borders, and
@@ -230,83 +230,70 @@ void launch_rung(const Problem& problem, const DistanceInput& in, const Distance
 }
 
 template <class Terms, class Load, int unroll, bool shared_query = false, int fixed_dim = 0>
-constexpr DistanceKernel rung(const char* name, const char* summary) {
+constexpr DistanceKernel rung(const char* name) {
     return {.name = name,
-            .summary = summary,
             .refuse = refuse_rung<shared_query, fixed_dim>,
             .launch = launch_rung<Terms, Load, unroll, shared_query, fixed_dim>};
 }
 
-/// One without limits of its own.
+/// A step of seed 004; of a half the pair of two equal distances is computed once.
+template <Pairs pairs>
+constexpr DistanceKernel step(const char* name, decltype(DistanceKernel::launch) launch) {
+    return {.name = name, .launch = launch, .operations = pairs == Pairs::half ? 1.5 : 3};
+}
+template <Pairs pairs>
+constexpr DistanceKernel contest(const char* name) {
+    DistanceKernel kernel = step<pairs>(name, launch_contest<pairs>);
+    kernel.refuse = refuse_contest;
+    return kernel;
+}
+
+/// One for all metrics that are sums.
 constexpr DistanceKernel kernel(const char* name, const char* summary,
-                                decltype(DistanceKernel::launch) launch, double operations = 3,
-                                MetricSet metrics = metric_set(Metric::l2)) {
-    return {.name = name, .summary = summary, .launch = launch, .metrics = metrics, .operations = operations};
+                                decltype(DistanceKernel::launch) launch) {
+    return {.name = name, .summary = summary, .launch = launch, .metrics = direct_metrics};
 }
 
 }  // namespace
 
 extern const DistanceKernel naive_distance =
-    kernel("naive", "one thread per pair, scalar loads from global memory", launch_plain<Pairs::all, 256, 1>,
-           3, direct_metrics);
+    kernel("naive", "one thread per pair, scalar loads from global memory", launch_plain<Pairs::all, 256, 1>);
 extern const DistanceKernel tiled8_distance =
-    kernel("tiled8", "8 x 8 tiles of both sets in shared memory, one thread per pair", launch_tiles<8>, 3,
-           direct_metrics);
+    kernel("tiled8", "8 x 8 tiles of both sets in shared memory, one thread per pair", launch_tiles<8>);
 extern const DistanceKernel tiled_distance =
-    kernel("tiled", "16 x 16 tiles of both sets in shared memory, one thread per pair", launch_tiles<16>, 3,
-           direct_metrics);
+    kernel("tiled", "16 x 16 tiles of both sets in shared memory, one thread per pair", launch_tiles<16>);
 extern const DistanceKernel tiled32_distance =
-    kernel("tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>, 3,
-           direct_metrics);
+    kernel("tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>);
 
-extern const DistanceKernel ladder_scalar =
-    rung<L2, float, 1>("ladder_scalar", "seed 003, original: scalar loads");
-extern const DistanceKernel ladder_float4 =
-    rung<FourL2, float4, 1>("ladder_float4", "seed 003, §3.2: float4 loads");
-extern const DistanceKernel ladder_shared =
-    rung<FourL2, float4, 1, true>("ladder_shared", "seed 003, §3.4: the test image in shared memory");
-extern const DistanceKernel ladder_unroll4 =
-    rung<FourL2, float4, 4, true>("ladder_unroll4", "seed 003, §3.5: the loop unrolled by 4");
-extern const DistanceKernel ladder_unroll8 =
-    rung<FourL2, float4, 8, true>("ladder_unroll8", "seed 003, §3.2: the loop unrolled by 8");
-extern const DistanceKernel ladder_unrolled = rung<FourL2, float4, unrolled_dim / 4, true, unrolled_dim>(
-    "ladder_unrolled", "seed 003, §3.5: the loop fully unrolled");
-extern const DistanceKernel pair_plain =
-    kernel("pair_plain", "seed 004, §4.1: one thread per pair", launch_plain<Pairs::all, 16, 16>);
-extern const DistanceKernel pair_tile4 =
-    kernel("pair_tile4", "seed 004, §5.1: tiles of 4 x 4", launch_tiles<4>);
-extern const DistanceKernel pair_tile8 =
-    kernel("pair_tile8", "seed 004, §5.1: tiles of 8 x 8", launch_tiles<8>);
-extern const DistanceKernel pair_tile16 =
-    kernel("pair_tile16", "seed 004, §5.1: tiles of 16 x 16", launch_tiles<16>);
-extern const DistanceKernel pair_tile32 =
-    kernel("pair_tile32", "seed 004, §5.1: tiles of 32 x 32", launch_tiles<32>);
-extern const DistanceKernel pair_tile16_z =
-    kernel("pair_tile16_z", "seed 004, §5.2: tiles of 16 x 16, one grid layer per quarter of the matrix",
-           launch_tiles<16, Pairs::all, 4>);
-extern const DistanceKernel half_plain =
-    kernel("half_plain", "seed 004, §4.1: one thread per two equal distances",
-           launch_plain<Pairs::half, 16, 16>, 1.5);
-extern const DistanceKernel half_tile4 = kernel(
-    "half_tile4", "seed 004, §5.1: half of the pairs, tiles of 4 x 4", launch_tiles<4, Pairs::half>, 1.5);
-extern const DistanceKernel half_tile8 = kernel(
-    "half_tile8", "seed 004, §5.1: half of the pairs, tiles of 8 x 8", launch_tiles<8, Pairs::half>, 1.5);
-extern const DistanceKernel half_tile16 = kernel(
-    "half_tile16", "seed 004, §5.1: half of the pairs, tiles of 16 x 16", launch_tiles<16, Pairs::half>, 1.5);
-extern const DistanceKernel half_tile32 = kernel(
-    "half_tile32", "seed 004, §5.1: half of the pairs, tiles of 32 x 32", launch_tiles<32, Pairs::half>, 1.5);
-extern const DistanceKernel half_tile16_z =
-    kernel("half_tile16_z", "seed 004, §5.2: half_tile16, a grid layer per quarter",
-           launch_tiles<16, Pairs::half, 4>, 1.5);
-extern const DistanceKernel pair_contest{
-    .name = "pair_contest",
-    .summary = "seed 004, §6: tiles of 16 x 16, without tests of borders",
-    .refuse = refuse_contest,
-    .launch = launch_contest<Pairs::all>};
-extern const DistanceKernel half_contest{.name = "half_contest",
-                                         .summary = "seed 004, §6: half_tile16_z without tests of borders",
-                                         .refuse = refuse_contest,
-                                         .launch = launch_contest<Pairs::half>,
-                                         .operations = 1.5};
+std::span<const DistanceKernel> rungs() {
+    constexpr Pairs all = Pairs::all;
+    static constexpr DistanceKernel table[] = {
+        rung<L2, float, 1>("ladder_scalar"),
+        rung<FourL2, float4, 1>("ladder_float4"),
+        rung<FourL2, float4, 1, true>("ladder_shared"),
+        rung<FourL2, float4, 4, true>("ladder_unroll4"),
+        rung<FourL2, float4, 8, true>("ladder_unroll8"),
+        rung<FourL2, float4, unrolled_dim / 4, true, unrolled_dim>("ladder_unrolled"),
+        step<all>("pair_plain", launch_plain<all, 16, 16>),
+        step<all>("pair_tile16", launch_tiles<16>),
+        step<all>("pair_tile16_z", launch_tiles<16, all, 4>),
+        contest<all>("pair_contest"),
+    };
+    return table;
+}
+
+std::span<const DistanceKernel> half_kernels() {
+    constexpr Pairs half = Pairs::half;
+    static constexpr DistanceKernel table[] = {
+        step<half>("half_plain", launch_plain<half, 16, 16>),
+        step<half>("half_tile4", launch_tiles<4, half>),
+        step<half>("half_tile8", launch_tiles<8, half>),
+        step<half>("half_tile16", launch_tiles<16, half>),
+        step<half>("half_tile32", launch_tiles<32, half>),
+        step<half>("half_tile16_z", launch_tiles<16, half, 4>),
+        contest<half>("half_contest"),
+    };
+    return table;
+}
 
 }  // namespace knn::gpu

@@ -87,21 +87,21 @@ void launch(const Problem& problem, const DistanceInput& in, const DistanceRows&
     check_launch("launching row_shared");
 }
 
+template <int threads>
+constexpr DistanceKernel kernel(const char* name, const char* summary) {
+    return {.name = name,
+            .summary = summary,
+            .prepared_bytes = columns_bytes,
+            .prepare = prepare_columns,
+            .launch = launch<threads>,
+            .metrics = direct_metrics};
+}
+
 }  // namespace
 
-extern const DistanceKernel row_shared_distance{
-    .name = "row_shared",
-    .summary = "one query per block in shared memory, the training set transposed",
-    .prepared_bytes = columns_bytes,
-    .prepare = prepare_columns,
-    .launch = launch<256>,
-    .metrics = direct_metrics};
-extern const DistanceKernel row_shared512_distance{
-    .name = "row_shared512",
-    .summary = "the same with 512 threads in a block instead of 256",
-    .prepared_bytes = columns_bytes,
-    .prepare = prepare_columns,
-    .launch = launch<512>,
-    .metrics = direct_metrics};
+extern const DistanceKernel row_shared_distance =
+    kernel<256>("row_shared", "one query per block in shared memory, the training set transposed");
+extern const DistanceKernel row_shared512_distance =
+    kernel<512>("row_shared512", "the same with 512 threads in a block instead of 256");
 
 }  // namespace knn::gpu

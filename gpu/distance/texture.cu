@@ -16,13 +16,13 @@
 // work       n_query · n_train · dim subtractions and multiply-adds; one texel per 8 of them
 
 #include <cassert>
-#include <list>
+#include <map>
 #include <mutex>
+#include <tuple>
 
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/distance/transpose.cuh"
-#include "gpu/runtime/stream.h"
 
 namespace knn::gpu {
 
@@ -30,33 +30,14 @@ extern const DistanceKernel tiled_distance;
 
 namespace {
 
-/// A texture whose kernels may still run. It has to outlive them, so it is given back by a later launch, or with the process:
-/// a descriptor of some bytes, no memory.
-struct UsedTexture {
-    cudaTextureObject_t texture;
-    int device;
-    Event done{};
-    UsedTexture(cudaTextureObject_t texture_, int device_) : texture(texture_), device(device_) {}
-};
-
-/// Never destroyed: at the end of the process the CUDA context may go before it.
-std::list<UsedTexture>& used_textures() {
-    static auto* all = new std::list<UsedTexture>;
-    return *all;
-}
-std::mutex used_mutex;
-
-void give_back_finished(int device) {
-    used_textures().remove_if([&](const UsedTexture& used) {
-        if (used.device != device || cudaEventQuery(used.done) != cudaSuccess) return false;
-        cudaDestroyTextureObject(used.texture);
-        return true;
-    });
-    cudaGetLastError();  // an event that is not ready leaves its answer there
-}
-
-/// Of the rows: x = column, y = row, no filtering, 0 outside.
-cudaTextureObject_t create_texture(const FloatRows& rows) {
+/// Of the rows: x = column, y = row, no filtering, 0 outside. It is made once and never destroyed: a descriptor of some bytes,
+/// no memory, which kernels may still use when a launch ends, and the CUDA context may be gone when the process ends.
+cudaTextureObject_t texture_of(const FloatRows& rows) {
+    static std::mutex mutex;
+    static auto* all = new std::map<std::tuple<int, float*, std::int64_t, std::int64_t>, cudaTextureObject_t>;
+    const std::scoped_lock lock(mutex);
+    cudaTextureObject_t& texture = (*all)[{current_device(), rows.d_data, rows.n, rows.cols}];
+    if (texture != 0) return texture;
     cudaResourceDesc memory{};
     memory.resType = cudaResourceTypePitch2D;
     memory.res.pitch2D.devPtr = rows.d_data;
@@ -68,7 +49,6 @@ cudaTextureObject_t create_texture(const FloatRows& rows) {
     reading.addressMode[0] = reading.addressMode[1] = cudaAddressModeBorder;
     reading.filterMode = cudaFilterModePoint;
     reading.readMode = cudaReadModeElementType;
-    cudaTextureObject_t texture = 0;
     check(cudaCreateTextureObject(&texture, &memory, &reading, nullptr), "creating a texture");
     return texture;
 }
@@ -155,16 +135,12 @@ void launch(const Problem& problem, const DistanceInput& in, const DistanceRows&
                             sizeof(float) * static_cast<std::size_t>(column_stride(problem.n_train))};
     const std::int64_t query_groups = divide_up(problem.n_query, per_thread);
     const std::int64_t train_blocks = divide_up(problem.n_train, threads);
-    const std::scoped_lock lock(used_mutex);
-    const int device = current_device();
-    give_back_finished(device);
-    UsedTexture& used = used_textures().emplace_back(create_texture(columns), device);
+    const cudaTextureObject_t texture = texture_of(columns);
     with_terms(problem, [&](const auto& terms) {
         texture_kernel<<<grid_size(query_groups * train_blocks), threads, 0, stream>>>(
-            used.texture, in.query.floats, out, query_groups, terms);
+            texture, in.query.floats, out, query_groups, terms);
     });
     check_launch("launching texture");
-    used.done.record(stream);
 }
 
 // `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the

@@ -32,8 +32,9 @@ __global__ void __launch_bounds__(tile* tile_rows)
 }  // namespace transposing
 
 /// Stride of a column in elements: the number of rows rounded up to 32.
+inline constexpr int column_multiple = transposing::tile;
 inline std::int64_t column_stride(std::int64_t rows) {
-    return round_up(rows, transposing::tile);
+    return round_up(rows, column_multiple);
 }
 
 /// Columns of what is transposed, at most.

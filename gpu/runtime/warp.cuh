@@ -12,6 +12,7 @@ namespace knn::gpu {
 /// indices stop below 2³² − 1. Selectors and the fused search sort these; `bitonic` has its own narrower keys.
 using NeighborKey = unsigned long long;
 inline constexpr NeighborKey no_key = ~NeighborKey{0};
+inline constexpr std::int64_t key_bytes = sizeof(NeighborKey);
 
 __device__ inline NeighborKey key_of(std::uint32_t distance, std::int64_t index) {
     assert(index >= 0 && index < 0xffffffff);

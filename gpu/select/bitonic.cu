@@ -10,7 +10,7 @@
 //         up to 131,072 keys is a cluster of 1 to 8 blocks of 16,384 keys that read each other's shared
 //         memory. Longer rows, and all on other cards: blocks sort pieces of 8,192 keys in a workspace, and
 //         steps of 8,192 and more run over the workspace. Blocks of different queries run concurrently.
-// limits  n_train <= 2²⁶; the workspace holds as many rows at once as fit in 256 MiB, at least one
+// limits  n_train <= 2²⁶
 // work    p/2 · log p · (log p + 1)/2 compare-exchanges for p padded keys: 4.5 million per row for MNIST
 
 #include <cooperative_groups.h>
@@ -34,7 +34,6 @@ constexpr int piece_log_keys = 13;    // 64 KiB, available on every card
 constexpr int cluster_log_keys = 14;  // 128 KiB: fewer blocks per row, so fewer steps between blocks
 constexpr int max_cluster = 8;        // the portable cluster size
 constexpr int max_log_row = index_bits;
-constexpr std::int64_t workspace_goal = std::int64_t{256} << 20;
 constexpr int step_threads = 256;
 
 int log_padded(std::int64_t n_train) {
@@ -86,11 +85,11 @@ __global__ void __launch_bounds__(threads_of(cluster_log_keys), blocks_of(cluste
 /// Sorts pieces of 8,192 keys, alternately ascending and descending, into the workspace. Grid: pieces of a
 /// row, rows.
 __global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_log_keys))
-    piece_sort_kernel(DistanceRows in, std::int64_t first_row, Key* d_keys) {
+    piece_sort_kernel(DistanceRows in, Key* d_keys) {
     extern __shared__ Key shared[];
     BlockSort<piece_log_keys> sort(shared, blockIdx.x);
-    assert(first_row + blockIdx.y < in.n && in.cols <= std::int64_t{gridDim.x} << piece_log_keys);
-    sort.load(in.row(first_row + blockIdx.y), static_cast<int>(in.cols));
+    assert(blockIdx.y < in.n && in.cols <= std::int64_t{gridDim.x} << piece_log_keys);
+    sort.load(in.row(blockIdx.y), static_cast<int>(in.cols));
     sort.sort_block();
     sort.store(d_keys + (std::int64_t{blockIdx.y} * gridDim.x << piece_log_keys));
 }
@@ -113,15 +112,15 @@ __global__ void __launch_bounds__(step_threads)
 /// The steps below 8,192 of a merge stage; after the last stage also writes the row's first k. Grid: pieces
 /// of a row, rows.
 __global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_log_keys))
-    piece_merge_kernel(Key* d_keys, int stage, bool last, NeighborRows out, std::int64_t first_row) {
+    piece_merge_kernel(Key* d_keys, int stage, bool last, NeighborRows out) {
     extern __shared__ Key shared[];
     BlockSort<piece_log_keys> sort(shared, blockIdx.x);
     Key* d_row = d_keys + (std::int64_t{blockIdx.y} * gridDim.x << piece_log_keys);
     sort.load(d_row);
     sort.merge_block(stage);
     if (last) {
-        assert(first_row + blockIdx.y < out.n_query);
-        sort.write_first(out.d_data + (first_row + blockIdx.y) * out.k, out.k);
+        assert(blockIdx.y < out.n_query);
+        sort.write_first(out.d_data + std::int64_t{blockIdx.y} * out.k, out.k);
     } else {
         sort.store(d_row);
     }
@@ -154,29 +153,22 @@ void enqueue_cluster(const DistanceRows& in, const NeighborRows& out, int log_ro
     check(cudaLaunchKernelEx(&launch, cluster_kernel, in, out, log_row), "launching bitonic in clusters");
 }
 
-std::int64_t rows_in_workspace(std::int64_t n_query, int log_row) {
-    return rows_at_once(std::min(n_query, max_grid_y), std::int64_t{sizeof(Key)} << log_row, workspace_goal);
-}
-
 void enqueue_workspace(const DistanceRows& in, const NeighborRows& out, int log_row, Key* d_keys,
                        cudaStream_t stream) {
     allow_shared(piece_sort_kernel, shared_bytes<piece_log_keys>);
     allow_shared(piece_merge_kernel, shared_bytes<piece_log_keys>);
     constexpr int threads = threads_of(piece_log_keys);
-    const std::int64_t group = rows_in_workspace(out.n_query, log_row);
-    for (std::int64_t row = 0; row < out.n_query; row += group) {
-        const auto rows = static_cast<unsigned>(std::min(group, out.n_query - row));
-        const dim3 pieces(1u << (log_row - piece_log_keys), rows);
-        const dim3 pairs((1u << (log_row - 1)) / step_threads, rows);
-        piece_sort_kernel<<<pieces, threads, shared_bytes<piece_log_keys>, stream>>>(in, row, d_keys);
-        for (int stage = piece_log_keys + 1; stage <= log_row; ++stage) {
-            for (int level = stage - 1; level >= piece_log_keys; --level)
-                far_step_kernel<<<pairs, step_threads, 0, stream>>>(d_keys, log_row, stage, level);
-            piece_merge_kernel<<<pieces, threads, shared_bytes<piece_log_keys>, stream>>>(
-                d_keys, stage, stage == log_row, out, row);
-        }
-        check_launch("launching bitonic over a workspace");
+    const auto rows = static_cast<unsigned>(out.n_query);
+    const dim3 pieces(1u << (log_row - piece_log_keys), rows);
+    const dim3 pairs((1u << (log_row - 1)) / step_threads, rows);
+    piece_sort_kernel<<<pieces, threads, shared_bytes<piece_log_keys>, stream>>>(in, d_keys);
+    for (int stage = piece_log_keys + 1; stage <= log_row; ++stage) {
+        for (int level = stage - 1; level >= piece_log_keys; --level)
+            far_step_kernel<<<pairs, step_threads, 0, stream>>>(d_keys, log_row, stage, level);
+        piece_merge_kernel<<<pieces, threads, shared_bytes<piece_log_keys>, stream>>>(d_keys, stage,
+                                                                                      stage == log_row, out);
     }
+    check_launch("launching bitonic over a workspace");
 }
 
 /// Whether this card sorts rows of this size in a cluster.
@@ -191,10 +183,10 @@ UnsupportedReason refuse(const Problem& problem) {
     return "bitonic sorts rows of at most 67,108,864 distances";
 }
 
-std::size_t workspace_bytes(const Problem& problem) {
+std::int64_t row_bytes(const Problem& problem) {
     const int log_row = log_padded(problem.n_train);
     if (log_row <= piece_log_keys || fits_cluster(log_row)) return 0;
-    return (sizeof(Key) << log_row) * static_cast<std::size_t>(rows_in_workspace(problem.n_query, log_row));
+    return std::int64_t{sizeof(Key)} << log_row;
 }
 
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
@@ -214,38 +206,25 @@ void load(const Problem& problem) {
         load_kernels(cluster_kernel);  // that of large sets
 }
 
-// `bitonic_single`: the same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for
-// many queries because of this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132
-// multiprocessors of an H200.
-
-Problem one_query(Problem problem) {
-    problem.n_query = 1;
-    return problem;
-}
-
-void launch_singly(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-                   cudaStream_t stream) {
-    for (std::int64_t q = 0; q < out.n_query; ++q)
-        launch(one_query(problem), in.slice(q, 1), out.slice(q, 1), d_workspace, stream);
-}
-
 }  // namespace
 
 extern const Selector bitonic_selector{
     .name = "bitonic",
     .summary = "padded bitonic sort of the whole row, in registers and shared memory",
-    .refuse = refuse,
-    .workspace_bytes = workspace_bytes,
     .launch = launch,
+    .refuse = refuse,
+    .row_bytes = row_bytes,
     .load = load,
     .max_k = max_k};
 
-extern const Selector bitonic_single_selector{
-    .name = "bitonic_single",
-    .summary = "bitonic, one query at a time",
-    .refuse = refuse,
-    .workspace_bytes = [](const Problem& problem) { return workspace_bytes(one_query(problem)); },
-    .launch = launch_singly,
-    .max_k = max_k};
+/// The same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for many queries because of
+/// this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132 multiprocessors of an H200.
+extern const Selector bitonic_single_selector{.name = "bitonic_single",
+                                              .summary = "bitonic, one query at a time",
+                                              .launch = launch,
+                                              .refuse = refuse,
+                                              .row_bytes = row_bytes,
+                                              .one_by_one = true,
+                                              .max_k = max_k};
 
 }  // namespace knn::gpu

@@ -1,7 +1,5 @@
 // A bitonic sort that keeps only the k best while merging.
 //
-// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out     n_query × k neighbors
 // launch  one block of 128 threads per query. K = k rounded up to a power of two, at least 128.
 //         bitonic_topk        Distances below the K-th best so far are gathered in a buffer; when the next 128 may not fit,
 //                             its 2 · K keys are sorted and merged with the K best: the minima of best[i] and
@@ -24,53 +22,46 @@ namespace {
 constexpr int threads = 128;
 constexpr int steps_ahead = 4;  // loads in flight
 
+/// filter: leaves out what is not below the K-th best so far.
+template <bool filter>
 __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, NeighborRows out, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int count;
     const std::int64_t q = blockIdx.x;
     const std::uint32_t* row = in.row(q);
+    const auto key_at = [&](std::int64_t t) { return t < in.cols ? key_of(row[t], t) : no_key; };
     const BlockTopK<threads> top{shared, shared + K, &count, out.k, K};
     top.clear();
-    for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
-        NeighborKey key[steps_ahead];
+    if constexpr (filter) {
+        for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
+            NeighborKey key[steps_ahead];
 #pragma unroll
-        for (int i = 0; i < steps_ahead; ++i) {
-            const std::int64_t t = begin + i * threads + threadIdx.x;
-            key[i] = t < in.cols ? key_of(row[t], t) : no_key;
-        }
+            for (int i = 0; i < steps_ahead; ++i)
+                key[i] = key_at(begin + i * threads + threadIdx.x);
 #pragma unroll
-        for (int i = 0; i < steps_ahead; ++i) {
-            top.gather(key[i]);
-            top.merge_when_full();
+            for (int i = 0; i < steps_ahead; ++i) {
+                top.gather(key[i]);
+                top.merge_when_full();
+            }
         }
-    }
-    top.merge();
-    for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
-        out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
-}
-
-__global__ void __launch_bounds__(threads)
-    bitonic_topk_plain_kernel(DistanceRows in, NeighborRows out, int K) {
-    extern __shared__ NeighborKey shared[];
-    __shared__ int count;
-    const std::int64_t q = blockIdx.x;
-    const std::uint32_t* row = in.row(q);
-    const BlockTopK<threads> top{shared, shared + K, &count, out.k, K};
-    top.clear();
-    for (std::int64_t begin = 0; begin < in.cols; begin += K) {
-        for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
-            top.gathered[i] = begin + i < in.cols ? key_of(row[begin + i], begin + i) : no_key;
-        top.merge_sorted(K);
+        top.merge();
+    } else {
+        for (std::int64_t begin = 0; begin < in.cols; begin += K) {
+            for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
+                top.gathered[i] = key_at(begin + i);
+            top.merge_sorted(K);
+        }
     }
     for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
         out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
 }
 
-template <auto kernel>
+template <bool filter>
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
             cudaStream_t stream) {
     const int K = BlockTopK<threads>::size_for(problem.k);
-    kernel<<<grid_size(out.n_query), threads, BlockTopK<threads>::bytes(K), stream>>>(in, out, K);
+    bitonic_topk_kernel<filter>
+        <<<grid_size(out.n_query), threads, BlockTopK<threads>::bytes(K), stream>>>(in, out, K);
     check_launch("launching bitonic_topk");
 }
 
@@ -78,10 +69,7 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 
 extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
                                             .summary = "bitonic sort that keeps the k best while merging",
-                                            .launch = launch<bitonic_topk_kernel>};
-extern const Selector bitonic_topk_plain_selector{
-    .name = "bitonic_topk_plain",
-    .summary = "seed 001: truncated bitonic sort, without a filter",
-    .launch = launch<bitonic_topk_plain_kernel>};
+                                            .launch = launch<true>};
+extern const Selector bitonic_topk_plain_selector{.name = "bitonic_topk_plain", .launch = launch<false>};
 
 }  // namespace knn::gpu

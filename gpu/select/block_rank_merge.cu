@@ -1,9 +1,6 @@
 // Ranks within sections of a row in shared memory, then merges of the sections.
 //
-// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors
-// workspace  two arrays of keys, for as many rows at once as fit in 256 MiB, at least one: the sections in order,
-//            ⌈n_train / 64⌉ runs per row; then the runs after each merge
+// workspace  two arrays of keys: the sections in order, ⌈n_train / 64⌉ runs per row; then the runs after each merge
 // launch     64 threads per section, 4 sections per block: every thread computes the rank of one distance and
 //            writes its key there. Then pairs of adjacent runs are merged into one: a thread finds the rank of
 //            one key, its own index plus the number of smaller keys in the other run by binary search.
@@ -29,7 +26,6 @@ namespace {
 
 constexpr int section = 64, sections_per_block = 4;  // blocks of one section are too short-lived
 constexpr int threads = 256;                         // of a merge
-constexpr std::int64_t workspace_goal = std::int64_t{256} << 20;
 
 /// The rank of distance `own` in its section; equal distances of lower index count as smaller.
 __device__ int rank_of(int own, const std::uint32_t* distances) {
@@ -56,19 +52,18 @@ __device__ int rank_of(int own, const std::uint32_t* distances) {
 /// Grid: sections of all rows / 4. d_runs: rows × sections × run keys; the last run of a row is filled with
 /// no_key.
 __global__ void __launch_bounds__(section* sections_per_block)
-    rank_section_kernel(DistanceRows in, std::int64_t first_row, unsigned rows, unsigned sections, int run,
-                        NeighborKey* d_runs) {
+    rank_section_kernel(DistanceRows in, unsigned sections, int run, NeighborKey* d_runs) {
     __shared__ __align__(16) std::uint32_t distances[sections_per_block][section];
     const int part = static_cast<int>(threadIdx.x) / section, own = static_cast<int>(threadIdx.x) % section;
     const unsigned number = blockIdx.x * sections_per_block + part, row = number / sections;
     const std::int64_t t = std::int64_t{number % sections} * section + own;
-    const bool inside = row < rows && t < in.cols;
+    const bool inside = row < in.n && t < in.cols;
     // Padding of the last section has higher indices than any equal distance.
-    distances[part][own] = inside ? in.row(first_row + row)[t] : 0xffffffffu;
+    distances[part][own] = inside ? in.row(row)[t] : 0xffffffffu;
     __syncthreads();
     const int rank = rank_of(own, distances[part]);
     assert(blockDim.x == section * sections_per_block && rank >= 0 && rank < section && run <= section);
-    if (row < rows && rank < run)
+    if (row < in.n && rank < run)
         d_runs[std::int64_t{number} * run + rank] = inside ? key_of(distances[part][own], t) : no_key;
 }
 
@@ -109,20 +104,17 @@ __global__ void __launch_bounds__(threads)
     if (d_out != nullptr && place < k) d_out[row * k + place] = neighbor_of(key);
 }
 
-/// A row's runs after ranking the sections, and how many rows the workspace holds. keep: the most keys of a run that are kept.
+/// A row's runs after ranking the sections, and its keys in one of the two arrays. keep: the most keys of a run that are kept.
 struct Plan {
-    std::int64_t sections, rows;
+    std::int64_t sections, keys;
     unsigned keep, run;
-    std::size_t array_bytes;
 
     Plan(const Problem& problem, bool all)
         : sections(divide_up(problem.n_train, section)),
           keep(static_cast<unsigned>(all ? problem.n_train : problem.k)),
           run(std::min(keep, unsigned{section})) {
-        // An unpaired run is copied to a slot for two, which adds at most what is kept.
-        const std::int64_t row_bytes = (sections * run + keep) * std::int64_t{sizeof(NeighborKey)};
-        rows = rows_at_once(std::min(problem.n_query, max_grid_y), row_bytes, workspace_goal);
-        array_bytes = static_cast<std::size_t>(rows * row_bytes);
+        keys = sections * run +
+               keep;  // an unpaired run is copied to a slot for two, which adds at most what is kept
     }
 };
 
@@ -143,8 +135,8 @@ void enqueue_merges(const Plan& plan, NeighborKey* d_from, NeighborKey* d_to, co
 }
 
 template <bool all>
-std::size_t workspace_bytes(const Problem& problem) {
-    return 2 * Plan(problem, all).array_bytes;
+std::int64_t row_bytes(const Problem& problem) {
+    return 2 * key_bytes * Plan(problem, all).keys;
 }
 
 template <bool all>
@@ -152,31 +144,27 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
             cudaStream_t stream) {
     const Plan plan(problem, all);
     auto* d_keys = static_cast<NeighborKey*>(d_workspace);
-    auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
-    for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
-        const std::int64_t rows = std::min(plan.rows, out.n_query - row);
-        const std::int64_t blocks = divide_up(rows * plan.sections, sections_per_block);
-        rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, stream>>>(
-            in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections),
-            static_cast<int>(plan.run), d_keys);
-        check_launch("launching the ranks of sections");
-        enqueue_merges(plan, d_keys, d_spare, out.slice(row, rows), stream);
-    }
+    const std::int64_t blocks = divide_up(in.n * plan.sections, sections_per_block);
+    rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, stream>>>(
+        in, static_cast<unsigned>(plan.sections), static_cast<int>(plan.run), d_keys);
+    check_launch("launching the ranks of sections");
+    enqueue_merges(plan, d_keys, d_keys + in.n * plan.keys, out, stream);
+}
+
+template <bool all>
+constexpr Selector selector(const char* name, const char* summary = "") {
+    return {.name = name,
+            .summary = summary,
+            .launch = launch<all>,
+            .row_bytes = row_bytes<all>,
+            .workspace_goal = std::int64_t{512} << 20,
+            .limits_rows = true};
 }
 
 }  // namespace
 
-extern const Selector block_rank_merge_selector{
-    .name = "block_rank_merge",
-    .summary = "ranks within sections in shared memory, then a merge of their best",
-    .workspace_bytes = workspace_bytes<false>,
-    .launch = launch<false>,
-    .limits_rows = true};
-extern const Selector merge_sort_selector{
-    .name = "merge_sort",
-    .summary = "seed 002, §4.2: a segmented sort of whole rows by merging",
-    .workspace_bytes = workspace_bytes<true>,
-    .launch = launch<true>,
-    .limits_rows = true};
+extern const Selector block_rank_merge_selector =
+    selector<false>("block_rank_merge", "ranks within sections in shared memory, then a merge of their best");
+extern const Selector merge_sort_selector = selector<true>("merge_sort");
 
 }  // namespace knn::gpu

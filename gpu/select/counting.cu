@@ -2,8 +2,6 @@
 // keys are left up to its end (Alabi et al., "Fast k-selection algorithms for graphics processing units", 2012; seed 001
 // compares with it).
 //
-// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors
 // bins       the width is a power of two: a shift instead of the paper's multiplication, and bounds are exact. In shared memory.
 //            `radix_*` begin with the range of all keys, so that a bin is a digit of 11 bits; `bucket_*` with the smallest and the
 //            largest distance of the row.
@@ -380,58 +378,49 @@ __global__ void __launch_bounds__(threads) row_narrow_kernel(RowState* d_state, 
 }
 
 template <Start start>
-void launch_rows(const Problem&, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-                 cudaStream_t stream) {
+void launch_row(const Problem&, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+                cudaStream_t stream) {
     auto* d_state = static_cast<RowState*>(d_workspace);
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(
         divide_up(in.cols, 4 * threads),
         std::int64_t{blocks_per_sm} * device_attribute(cudaDevAttrMultiProcessorCount)));
-    for (std::int64_t q = 0; q < out.n_query; ++q) {
-        row_start_kernel<<<1, threads, 0, stream>>>(d_state, static_cast<unsigned>(out.k),
-                                                    start == Start::radix);
-        if (start == Start::bucket)
-            row_range_kernel<<<blocks, threads, 0, stream>>>(in.row(q), in.cols, d_state);
-        for (int pass = 0; pass < row_passes; ++pass) {
-            row_count_kernel<<<blocks, threads, 0, stream>>>(in.row(q), in.cols, d_state);
-            row_narrow_kernel<<<1, threads, 0, stream>>>(d_state, out.d_data + (q + 1) * out.k - 1);
-        }
-        check_launch("launching a selection from one row");
+    row_start_kernel<<<1, threads, 0, stream>>>(d_state, static_cast<unsigned>(out.k), start == Start::radix);
+    if (start == Start::bucket) row_range_kernel<<<blocks, threads, 0, stream>>>(in.d_data, in.cols, d_state);
+    for (int pass = 0; pass < row_passes; ++pass) {
+        row_count_kernel<<<blocks, threads, 0, stream>>>(in.d_data, in.cols, d_state);
+        row_narrow_kernel<<<1, threads, 0, stream>>>(d_state, out.d_data + out.k - 1);
     }
+    check_launch("launching a selection from one row");
 }
 
-std::size_t row_state_bytes(const Problem&) {
-    return sizeof(RowState);
+template <Start start, bool all>
+constexpr Selector selector(const char* name, const char* summary = "") {
+    return {.name = name,
+            .summary = summary,
+            .launch = launch<start, all>,
+            .limits_rows = true,
+            .finds = all ? Finds::nearest : Finds::kth};
+}
+
+template <Start start>
+constexpr Selector row_selector(const char* name) {
+    return {.name = name,
+            .launch = launch_row<start>,
+            .row_bytes = [](const Problem&) { return std::int64_t{sizeof(RowState)}; },
+            .one_by_one = true,
+            .limits_rows = true,
+            .finds = Finds::kth_value};
 }
 
 }  // namespace
 
-extern const Selector radix_select_selector{.name = "radix_select",
-                                            .summary = "the k-th key digit by digit, below a sampled limit",
-                                            .launch = launch<Start::radix, true>,
-                                            .limits_rows = true};
-extern const Selector bucket_select_selector{.name = "bucket_select",
-                                             .summary = "the k-th key by buckets between the extremes",
-                                             .launch = launch<Start::bucket, true>,
-                                             .limits_rows = true};
-extern const Selector radix_kth_selector{.name = "radix_kth",
-                                         .summary = "the k-th neighbor alone, by the steps of radix_select",
-                                         .launch = launch<Start::radix, false>,
-                                         .limits_rows = true};
-extern const Selector bucket_kth_selector{.name = "bucket_kth",
-                                          .summary = "the k-th neighbor alone, by the steps of bucket_select",
-                                          .launch = launch<Start::bucket, false>,
-                                          .limits_rows = true};
-extern const Selector radix_kth_row_selector{
-    .name = "radix_kth_row",
-    .summary = "seed 001: the k-th distance alone, digit by digit, one row at a time",
-    .workspace_bytes = row_state_bytes,
-    .launch = launch_rows<Start::radix>,
-    .limits_rows = true};
-extern const Selector bucket_kth_row_selector{
-    .name = "bucket_kth_row",
-    .summary = "seed 001: the k-th distance alone, by buckets, one row at a time",
-    .workspace_bytes = row_state_bytes,
-    .launch = launch_rows<Start::bucket>,
-    .limits_rows = true};
+extern const Selector radix_select_selector =
+    selector<Start::radix, true>("radix_select", "the k-th key digit by digit, below a sampled limit");
+extern const Selector bucket_select_selector =
+    selector<Start::bucket, true>("bucket_select", "the k-th key by buckets between the extremes");
+extern const Selector radix_kth_selector = selector<Start::radix, false>("radix_kth");
+extern const Selector bucket_kth_selector = selector<Start::bucket, false>("bucket_kth");
+extern const Selector radix_kth_row_selector = row_selector<Start::radix>("radix_kth_row");
+extern const Selector bucket_kth_row_selector = row_selector<Start::bucket>("bucket_kth_row");
 
 }  // namespace knn::gpu

@@ -1,8 +1,6 @@
 // A heap of the k best per query (Barrientos et al., 2011, as seed 001 describes it).
 //
-// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors
-// workspace  k keys per query: a heap with its largest key first
+// workspace  k keys: a heap with its largest first
 // launch     a block of 256 threads per query. Keys below the heap's largest are gathered in a buffer; when the next 256 may
 //            not fit, all threads wait while one inserts them into the heap. At the end it takes the heap apart in order.
 // shared     the buffer of 512 keys
@@ -78,12 +76,8 @@ void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, voi
 }  // namespace
 
 extern const Selector heap_selector{
-    .name = "heap",
-    .summary = "seed 001: a heap of the k best per query, filled by one thread of a block",
-    .workspace_bytes =
-        [](const Problem& problem) {
-            return sizeof(NeighborKey) * static_cast<std::size_t>(problem.n_query * problem.k);
-        },
-    .launch = launch};
+    .name = "heap", .launch = launch, .row_bytes = [](const Problem& problem) {
+        return key_bytes * problem.k;
+    }};
 
 }  // namespace knn::gpu

@@ -1,7 +1,5 @@
 // One thread per query: insertion into its sorted list of the k best, or a comb sort.
 //
-// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors
 // launch     insertion          blocks of 64 threads, which spread few queries over many multiprocessors. Adjacent threads
 //                               read different rows, so nothing is coalesced; the lists grow in `out`.
 //            For `bench` alone:
@@ -12,8 +10,7 @@
 //                               precedes the insertion, and its time is included.
 //            comb_sort          sorts a column of keys with gaps that shrink by 1.3; its time does not depend on k. Garcia et
 //                               al., 2008, consider it for large k (seed 002, §3.2: from k = 120 on).
-// workspace  columns of the queries that are handled at once, 1 GiB at most, or one query: n_train distances and k neighbors
-//            each, or n_train keys
+// workspace  a column for each query: n_train distances and, unless they are shared, k neighbors; or n_train keys
 // order      elements come in ascending index and are inserted after equal ones: (distance, index); keys are
 //            distance << 32 | index
 // limits     insertion*: k · n_train <= 2³²; comb_sort: n_train <= 2¹⁸; above that one thread would take minutes.
@@ -32,7 +29,6 @@ namespace knn::gpu {
 namespace {
 
 constexpr int row_threads = 64, column_threads = 256;
-constexpr std::int64_t workspace_goal = std::int64_t{1} << 30;
 constexpr int max_shared_k = (48 << 10) / column_threads / sizeof(Neighbor);
 
 /// One thread's elements, `stride` apart.
@@ -119,24 +115,8 @@ UnsupportedReason refuse_comb_sort(const Problem& problem) {
     return "comb_sort would take minutes: expected at most 262,144 training images";
 }
 
-/// Bytes of a column.
 std::int64_t insertion_bytes(const Problem& problem) {
     return 4 * problem.n_train + (problem.k > max_shared_k ? 8 * problem.k : 0);
-}
-std::int64_t comb_sort_bytes(const Problem& problem) {
-    return 8 * problem.n_train;
-}
-
-/// Queries at once, a multiple of 32 unless all.
-template <std::int64_t (*column_bytes)(const Problem&)>
-std::int64_t group_of(const Problem& problem) {
-    const std::int64_t fit = rows_at_once(problem.n_query, column_bytes(problem), workspace_goal);
-    return fit < problem.n_query ? std::max<std::int64_t>(fit / 32 * 32, 1) : fit;
-}
-
-template <std::int64_t (*column_bytes)(const Problem&)>
-std::size_t workspace_bytes(const Problem& problem) {
-    return static_cast<std::size_t>(column_bytes(problem) * column_stride(group_of<column_bytes>(problem)));
 }
 
 void launch_insertion(const Problem&, const DistanceRows& in, const NeighborRows& out, void*,
@@ -145,50 +125,47 @@ void launch_insertion(const Problem&, const DistanceRows& in, const NeighborRows
     check_launch("launching insertion");
 }
 
-void launch_insertion_columns(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
+void launch_insertion_columns(const Problem&, const DistanceRows& in, const NeighborRows& out,
                               void* d_workspace, cudaStream_t stream) {
     auto* d_columns = static_cast<std::uint32_t*>(d_workspace);
+    const std::int64_t stride = column_stride(in.n);
     const bool shared = out.k <= max_shared_k;
+    enqueue_transpose(in, d_columns, stream);
+    auto* d_lists = shared ? nullptr : reinterpret_cast<Neighbor*>(d_columns + stride * in.cols);
     const std::size_t shared_bytes = shared ? sizeof(Neighbor) * column_threads * out.k : 0;
-    const std::int64_t group = group_of<insertion_bytes>(problem);
-    for (std::int64_t q = 0; q < out.n_query; q += group) {
-        const std::int64_t n = std::min(group, out.n_query - q), stride = column_stride(n);
-        enqueue_transpose(in.slice(q, n), d_columns, stream);
-        auto* d_lists = reinterpret_cast<Neighbor*>(d_columns + stride * in.cols);
-        insertion_columns_kernel<<<grid_size(divide_up(n, column_threads)), column_threads, shared_bytes,
-                                   stream>>>(d_columns, stride, in.cols, shared ? nullptr : d_lists,
-                                             out.slice(q, n));
-        check_launch("launching insertion by columns");
-    }
+    insertion_columns_kernel<<<grid_size(divide_up(in.n, column_threads)), column_threads, shared_bytes,
+                               stream>>>(d_columns, stride, in.cols, d_lists, out);
+    check_launch("launching insertion by columns");
 }
 
-void launch_comb_sort(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
-                      void* d_workspace, cudaStream_t stream) {
-    const std::int64_t group = group_of<comb_sort_bytes>(problem);
-    for (std::int64_t q = 0; q < out.n_query; q += group) {
-        const std::int64_t n = std::min(group, out.n_query - q);
-        comb_sort_kernel<<<grid_size(divide_up(n, column_threads)), column_threads, 0, stream>>>(
-            in.slice(q, n), static_cast<NeighborKey*>(d_workspace), column_stride(n), out.slice(q, n));
-        check_launch("launching a comb sort");
-    }
+void launch_comb_sort(const Problem&, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+                      cudaStream_t stream) {
+    comb_sort_kernel<<<grid_size(divide_up(in.n, column_threads)), column_threads, 0, stream>>>(
+        in, static_cast<NeighborKey*>(d_workspace), column_stride(in.n), out);
+    check_launch("launching a comb sort");
+}
+
+/// One that works on columns.
+constexpr Selector by_columns(const char* name, decltype(Selector::launch) launch,
+                              decltype(Selector::refuse) refuse, decltype(Selector::row_bytes) column_bytes) {
+    return {.name = name,
+            .launch = launch,
+            .refuse = refuse,
+            .row_bytes = column_bytes,
+            .workspace_goal = std::int64_t{1} << 30,
+            .row_multiple = column_multiple};
 }
 
 }  // namespace
 
 extern const Selector insertion_selector{.name = "insertion",
                                          .summary = "one thread per query, insertion into its k best",
-                                         .refuse = refuse_insertion,
-                                         .launch = launch_insertion};
-extern const Selector insertion_columns_selector{
-    .name = "insertion_columns",
-    .summary = "seed 000, §4.4.1: insertion with the queries as columns",
-    .refuse = refuse_columns,
-    .workspace_bytes = workspace_bytes<insertion_bytes>,
-    .launch = launch_insertion_columns};
-extern const Selector comb_sort_selector{.name = "comb_sort",
-                                         .summary = "seed 002, §3.2: one thread per query, a comb sort",
-                                         .refuse = refuse_comb_sort,
-                                         .workspace_bytes = workspace_bytes<comb_sort_bytes>,
-                                         .launch = launch_comb_sort};
+                                         .launch = launch_insertion,
+                                         .refuse = refuse_insertion};
+extern const Selector insertion_columns_selector =
+    by_columns("insertion_columns", launch_insertion_columns, refuse_columns, insertion_bytes);
+extern const Selector comb_sort_selector =
+    by_columns("comb_sort", launch_comb_sort, refuse_comb_sort,
+               [](const Problem& problem) { return key_bytes * problem.n_train; });
 
 }  // namespace knn::gpu

@@ -1,7 +1,5 @@
 // Seed 004's ways to find k minima: a search for each of them, or k candidates of which the largest is replaced.
 //
-// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors
 // launch     k_pass       §4.2: k searches through the row. The seed overwrites each minimum; here each search finds the
 //                         smallest key above the last one, and the matrix is unchanged.
 //            replace_max  §5.3: the first k are candidates; each further key below the largest of them replaces it, and the
@@ -10,7 +8,7 @@
 //            and the few that are smaller replace it one after another. With one thread per query, as in the seed, for
 //            `bench` alone: `k_pass_thread`, `replace_max_thread`.
 // shared     replace_max: k keys for each of the block's 2 warps, at most 16 KiB
-// workspace  replace_max_thread: k keys per query
+// workspace  replace_max_thread: k keys
 // order      keys are distance << 32 | index, all different
 // limits     k_pass*: k · n_train <= 2³³; above that it would take minutes
 // work       k_pass*: k · n_train comparisons and 4 · k · n_train bytes per query, from the L2 cache if a row fits.
@@ -164,22 +162,16 @@ void launch_replace_max(const Problem& problem, const DistanceRows& in, const Ne
 
 extern const Selector k_pass_selector{.name = "k_pass",
                                       .summary = "k searches for a minimum",
-                                      .refuse = refuse_passes,
-                                      .launch = launch_k_pass<warp_size>};
-extern const Selector k_pass_thread_selector{.name = "k_pass_thread",
-                                             .summary = "seed 004, §4.2: k_pass with one thread per query",
-                                             .refuse = refuse_passes,
-                                             .launch = launch_k_pass<1>};
+                                      .launch = launch_k_pass<warp_size>,
+                                      .refuse = refuse_passes};
+extern const Selector k_pass_thread_selector{
+    .name = "k_pass_thread", .launch = launch_k_pass<1>, .refuse = refuse_passes};
 extern const Selector replace_max_selector{.name = "replace_max",
                                            .summary = "keep k, replace the largest, then order them",
                                            .launch = launch_replace_max<warp_size>};
 extern const Selector replace_max_thread_selector{
-    .name = "replace_max_thread",
-    .summary = "seed 004, §5.3: replace_max with one thread per query",
-    .workspace_bytes =
-        [](const Problem& problem) {
-            return sizeof(NeighborKey) * static_cast<std::size_t>(problem.n_query * problem.k);
-        },
-    .launch = launch_replace_max<1>};
+    .name = "replace_max_thread", .launch = launch_replace_max<1>, .row_bytes = [](const Problem& problem) {
+        return key_bytes * problem.k;
+    }};
 
 }  // namespace knn::gpu

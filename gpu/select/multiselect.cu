@@ -1,10 +1,8 @@
 // Quick multi-select (seed 001): repeatedly partitions a row by a pivot until the k smallest are left of the
 // pivots.
 //
-// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors; `quick_kth` (only for `bench`) writes the last of each row alone
-// workspace  two arrays of n_train keys per concurrent row, as many rows as fit in 4 GiB, at least one: each
-//            pass copies a part of the row from one array to the other
+// out        `quick_kth` (only for `bench`) writes the last of each row alone
+// workspace  two arrays of n_train keys: each pass copies a part of the row from one array to the other
 // launch     one warp per row, 4 rows per block, for many short rows; else one block of 256 threads per row.
 //            The seed decides by the number of rows alone; on one H200 a block was faster for many rows, too,
 //            if they were longer than 2,048. A tile of keys is partitioned in shared memory by warp ballots
@@ -31,7 +29,6 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr std::int64_t workspace_goal = std::int64_t{4} << 30;
 constexpr int block_warps = 8;     // with one block per row
 constexpr int rows_per_block = 4;  // with one warp per row
 constexpr std::int64_t max_warp_row = 2048;
@@ -260,78 +257,58 @@ class Select {
 /// row.
 template <int warps, int rows, Pivot pivot, bool all>
 __global__ void __launch_bounds__(Group<warps>::threads* rows)
-    multiselect_kernel(DistanceRows in, NeighborRows out, std::int64_t first_row, std::int64_t n_rows,
-                       int capacity, NeighborKey* d_arrays) {
+    multiselect_kernel(DistanceRows in, NeighborRows out, int capacity, NeighborKey* d_arrays) {
     extern __shared__ NeighborKey shared[];
     __shared__ int counts[rows][2 * warps];
     const int group = static_cast<int>(threadIdx.x) / Group<warps>::threads;
-    const std::int64_t i = std::int64_t{blockIdx.x} * rows + group;
-    if (i >= n_rows) return;  // a whole group
-    const std::int64_t row = first_row + i;
-    NeighborKey* d_own = d_arrays + 2 * i * in.cols;
+    const std::int64_t row = std::int64_t{blockIdx.x} * rows + group;
+    if (row >= in.n) return;  // a whole group
+    NeighborKey* d_own = d_arrays + 2 * row * in.cols;
     Select<warps, pivot> select(shared + group * capacity, capacity, counts[group], in.row(row), d_own,
                                 d_own + in.cols, static_cast<unsigned>(row));
     select.template run<all>(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k),
                              out.d_data + row * out.k);
 }
 
-std::int64_t rows_in_workspace(const Problem& problem) {
-    return rows_at_once(problem.n_query, 2 * problem.n_train * std::int64_t{sizeof(NeighborKey)},
-                        workspace_goal);
-}
-
 template <int warps, int rows, Pivot pivot, bool all>
-void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t first_row,
-                  std::int64_t n_rows, NeighborKey* d_arrays, cudaStream_t stream) {
+void enqueue_rows(const DistanceRows& in, const NeighborRows& out, NeighborKey* d_arrays,
+                  cudaStream_t stream) {
     const auto kernel = multiselect_kernel<warps, rows, pivot, all>;
     const int capacity = capacity_for<warps>(out.k);
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     allow_shared(kernel, shared_bytes);
-    kernel<<<grid_size(divide_up(n_rows, rows)), Group<warps>::threads * rows,
-             static_cast<std::size_t>(shared_bytes), stream>>>(in, out, first_row, n_rows, capacity,
-                                                               d_arrays);
+    kernel<<<grid_size(divide_up(in.n, rows)), Group<warps>::threads * rows,
+             static_cast<std::size_t>(shared_bytes), stream>>>(in, out, capacity, d_arrays);
     check_launch("launching multiselect");
-}
-
-std::size_t workspace_bytes(const Problem& problem) {
-    return static_cast<std::size_t>(rows_in_workspace(problem) * 2 * problem.n_train) * sizeof(NeighborKey);
 }
 
 template <Pivot pivot, bool all>
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
             cudaStream_t stream) {
-    auto* d_arrays = static_cast<NeighborKey*>(d_workspace);
-    const std::int64_t group = rows_in_workspace(problem);
     const bool warp_per_row = problem.n_train <= max_warp_row &&
                               problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
-    for (std::int64_t row = 0; row < out.n_query; row += group) {
-        const std::int64_t rows = std::min(group, out.n_query - row);
-        if (warp_per_row) {
-            enqueue_rows<1, rows_per_block, pivot, all>(in, out, row, rows, d_arrays, stream);
-        } else {
-            enqueue_rows<block_warps, 1, pivot, all>(in, out, row, rows, d_arrays, stream);
-        }
-    }
+    const auto enqueue =
+        warp_per_row ? enqueue_rows<1, rows_per_block, pivot, all> : enqueue_rows<block_warps, 1, pivot, all>;
+    enqueue(in, out, static_cast<NeighborKey*>(d_workspace), stream);
+}
+
+template <Pivot pivot, bool all>
+constexpr Selector selector(const char* name, const char* summary = "") {
+    return {.name = name,
+            .summary = summary,
+            .launch = launch<pivot, all>,
+            .row_bytes = [](const Problem& problem) { return 2 * key_bytes * problem.n_train; },
+            .workspace_goal = std::int64_t{4} << 30,
+            .limits_rows = true,
+            .finds = all ? Finds::nearest : Finds::kth};
 }
 
 }  // namespace
 
-extern const Selector multiselect_selector{
-    .name = "multiselect",
-    .summary = "quick multi-select: pivots, warp ballots, a warp or a block per row",
-    .workspace_bytes = workspace_bytes,
-    .launch = launch<Pivot::sampled, true>,
-    .limits_rows = true};
-extern const Selector multiselect_random_selector{
-    .name = "multiselect_random",
-    .summary = "the same with random pivots instead of sampled ones",
-    .workspace_bytes = workspace_bytes,
-    .launch = launch<Pivot::random, true>,
-    .limits_rows = true};
-extern const Selector quick_kth_selector{.name = "quick_kth",
-                                         .summary = "the k-th neighbor alone, by the steps of multiselect",
-                                         .workspace_bytes = workspace_bytes,
-                                         .launch = launch<Pivot::sampled, false>,
-                                         .limits_rows = true};
+extern const Selector multiselect_selector = selector<Pivot::sampled, true>(
+    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row");
+extern const Selector multiselect_random_selector = selector<Pivot::random, true>(
+    "multiselect_random", "the same with random pivots instead of sampled ones");
+extern const Selector quick_kth_selector = selector<Pivot::sampled, false>("quick_kth");
 
 }  // namespace knn::gpu

@@ -1,7 +1,6 @@
 // Every element computes its own rank (seed 000, §4.4.2, there called cuBubbleSort).
 //
-// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out     n_query × k neighbors: an element of rank r < k writes itself to out[r]
+// out     an element of rank r < k writes itself to out[r]
 // launch  one thread per element, 256 elements of one query per block (`rank512`: 512, which the seed tried, §4.1). All
 //         threads read the same distance at the same time, from global memory as in the seed: one broadcast read per warp.
 // order   equal distances of lower index count as smaller: (distance, index)
@@ -52,10 +51,10 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 }  // namespace
 
 extern const Selector rank_selector{
-    .name = "rank", .summary = "every element counts its own rank", .refuse = refuse, .launch = launch<256>};
+    .name = "rank", .summary = "every element counts its own rank", .launch = launch<256>, .refuse = refuse};
 extern const Selector rank512_selector{.name = "rank512",
                                        .summary = "the same with 512 threads in a block instead of 256",
-                                       .refuse = refuse,
-                                       .launch = launch<512>};
+                                       .launch = launch<512>,
+                                       .refuse = refuse};
 
 }  // namespace knn::gpu

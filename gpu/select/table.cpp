@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cassert>
 
 #include "data/core/format.h"
@@ -21,16 +22,48 @@
     ROW(rank)               \
     ROW(rank512)
 
+// For `bench` alone.
+#define BENCH_SELECTORS(ROW) \
+    ROW(bitonic_step)        \
+    ROW(bitonic_unpadded)    \
+    ROW(bitonic_blocks)      \
+    ROW(insertion_columns)   \
+    ROW(comb_sort)           \
+    ROW(merge_sort)          \
+    ROW(k_pass_thread)       \
+    ROW(replace_max_thread)  \
+    ROW(bitonic_topk_plain)  \
+    ROW(heap)                \
+    ROW(radix_kth)           \
+    ROW(bucket_kth)          \
+    ROW(quick_kth)           \
+    ROW(radix_kth_row)       \
+    ROW(bucket_kth_row)
+
 namespace knn::gpu {
 
 #define ROW(name) extern const Selector name##_selector;
 SELECTORS(ROW)
+BENCH_SELECTORS(ROW)
 #undef ROW
 
 namespace {
+
 #define ROW(name) &name##_selector,
 const Selector* const table[] = {SELECTORS(ROW)};
+const Selector* const bench_table[] = {BENCH_SELECTORS(ROW)};
 #undef ROW
+
+/// How many of the problem's rows one launch takes.
+std::int64_t rows_at_once(const Selector& selector, const Problem& problem) {
+    const std::int64_t bytes = selector.row_bytes(problem);
+    if (selector.one_by_one) return 1;
+    if (bytes == 0) return problem.n_query;
+    const std::int64_t fitting = std::clamp<std::int64_t>(selector.workspace_goal / bytes, 1, max_grid_y);
+    if (fitting >= problem.n_query) return problem.n_query;
+    return std::max<std::int64_t>(fitting / selector.row_multiple * selector.row_multiple, 1);
+}
+
 }  // namespace
 
 UnsupportedReason Selector::supports(const Problem& problem) const {
@@ -39,6 +72,13 @@ UnsupportedReason Selector::supports(const Problem& problem) const {
     if (limits_rows && problem.n_train > std::int64_t{1} << 30)
         return std::string(name) + " takes rows of at most 1,073,741,824 distances";
     return refuse(problem);
+}
+
+std::size_t Selector::workspace_bytes(const Problem& problem) const {
+    Problem part = problem;
+    part.n_query = rows_at_once(*this, problem);
+    const std::int64_t rows = round_up(part.n_query, row_multiple) * row_bytes(part);
+    return static_cast<std::size_t>(round_up(rows, workspace_alignment)) + scratch_bytes(part);
 }
 
 void Selector::enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
@@ -50,11 +90,19 @@ void Selector::enqueue(const Problem& problem, const DistanceRows& in, const Nei
     require(in.aligned(sizeof(std::uint32_t)) &&
                 in.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(in.cols),
             "rows of scores that do not overlap");
-    launch(problem, in, out, d_workspace, stream);
+    const std::int64_t group = rows_at_once(*this, problem);
+    Problem part = problem;
+    for (std::int64_t row = 0; row < problem.n_query; row += group) {
+        part.n_query = std::min(group, problem.n_query - row);
+        launch(part, in.slice(row, part.n_query), out.slice(row, part.n_query), d_workspace, stream);
+    }
 }
 
 std::span<const Selector* const> selector_table() {
     return table;
+}
+std::span<const Selector* const> bench_selector_table() {
+    return bench_table;
 }
 
 }  // namespace knn::gpu

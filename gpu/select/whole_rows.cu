@@ -1,8 +1,6 @@
 // Sorts of whole rows in a workspace, of which the first k are taken.
 //
-// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors: the first k of each row after the sort
-// workspace  what is sorted, for as many rows at once as fit in 256 MiB, at least one; and what the sort needs beside it
+// workspace  what is sorted; and what the sort needs beside it
 // launch     segmented_sort    cub::DeviceSegmentedRadixSort of keys, one block per row, digit by digit, from one array to
 //                              another and back. Seed 002, §4.2, uses the segmented sort of ModernGPU, which merges: that is
 //                              `merge_sort`.
@@ -31,6 +29,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <utility>
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -45,13 +44,12 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t workspace_goal = std::int64_t{256} << 20, index_goal = std::int64_t{16} << 20;
+constexpr std::int64_t keys_goal = std::int64_t{256} << 20, index_goal = std::int64_t{16} << 20;
 constexpr std::int64_t block_keys = 2048, unlimited = std::int64_t{1} << 40;
 
 /// Distances as keys, no_key behind the end of a row.
 struct Keys {
     using Item = NeighborKey;
-    static constexpr std::int64_t goal = workspace_goal;
 
     __device__ static Item item(const DistanceRows& in, std::int64_t row, std::int64_t t) {
         return t < in.cols ? key_of(in.row(row)[t], t) : no_key;
@@ -64,7 +62,6 @@ struct Keys {
 /// Their offsets in the matrix.
 struct Offsets {
     using Item = unsigned;
-    static constexpr std::int64_t goal = index_goal;
 
     __host__ __device__ static std::int64_t stride(const DistanceRows& in) {
         return static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
@@ -115,7 +112,7 @@ std::int64_t power_of_two(std::int64_t n) {
 template <bool padded, std::int64_t max_size>
 struct BitonicSteps : Keys {
     static std::int64_t length(std::int64_t n) { return padded ? power_of_two(n) : n; }
-    static std::size_t scratch_bytes(const Problem&, std::int64_t) { return 0; }
+    static std::size_t scratch_bytes(const Problem&) { return 0; }
 
     /// Sorts rows of `length` items, in.n of them; returns where they are.
     static const NeighborKey* enqueue(const Problem&, const DistanceRows& in, NeighborKey* d_keys,
@@ -154,32 +151,27 @@ struct Radix : Keys {
         }
     }
 
-    /// If d_cub is null, only says how much memory CUB needs.
-    static std::size_t sort(const Problem& problem, cub::DoubleBuffer<NeighborKey>& keys, std::int64_t rows,
-                            void* d_cub, std::size_t cub_bytes, cudaStream_t stream) {
-        const auto n = static_cast<int>(problem.n_train);
-        const auto begin = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowBegin{n});
-        check(cub::DeviceSegmentedRadixSort::SortKeys(d_cub, cub_bytes, keys, n * static_cast<int>(rows),
-                                                      static_cast<int>(rows), begin, begin + 1, 32,
-                                                      32 + score_bits(problem), stream),
-              "launching CUB's sort");
-        return cub_bytes;
+    static std::size_t scratch_bytes(const Problem& problem) {
+        return sort(problem, cub::DoubleBuffer<NeighborKey>(), nullptr, 0, nullptr).second;
+    }
+    /// From the rows to others behind them, and back.
+    static const NeighborKey* enqueue(const Problem& problem, const DistanceRows& in, NeighborKey* d_keys,
+                                      std::int64_t length, void* d_scratch, cudaStream_t stream) {
+        const cub::DoubleBuffer<NeighborKey> keys(d_keys, d_keys + in.n * length);
+        return sort(problem, keys, d_scratch, scratch_bytes(problem), stream).first;
     }
 
-    static std::size_t array_bytes(const Problem& problem, std::int64_t rows) {
-        return static_cast<std::size_t>(round_up(8 * rows * problem.n_train, 256));
-    }
-    static std::size_t scratch_bytes(const Problem& problem, std::int64_t rows) {
-        cub::DoubleBuffer<NeighborKey> none;
-        return array_bytes(problem, rows) + sort(problem, none, rows, nullptr, 0, nullptr);
-    }
-    static const NeighborKey* enqueue(const Problem& problem, const DistanceRows& in, NeighborKey* d_keys,
-                                      std::int64_t, void* d_scratch, cudaStream_t stream) {
-        cub::DoubleBuffer<NeighborKey> keys(d_keys, static_cast<NeighborKey*>(d_scratch));
-        const std::size_t spare = array_bytes(problem, in.n);
-        sort(problem, keys, in.n, static_cast<char*>(d_scratch) + spare, scratch_bytes(problem, in.n) - spare,
-             stream);
-        return keys.Current();
+  private:
+    /// The sorted keys, and how much memory CUB needs; if d_cub is null, only that.
+    static std::pair<const NeighborKey*, std::size_t> sort(const Problem& problem,
+                                                           cub::DoubleBuffer<NeighborKey> keys, void* d_cub,
+                                                           std::size_t cub_bytes, cudaStream_t stream) {
+        const auto n = static_cast<int>(problem.n_train), rows = static_cast<int>(problem.n_query);
+        const auto begin = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowBegin{n});
+        check(cub::DeviceSegmentedRadixSort::SortKeys(d_cub, cub_bytes, keys, n * rows, rows, begin,
+                                                      begin + 1, 32, 32 + score_bits(problem), stream),
+              "launching CUB's sort");
+        return {keys.Current(), cub_bytes};
     }
 };
 
@@ -198,13 +190,13 @@ struct Before {
 
 struct Indices : Offsets {
     static std::int64_t length(std::int64_t n) { return n; }
-    static std::size_t scratch_bytes(const Problem& problem, std::int64_t rows) {
-        return sort(nullptr, 0, nullptr, rows * problem.n_train, {}, nullptr);
+    static std::size_t scratch_bytes(const Problem& problem) {
+        return sort(nullptr, 0, nullptr, problem.n_query * problem.n_train, {}, nullptr);
     }
     static const unsigned* enqueue(const Problem& problem, const DistanceRows& in, unsigned* d_offsets,
                                    std::int64_t length, void* d_scratch, cudaStream_t stream) {
         require((in.n - 1) * stride(in) + in.cols <= std::int64_t{1} << 32, "offsets in 32 bits");
-        sort(d_scratch, scratch_bytes(problem, in.n), d_offsets, in.n * length,
+        sort(d_scratch, scratch_bytes(problem), d_offsets, in.n * length,
              {in.d_data, static_cast<unsigned>(stride(in))}, stream);
         return d_offsets;
     }
@@ -219,66 +211,52 @@ struct Indices : Offsets {
     }
 };
 
-/// The rows that are sorted at once.
-template <class Sort>
-struct Group {
-    std::int64_t length, rows;
-    std::size_t item_bytes;
-
-    explicit Group(const Problem& problem)
-        : length(Sort::length(problem.n_train)),
-          rows(rows_at_once(std::min(problem.n_query, max_grid_y), row_bytes(), Sort::goal)),
-          item_bytes(static_cast<std::size_t>(round_up(rows * row_bytes(), 256))) {}
-
-  private:
-    std::int64_t row_bytes() const { return length * std::int64_t{sizeof(typename Sort::Item)}; }
-};
-
-template <class Sort>
-std::size_t workspace_bytes(const Problem& problem) {
-    const Group<Sort> group(problem);
-    return group.item_bytes + Sort::scratch_bytes(problem, group.rows);
+/// arrays: of items.
+template <class Sort, int arrays>
+std::int64_t row_bytes(const Problem& problem) {
+    return arrays * Sort::length(problem.n_train) * std::int64_t{sizeof(typename Sort::Item)};
 }
 
-template <class Sort>
+template <class Sort, int arrays>
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
             cudaStream_t stream) {
-    const Group<Sort> group(problem);
     auto* d_items = static_cast<typename Sort::Item*>(d_workspace);
-    void* d_scratch = static_cast<char*>(d_workspace) + group.item_bytes;
-    for (std::int64_t row = 0; row < out.n_query; row += group.rows) {
-        const DistanceRows part = in.slice(row, std::min(group.rows, out.n_query - row));
-        const dim3 blocks(grid_size(divide_up(group.length, threads)), static_cast<unsigned>(part.n));
-        items_kernel<Sort><<<blocks, threads, 0, stream>>>(part, d_items, group.length);
-        check_launch("launching what is sorted");
-        const auto* d_sorted = Sort::enqueue(problem, part, d_items, group.length, d_scratch, stream);
-        first_kernel<Sort><<<grid_size(divide_up(part.n * out.k, threads)), threads, 0, stream>>>(
-            part, d_sorted, group.length, out.slice(row, part.n));
-        check_launch("launching the first of a row");
-    }
+    void* d_scratch = static_cast<char*>(d_workspace) +
+                      round_up(in.n * row_bytes<Sort, arrays>(problem), workspace_alignment);
+    const std::int64_t length = Sort::length(in.cols);
+    const dim3 blocks(grid_size(divide_up(length, threads)), static_cast<unsigned>(in.n));
+    items_kernel<Sort><<<blocks, threads, 0, stream>>>(in, d_items, length);
+    check_launch("launching what is sorted");
+    const auto* d_sorted = Sort::enqueue(problem, in, d_items, length, d_scratch, stream);
+    first_kernel<Sort>
+        <<<grid_size(divide_up(in.n * out.k, threads)), threads, 0, stream>>>(in, d_sorted, length, out);
+    check_launch("launching the first of a row");
 }
 
-template <class Sort>
-constexpr Selector selector(const char* name, const char* summary) {
+template <class Sort, int arrays = 1>
+constexpr Selector selector(const char* name, const char* summary, std::int64_t row_goal = keys_goal,
+                            Finds finds = Finds::nearest) {
     return {.name = name,
             .summary = summary,
-            .workspace_bytes = workspace_bytes<Sort>,
-            .launch = launch<Sort>,
-            .max_k = max_k,
-            .limits_rows = true};
+            .launch = launch<Sort, arrays>,
+            .row_bytes = row_bytes<Sort, arrays>,
+            .scratch_bytes = Sort::scratch_bytes,
+            .workspace_goal = arrays * row_goal,
+            .limits_rows = true,
+            .finds = finds,
+            .max_k = max_k};
 }
 
 }  // namespace
 
 extern const Selector segmented_sort_selector =
-    selector<Radix>("segmented_sort", "CUB's segmented sort of keys of distance and index");
+    selector<Radix, 2>("segmented_sort", "CUB's segmented sort of keys of distance and index");
 extern const Selector index_sort_selector =
-    selector<Indices>("index_sort", "CUB's merge sort of indices, distances looked up");
-extern const Selector bitonic_step_selector = selector<BitonicSteps<true, unlimited>>(
-    "bitonic_step", "seed 003, §2: the padded sort, one launch per step");
-extern const Selector bitonic_unpadded_selector = selector<BitonicSteps<false, unlimited>>(
-    "bitonic_unpadded", "seed 003, §2: the sort without padding, which is wrong");
-extern const Selector bitonic_blocks_selector = selector<BitonicSteps<false, block_keys>>(
-    "bitonic_blocks", "seed 003, §2: the same in blocks of 2,048 keys, which is wrong");
+    selector<Indices>("index_sort", "CUB's merge sort of indices, distances looked up", index_goal);
+extern const Selector bitonic_step_selector = selector<BitonicSteps<true, unlimited>>("bitonic_step", "");
+extern const Selector bitonic_unpadded_selector =
+    selector<BitonicSteps<false, unlimited>>("bitonic_unpadded", "", keys_goal, Finds::wrong);
+extern const Selector bitonic_blocks_selector =
+    selector<BitonicSteps<false, block_keys>>("bitonic_blocks", "", keys_goal, Finds::wrong);
 
 }  // namespace knn::gpu

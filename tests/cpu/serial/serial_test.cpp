@@ -30,9 +30,9 @@ TEST_CASE("every serial selector finds the k smallest in order") {
         const Neighbors right = test::right(train, query, k);
         for (const cpu::SerialSelector& selector : cpu::serial_selectors()) {
             CAPTURE(selector.name);
-            const cpu::SerialTrial trial =
-                cpu::time_serial({train.n, query.n, train.dim, k}, test::view(train), test::view(query),
-                                 selector, options, {});
+            const cpu::SerialTrial trial = cpu::time_serial(
+                {train.n, query.n, train.dim, k}, cpu::serial_rows(test::view(train), test::view(query)),
+                selector, options, {});
             CHECK(!trial.select.refusal);
             CHECK(trial.select.n_query == 9);
             CHECK(trial.select.ms.size() == 2);
@@ -52,8 +52,8 @@ TEST_CASE("half of the pairs are computed for all queries, and no point is its o
         options.repeat = 2;
         for (const cpu::SerialSelector& selector : cpu::serial_selectors()) {
             CAPTURE(std::string(selector.name));
-            const cpu::SerialTrial trial =
-                cpu::time_serial_half({120, n_query, 5, 7}, test::view(points), selector, options, {});
+            const cpu::SerialTrial trial = cpu::time_serial(
+                {120, n_query, 5, 7}, cpu::half_of_rows(test::view(points)), selector, options, {});
             REQUIRE(trial.select.n_query == n_query);
             CHECK(trial.distance.n_query == 2 * n_query - n_query * n_query / 120);
             CHECK(trial.neighbors.rows == test::right(points, query, 7, {.first = 0}).rows);
@@ -95,7 +95,8 @@ TEST_CASE("too little time means fewer queries, and the trial says how many, and
     TrialOptions options;
     options.budget_ms = 0.01;
     const auto timed = [&](const ProgressToken& token) {
-        return cpu::time_serial({train.n, query.n, train.dim, 3}, test::view(train), test::view(query),
+        return cpu::time_serial({train.n, query.n, train.dim, 3},
+                                cpu::serial_rows(test::view(train), test::view(query)),
                                 cpu::serial_selectors().front(), options, token);
     };
     const cpu::SerialTrial trial = timed({});

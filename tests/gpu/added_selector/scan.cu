@@ -36,10 +36,6 @@ UnsupportedReason refuse(const Problem& problem) {
     return "scan expects k times the training images to be at most 4,194,304";
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     constexpr unsigned threads = 32;
     scan_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
@@ -48,7 +44,7 @@ void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, voi
 
 }  // namespace
 
-extern const Selector scan_selector{"scan", "one thread per query, k minima one after another", refuse,
-                                    workspace_bytes, launch};
+extern const Selector scan_selector{"scan", "one thread per query, k minima one after another", launch,
+                                    refuse};
 
 }  // namespace knn::gpu

@@ -6,8 +6,9 @@
 #include <array>
 
 #include "cpu/rerank/rerank.h"
-#include "gpu/bench/rungs.h"
+#include "gpu/distance/distance.h"
 #include "gpu/engines/engines.h"
+#include "gpu/select/select.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/points.h"
 #include "tests/support/transform_oracle.h"
@@ -50,8 +51,8 @@ TrialOptions runs(int repeat) {
 
 GPU_TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
     std::vector<std::string> names;
-    for (const gpu::DistanceKernel* kernel : gpu::rungs)
-        names.emplace_back(kernel->name);
+    for (const gpu::DistanceKernel& kernel : gpu::rungs())
+        names.emplace_back(kernel.name);
     for (const Strategy& one : gpu::distance_kernels())
         names.push_back(one.name);
     TrialOptions options = runs(2);
@@ -88,8 +89,8 @@ GPU_TEST_CASE("gpu: small problems whose queries are the training points, each p
                 for (std::int64_t q = 0; q < n_query; ++q)
                     right[static_cast<std::size_t>(q * n + q)] = 0xffffffff;
                 const auto arrays = arrays_of(train, query, 1);
-                for (const gpu::DistanceKernel* kernel : gpu::half_kernels) {
-                    const std::string name = kernel->name;
+                for (const gpu::DistanceKernel& kernel : gpu::half_kernels()) {
+                    const std::string name = kernel.name;
                     INFO(name, ": ", n_query, " of ", n, " images of ", dim);
                     const Trial trial = arrays->time_distance(name, {});
                     if (trial.refusal && name == "half_contest") continue;
@@ -176,17 +177,17 @@ GPU_TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
         CAPTURE(selector.name);
         check_nearest(arrays->neighbors(trial.n_query), train, query);
     }
-    for (const gpu::BenchSelector& one : gpu::bench_selectors) {
-        const Trial trial = arrays->time_select(one.selector->name, 9, {});
-        CAPTURE(std::string(one.selector->name));
+    for (const gpu::Selector* selector : gpu::bench_selector_table()) {
+        const Trial trial = arrays->time_select(selector->name, 9, {});
+        CAPTURE(std::string(selector->name));
         CHECK(!trial.refusal);
-        CHECK(trial.finds == one.finds);
+        CHECK(trial.finds == selector->finds);
         // A row of the matrix, and its neighbors.
         CHECK(trial.peak_bytes >= trial.n_query * (500 * 4 + 9 * 8));
         CHECK(trial.peak_bytes < std::int64_t{1} << 26);
         const Neighbors found = arrays->neighbors(trial.n_query);
-        if (one.finds == Finds::nearest) check_nearest(found, train, query);
-        if (one.finds != Finds::kth_value) continue;
+        if (trial.finds == Finds::nearest) check_nearest(found, train, query);
+        if (trial.finds != Finds::kth_value) continue;
         const Neighbors right = test::right(train, query, 9);
         for (std::int64_t q = 0; q < trial.n_query; ++q)
             CHECK(found.row(q)[8].distance == right.row(q)[8].distance);

@@ -18,10 +18,8 @@ namespace knn {
 
 namespace {
 
-const std::vector<Measure> measures = {{Metric::l2, 2, true},
-                                       {Metric::l1, 2, true},
-                                       {Metric::cosine, 2, true},
-                                       {Metric::pearson, 2, true}};
+const std::vector<Measure> measures = {
+    {Metric::l2, 2, true}, {Metric::l1, 2, true}, {Metric::cosine, 2, true}, {Metric::pearson, 2, true}};
 
 /// Those of the first GPU that answer such a problem.
 std::vector<const Engine*> engines_for(const test::Request& request) {
@@ -110,7 +108,8 @@ GPU_TEST_CASE("gpu: reals: random problems") {
     const auto upto = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n) + 1; };
     for (int i = 0; i < 60; ++i) {
         CAPTURE(i);
-        const std::int64_t n = i % 5 == 0 ? upto(40) : 1'000 + upto(3'000), dim = upto(i % 7 == 0 ? 1'200 : 90);
+        const std::int64_t n = i % 5 == 0 ? upto(40) : 1'000 + upto(3'000),
+                           dim = upto(i % 7 == 0 ? 1'200 : 90);
         const auto type =
             std::array{ElementType::int8, ElementType::float32, ElementType::float64}[random() % 3];
         const test::RealSet set =
@@ -164,7 +163,8 @@ GPU_TEST_CASE("gpu: reals: several devices, and parts that fit the memory") {
     const Queries own = Queries::some_of(rows, 2'900, 400);
     for (const Measure& measure : {measures[0], measures[2]}) {
         const Neighbors right = search_on_cpu(rows, own, 9, measure);
-        for (const Engine* engine : engines_for({.train = rows, .query = own.rows, .k = 9, .measure = measure}))
+        for (const Engine* engine :
+             engines_for({.train = rows, .query = own.rows, .k = 9, .measure = measure}))
             for (const Placement by : {Placement::replicate, Placement::shard})
                 for (const std::int64_t memory : {std::int64_t{0}, rows.bytes() / 2}) {
                     Plan plan{.engine = engine->name, .device = gpu::devices().front()};
@@ -219,8 +219,8 @@ GPU_TEST_CASE("gpu: up to 16,384 neighbors, with votes") {
           search_on_cpu(few, own, 8'999, {}).rows);
     const test::Rows many = test::random_rows(140'000, 4, 8);  // rows in a workspace
     const test::Rows three = test::random_rows(3, 4, 9);
-    CHECK(searched(test::classic, {.train = many, .query = three, .k = 16'384}, test::view(three)).neighbors.rows ==
-          search_on_cpu(many, test::view(three), 16'384, {}).rows);
+    CHECK(searched(test::classic, {.train = many, .query = three, .k = 16'384}, test::view(three))
+              .neighbors.rows == search_on_cpu(many, test::view(three), 16'384, {}).rows);
 }
 
 /// Kernels and stages of 10,000 × 60,000 × 784 float32, k = 5: the median of 11 searches.
@@ -229,13 +229,15 @@ TEST_CASE("gpu: measured: floats" * doctest::skip()) {
     const Dataset digits = test::mnist();
     const auto reals = [](const LabeledImages& set) {
         std::vector<float> values;
-        for (const std::uint8_t pixel : set.pixels.span().first(static_cast<std::size_t>(set.count * set.dim())))
+        for (const std::uint8_t pixel :
+             set.pixels.span().first(static_cast<std::size_t>(set.count * set.dim())))
             values.push_back(static_cast<float>(pixel) / 255);
         return values;
     };
     const std::vector<float> train = reals(digits.train), query = reals(digits.test);
     const auto rows_of = [](const std::vector<float>& all) {
-        return Rows{reinterpret_cast<const std::uint8_t*>(all.data()), std::ssize(all) / 784, 784, ElementType::float32};
+        return Rows{reinterpret_cast<const std::uint8_t*>(all.data()), std::ssize(all) / 784, 784,
+                    ElementType::float32};
     };
     for (const Engine* engine : test::engines_here())
         for (const Measure& measure : measures) {

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "cpu/serial/serial.h"
-#include "gpu/bench/rungs.h"
 #include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
@@ -83,9 +82,9 @@ void check_selectors(const Problem& problem, const std::vector<std::uint32_t>& m
     const std::vector<Neighbor> expected = smallest(matrix, problem.n_query, problem.n_train, problem.k);
     for (const gpu::Selector* selector : gpu::selector_table())
         check_selector(*selector, problem, in.rows(), expected);
-    for (const auto& [selector, finds] : gpu::bench_selectors)
-        if (finds != Finds::wrong)
-            check_selector(*selector, problem, in.rows(), left_by(finds, expected, problem.k));
+    for (const gpu::Selector* selector : gpu::bench_selector_table())
+        if (selector->finds != Finds::wrong)
+            check_selector(*selector, problem, in.rows(), left_by(selector->finds, expected, problem.k));
 }
 
 void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
@@ -159,8 +158,9 @@ GPU_TEST_CASE("gpu: every selector reads rows that begin anywhere") {
         const std::vector<Neighbor> expected = smallest(matrix, 5, n_train, 6);
         for (const gpu::Selector* selector : gpu::selector_table())
             check_selector(*selector, problem, rows, expected);
-        for (const auto& [selector, finds] : gpu::bench_selectors)
-            if (finds != Finds::wrong) check_selector(*selector, problem, rows, left_by(finds, expected, 6));
+        for (const gpu::Selector* selector : gpu::bench_selector_table())
+            if (selector->finds != Finds::wrong)
+                check_selector(*selector, problem, rows, left_by(selector->finds, expected, 6));
     }
 }
 
@@ -228,8 +228,8 @@ GPU_TEST_CASE("gpu: sorts that are wrong return what their steps return on the C
             const std::vector<std::uint32_t> matrix = values(order, 5, n_train);
             const int k = static_cast<int>(std::min<std::int64_t>(n_train, 20));
             const auto in = test::to_device(matrix, 5, n_train, 0);
-            for (const auto& [selector, finds] : gpu::bench_selectors) {
-                if (finds != Finds::wrong) continue;
+            for (const gpu::Selector* selector : gpu::bench_selector_table()) {
+                if (selector->finds != Finds::wrong) continue;
                 const cpu::SerialSelector* steps = cpu::find_wrong_sort(selector->name);
                 REQUIRE(steps != nullptr);
                 std::vector<Neighbor> expected(static_cast<std::size_t>(5 * k));
@@ -256,8 +256,9 @@ GPU_TEST_CASE("gpu: more columns than are transposed at once") {
                    "copying");
         expected.insert(expected.end(), one.begin(), one.end());
     }
-    check_selector(gpu::insertion_columns_selector, problem_of(row, n_query, n_train, 3), in.rows(),
-                   expected);
+    const auto by_columns = std::ranges::find(gpu::bench_selector_table(), std::string("insertion_columns"),
+                                              &gpu::Selector::name);
+    check_selector(**by_columns, problem_of(row, n_query, n_train, 3), in.rows(), expected);
 }
 
 // A random pivot leaves nothing below it where it is the smallest key: once in about 300 rows, or 2,112, of them.
