@@ -24,7 +24,7 @@ void Quantizer::prepare(const RealRows& rows, std::int64_t i, double* out) const
 
 Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int threads,
                      const ProgressToken& token)
-    : measure_(measure) {
+    : measure_(measure), bound_{measure.measure.metric == Metric::l1, measure.is_angle()} {
     const std::int64_t n = train.rows().count, dim = train.rows().dim;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<double> most(at(dim), -infinity);
@@ -56,7 +56,7 @@ Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int thre
     double least = infinity, best = widest;
     for (const double scale : {widest, std::floor(widest)}) {
         if (scale <= 0) continue;
-        scale_ = scale;
+        bound_.scale = scale;
         std::vector<std::uint8_t> bytes(sample.size() * at(dim));
         std::vector<double> lost(sample.size());
         quantize(train, sample, bytes, lost, 1, token);
@@ -65,19 +65,11 @@ Quantizer::Quantizer(const RealMeasure& measure, const RealRows& train, int thre
         least = mean;
         best = scale;
     }
-    scale_ = best;
+    bound_.scale = best;
 }
 
 Measure Quantizer::byte_measure(const Measure& measure) {
     return {measure.metric == Metric::l1 ? Metric::l1 : Metric::l2};
-}
-
-/// Above what is lost, and above every rounding: of u some 2⁻⁵² of |u| <= 255 + lost in each of 65,536 columns, of a row of length 1
-/// 2⁻⁵⁰ in all, of the sums 2⁻³⁶ of them.
-double Quantizer::lost_by(const QuantizeLoss& loss) const {
-    constexpr double relative = 1 + 1e-9, absolute = 1e-7, of_length = 1e-14;
-    const double lost = measure_.measure.metric == Metric::l1 ? loss.absolute : std::sqrt(loss.square);
-    return lost * relative + absolute + (measure_.is_angle() ? scale_ * of_length : 0);
 }
 
 void Quantizer::quantize(const RealRows& rows, std::span<const std::int64_t> which,
@@ -88,22 +80,11 @@ void Quantizer::quantize(const RealRows& rows, std::span<const std::int64_t> whi
         Uninitialized<double> row(at(rows.stride()));
         for (std::int64_t i = first; i < last; ++i) {
             prepare(rows, which[at(i)], row.data());
-            lost[at(i)] = lost_by(
-                measure_.kernel.quantize({row.data(), offsets_.data(), scale_, dim, bytes.data() + i * dim}));
+            const QuantizeLoss loss = measure_.kernel.quantize(
+                {row.data(), offsets_.data(), bound_.scale, dim, bytes.data() + i * dim});
+            lost[at(i)] = bound_.lost(bound_.is_l1 ? loss.absolute : loss.square);
         }
     });
-}
-
-double Quantizer::least_distance(std::uint32_t score, double lost) const {
-    // Above the roundings of this function and of an exact distance, 2⁻³⁸ of it, and what its squares may lose below 2⁻¹⁰²².
-    constexpr double relative = 1 - 1e-9, absolute = 1e-290, of_angle = 1e-10;
-    const bool is_l1 = measure_.measure.metric == Metric::l1;
-    const double by_bytes = is_l1 ? score : std::sqrt(static_cast<double>(score));
-    const double length = (by_bytes - lost) / scale_;
-    if (!(length > 0)) return -1;
-    if (is_l1) return length * relative - absolute;
-    if (measure_.is_angle()) return 0.5 * length * length * relative - of_angle;
-    return length * length * relative - absolute;
 }
 
 }  // namespace knn::cpu

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "cpu/vectors/real_rows.h"
+#include "data/core/byte_bounds.h"
 
 namespace knn::cpu {
 
@@ -28,17 +29,15 @@ class Quantizer {
     void quantize(const RealRows& rows, std::span<const std::int64_t> which, std::span<std::uint8_t> bytes,
                   std::span<double> lost, int threads, const ProgressToken& token) const;
 
-    /// Less than the exact distance of every row whose score of bytes is at least this, where the errors of the two rows add up to
-    /// `lost`.
-    double least_distance(std::uint32_t score, double lost) const;
+    std::span<const double> offsets() const { return offsets_; }
+    const ByteBound& bound() const { return bound_; }
 
   private:
     void prepare(const RealRows& rows, std::int64_t i, double* out) const;
-    double lost_by(const QuantizeLoss& loss) const;
 
     const RealMeasure& measure_;
     std::vector<double> offsets_;
-    double scale_ = 1;
+    ByteBound bound_;
 };
 
 }  // namespace knn::cpu

@@ -68,7 +68,7 @@ RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, co
     for_rows(rows.count, piece, threads, token, [&](std::int64_t first, std::int64_t last) {
         Uninitialized<double> row(at(stride_));
         for (std::int64_t i = first; i < last; ++i) {
-            Norm& norm = norms_[at(i)];
+            RealNorm& norm = norms_[at(i)];
             convert(i, row.data());
             if (measure.measure.metric == Metric::pearson) {
                 if (is_constant(row.data(), rows.dim)) continue;

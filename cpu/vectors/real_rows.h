@@ -8,6 +8,7 @@
 
 #include "cpu/host/threads.h"
 #include "cpu/vectors/kernel.h"
+#include "data/core/byte_bounds.h"
 #include "data/core/exact_distance.h"
 #include "data/core/neighbors.h"
 #include "data/core/round_up.h"
@@ -46,20 +47,18 @@ class RealRows {
     void convert(std::int64_t i, double* out) const;
     /// a·a; 0 if the measure is no angle.
     double square(std::int64_t i) const { return norms_.empty() ? 0 : norms_[at(i)].square; }
-    /// 1 / √square within 2⁻⁵² of it; 0 if square is 0, and if the measure is no angle.
+    /// 0 if square is 0, and if the measure is no angle.
     double inverse_length(std::int64_t i) const { return norms_.empty() ? 0 : norms_[at(i)].inverse_length; }
+    std::span<const RealNorm> norms() const { return norms_; }  ///< empty if the measure is no angle
     /// Whether a·a of a row is above 0, but so small that products of elements have lost bits: a row divided by its length may then be
     /// of any length.
     bool lose_bits() const { return lose_bits_; }
 
   private:
-    struct Norm {
-        double mean = 0, square = 0, inverse_length = 0;
-    };
     const RealMeasure& measure_;
     Rows rows_;
     std::int64_t stride_;
-    std::vector<Norm> norms_;  ///< of an angle
+    std::vector<RealNorm> norms_;  ///< of an angle
     bool lose_bits_ = false;
 };
 

@@ -33,6 +33,7 @@ struct Filter {
     std::vector<double> lost = {};  ///< of each row
     double largest_lost = 0;
     std::unique_ptr<DeviceIndex> index = nullptr;
+    bool is_on_device = false;  ///< the index has the rows themselves
 };
 
 std::vector<std::int64_t> all_up_to(std::int64_t n) {
@@ -59,8 +60,13 @@ class FilteredSearch {
     /// there, it gets the number of candidates that each needed, or one more than there were.
     std::vector<std::int64_t> run(std::span<const std::int64_t> queries, int spare,
                                   const ProgressToken& token, std::vector<int>* depths = nullptr);
+    /// The same for all queries, by an index that has the rows.
+    std::vector<std::int64_t> run_on_device(int spare, const ProgressToken& token);
 
   private:
+    std::int64_t others() const {
+        return search_.train.rows().count - (search_.queries.leaves_out() ? 1 : 0);
+    }
     ByteQueries quantized(std::span<const std::int64_t> some);
     /// The depth for one query.
     int refine(std::int64_t query, std::span<const Neighbor> candidates, double lost, bool all,
@@ -109,7 +115,7 @@ int FilteredSearch::refine(std::int64_t query, std::span<const Neighbor> candida
         if (search_.token.stopped()) return 0;  // for_rows throws
         if (first >= k) {
             best.prune();
-            if (filter_.quantizer.least_distance(candidates[first].distance, lost) > best.limit()) {
+            if (filter_.quantizer.bound().least_distance(candidates[first].distance, lost) > best.limit()) {
                 write_best(best, out);
                 return static_cast<int>(first);
             }
@@ -131,7 +137,7 @@ int FilteredSearch::refine(std::int64_t query, std::span<const Neighbor> candida
     }
     best.prune();
     const bool is_proven =
-        all || filter_.quantizer.least_distance(candidates.back().distance, lost) > best.limit();
+        all || filter_.quantizer.bound().least_distance(candidates.back().distance, lost) > best.limit();
     if (is_proven) write_best(best, out);
     return static_cast<int>(candidates.size()) + (is_proven ? 0 : 1);
 }
@@ -139,8 +145,7 @@ int FilteredSearch::refine(std::int64_t query, std::span<const Neighbor> candida
 std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> queries, int spare,
                                               const ProgressToken& token, std::vector<int>* depths) {
     const std::int64_t n_train = search_.train.rows().count;
-    const std::int64_t others = n_train - (search_.queries.leaves_out() ? 1 : 0);
-    const int k = static_cast<int>(std::min<std::int64_t>(search_.k + spare, others));
+    const int k = static_cast<int>(std::min<std::int64_t>(search_.k + spare, others()));
     const std::int64_t at_once =
         std::max<std::int64_t>(candidates_bytes / (k * std::int64_t{sizeof(Neighbor)}), 1);
     const std::int64_t n = std::ssize(queries), stride = search_.train.stride();
@@ -158,7 +163,7 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
                      for (std::int64_t q = first; q < last; ++q)
                          found[at(begin + q)] = refine(
                              some[at(q)], candidates.row(q), asked.lost[at(q)] + filter_.largest_lost,
-                             k == others &&
+                             k == others() &&
                                  !(search_.queries.leaves_out() && search_.excluded(some[at(q)]) >= n_train),
                              query.data(), rows.data(), search_.row(some[at(q)]));
                  });
@@ -169,6 +174,19 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
     for (std::size_t i = 0; i < found.size(); ++i)
         if (found[i] > k) left.push_back(queries[i]);
     if (depths != nullptr) *depths = std::move(found);
+    return left;
+}
+
+std::vector<std::int64_t> FilteredSearch::run_on_device(int spare, const ProgressToken& token) {
+    const auto candidates = static_cast<int>(std::min<std::int64_t>(search_.k + spare, others()));
+    filter_.index->top_k({.queries = search_.queries,
+                          .k = search_.k,
+                          .candidates = candidates,
+                          .norms = search_.query_rows.norms()},
+                         {search_.found}, search_.timeline, token);
+    std::vector<std::int64_t> left;
+    for (std::int64_t q = 0; q < search_.queries.count(); ++q)
+        if (search_.row(q).front() == no_neighbor) left.push_back(q);
     return left;
 }
 
@@ -258,6 +276,9 @@ const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& tim
     filter->largest_lost = *std::max_element(filter->lost.begin(), filter->lost.end());
     filter->index = open_bytes_({filter->bytes.data(), train.count, train.dim},
                                 Quantizer::byte_measure(measure_.measure), plan_);
+    filter->is_on_device =
+        filter->index->keep({train, measure_.measure, rows_->norms(), filter->quantizer.offsets(),
+                             filter->quantizer.bound(), filter->largest_lost});
     timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start), .kind = kind_});
     filter_ = std::move(filter);
     return filter_.get();
@@ -310,7 +331,10 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
     if (const Filter* filter = lose_bits ? nullptr : filter_for(n, wanted.k, timeline, still)) {
         FilteredSearch filtered(search, *filter);
         const int spare = spare_for(search, filtered), most = std::min(most_spare, most_k_ - wanted.k);
-        if (spare >= 0) left = filtered.run(left, spare, rising);
+        if (spare >= 0 && filter->is_on_device && wanted.k + spare <= max_device_k)
+            left = filtered.run_on_device(spare, rising);
+        else if (spare >= 0)
+            left = filtered.run(left, spare, rising);
         if (spare >= 0 && spare < most && !left.empty()) left = filtered.run(left, most, still);
     }
     search_exhaustively(search, left);

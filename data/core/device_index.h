@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 
+#include "data/core/byte_bounds.h"
 #include "data/core/metric.h"
 #include "data/core/neighbors.h"
 #include "data/core/plan.h"
@@ -50,6 +51,10 @@ using BatchCallback = std::function<void(const ResultBatch& batch)>;
 struct TopKRequest {
     Queries queries;  ///< images, or features where the engine does not transform
     int k = 0;        ///< 1 to max_k, at most the training images, less one if a query among them is left out
+    /// Of queries that are real rows (DeviceIndex::keep): neighbors by bytes, k to max_device_k, and their norms, empty unless the
+    /// measure is cosine or pearson.
+    int candidates = 0;
+    std::span<const RealNorm> norms = {};
     Known known = {};                  ///< only where the engine's capabilities say so
     const VotingRule* vote = nullptr;  ///< only where the capabilities include votes; null: none
     BatchCallback on_batch = {};       ///< may be empty
@@ -92,6 +97,11 @@ class DeviceIndex {
     /// Makes at once what pays for so many queries with k neighbors each, which will come in small searches. Other searches run
     /// meanwhile. Thread-safe. Throws Interrupted, std::bad_alloc.
     virtual void expect(std::int64_t /*queries*/, int /*k*/, const ProgressToken& /*token*/) {}
+
+    /// For an index of bytes: takes the real rows that these were made of, and returns true; false if it does not. From then on top_k
+    /// also finds, of the candidates of real queries, the k nearest by the exact distance. Where bytes do not prove that no other
+    /// row is nearer, it finds no_neighbor alone. Only while nothing is searched. Throws DeviceError.
+    virtual bool keep(const QuantizedRows& /*rows*/) { return false; }
 
     /// Queues the search without waiting for it, and returns true; false if it cannot: the host takes part, or the memory is not
     /// that of the index's device. Thread-safe. Throws DeviceError.

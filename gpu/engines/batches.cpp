@@ -85,6 +85,7 @@ void Upload::finish(Timeline& timeline) {
 /// The memory of one batch in flight.
 struct BatchedIndex::Slot {
     ImageBuffer images, features;  // features only if there is a transform
+    DeviceBuffer<RealNorm> norms;  // of real rows
     DeviceBuffer<std::uint32_t> left_out;
     DeviceBuffer<Neighbor> known;
     DeviceBuffer<char> results;
@@ -98,6 +99,8 @@ struct BatchedIndex::Run {
     const TopKResult& result;
     int candidates;
     bool is_one_batch;
+
+    bool is_real() const { return !wanted.queries.rows.are_bytes(); }
 
     template <class T>
     std::span<T> rows_of(std::span<T> all, const Slot& slot, int length) const {
@@ -196,10 +199,24 @@ std::int64_t BatchedIndex::search(const TopKRequest& wanted, const TopKResult& r
     token.step(0, n);
     if (n == 0) return 0;
     const std::int64_t others = training_.n - (wanted.queries.leaves_out() ? 1 : 0);
-    const int candidates = candidates_for(wanted.k, others);
+    const bool is_real = !wanted.queries.rows.are_bytes();
+    require(!is_real || (reals_ && reals_->take(wanted)), "real queries as the rows that are kept");
+    const int candidates = is_real ? wanted.candidates : candidates_for(wanted.k, others);
     reserve({n, candidates, wanted.queries.leaves_out(), !wanted.known.neighbors.empty()}, timeline);
+    if (is_real) {
+        reals_->reserve(batch_);
+        candidates_.reserve(static_cast<std::size_t>(batch_ * candidates));
+    }
     run({wanted, result, candidates, batch_ >= n}, timeline, token);
     return batch_;
+}
+
+bool BatchedIndex::keep(const QuantizedRows& rows) {
+    const std::lock_guard lock(searching_);
+    const OnDevice on_device(device_);
+    if (static_cast<std::size_t>(rows.rows.bytes()) > free_memory() / 2) return false;
+    reals_ = std::make_unique<DeviceReals>(rows);
+    return true;
 }
 
 int BatchedIndex::candidates_for(int k, std::int64_t others) const {
@@ -330,6 +347,17 @@ void BatchedIndex::enqueue_stages(Slot& slot, const ByteRows& images, int candid
     slot.timer.time(kernels_, {.name = "rerank"}, [&] { reranker->enqueue(batch.out, neighbors, kernels_); });
 }
 
+void BatchedIndex::enqueue_reals(Slot& slot, const RealQueries& queries, int candidates,
+                                 const LeftOut& left_out, const NeighborRows& neighbors) {
+    const std::int64_t n = queries.rows.n;
+    const Batch batch{slot.features.rows(n, training_.dim), {candidates_.d_data(), n, candidates}, left_out};
+    slot.timer.time(kernels_, {.name = "bytes", .bytes = byte_count(n, queries.rows.cols + training_.dim)},
+                    [&] { reals_->enqueue_bytes(queries, batch.query, kernels_); });
+    engine_->enqueue(batch, slot.timer, kernels_);
+    slot.timer.time(kernels_, {.name = "exact"},
+                    [&] { reals_->enqueue_exact(queries, batch.out, neighbors, kernels_); });
+}
+
 /// The upload of a batch, and what follows; `neighbors` gets the result.
 void BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& queries,
                                   const NeighborRows& neighbors) {
@@ -338,13 +366,20 @@ void BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& que
     const auto known_rows = run.rows_of(known.neighbors, slot, run.wanted.k);
     slot.left_out.reserve(queries.images.size());
     const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
-    const ByteRows images = slot.images.rows(rows.count, rows.dim);
-    const Stage upload{
-        .name = "upload",
-        .bytes = byte_count(rows.count, rows.dim) + static_cast<double>(known_rows.size_bytes()),
-        .kind = StageKind::copy};
+    const auto norms = run.rows_of(run.wanted.norms, slot, 1);
+    if (run.is_real()) {
+        slot.images.reserve(rows.count, rows.row_bytes());
+        slot.features.reserve(rows.count, rows.dim);
+        slot.norms.reserve(norms.size());
+    }
+    const ByteRows images = slot.images.rows(rows.count, rows.row_bytes());
+    const Stage upload{.name = "upload",
+                       .bytes = static_cast<double>(rows.bytes()) +
+                                static_cast<double>(known_rows.size_bytes() + norms.size_bytes()),
+                       .kind = StageKind::copy};
     slot.timer.time(in, upload, [&] {
         enqueue_upload(rows, images, in);
+        enqueue_copy(norms, slot.norms.d_data(), in, "uploading norms");
         enqueue_copy(queries.images, slot.left_out.d_data(), in, "uploading indices");
         if (known_rows.empty()) return;
         // From the pinned memory that gets the batch's answers later.
@@ -354,7 +389,11 @@ void BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& que
                      "uploading known neighbors");
     });
     if (in != kernels_) kernels_.wait_for(slot.timer.last());
-    enqueue_stages(slot, images, run.candidates, {queries.leaves_out() ? slot.left_out.d_data() : nullptr},
+    const LeftOut left_out{queries.leaves_out() ? slot.left_out.d_data() : nullptr};
+    if (run.is_real())
+        return enqueue_reals(slot, {images, norms.empty() ? nullptr : slot.norms.d_data()}, run.candidates,
+                             left_out, neighbors);
+    enqueue_stages(slot, images, run.candidates, left_out,
                    known_rows.empty() ? KnownRows{} : KnownRows{slot.known.d_data(), known.first}, neighbors);
 }
 

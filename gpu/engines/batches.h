@@ -7,6 +7,10 @@
 /// Without a transform the features are the bytes themselves, and the stage is missing. So are `describe` and `rerank`
 /// without a re-ranker: the candidates are the neighbors.
 ///
+/// Queries that are real rows become bytes, whose neighbors are candidates for exact distances (gpu/vectors/):
+///
+///   host rows ─upload→ rows ─bytes→ bytes ─the engine's stages→ candidates ─exact→ neighbors ─download→ host
+///
 /// Two slots alternate: while the kernels work on the batch in one slot, the next batch is uploaded to the other
 /// and the results of the previous one are downloaded, each direction on its own stream. A search of one batch
 /// uses one stream, so its stages wait for no events.
@@ -22,6 +26,7 @@
 #include "gpu/runtime/stream.h"
 #include "gpu/runtime/views.h"
 #include "gpu/transform/transform.h"
+#include "gpu/vectors/reals.h"
 
 namespace knn::gpu {
 
@@ -74,6 +79,8 @@ class BatchedIndex final : public DeviceIndex {
     /// One search at a time, but small ones run beside others, in workspaces of their own.
     std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
                        const ProgressToken& token) override;
+    /// Unless they take more than half of the free memory.
+    bool keep(const QuantizedRows& rows) override;
     /// All but the metric lp, whose distances the host computes.
     bool enqueue(const DeviceSearch& wanted) override;
     /// Only while nothing is searched.
@@ -95,6 +102,8 @@ class BatchedIndex final : public DeviceIndex {
     void enqueue_search(const Run& run, Slot& slot, const Queries& queries, const NeighborRows& neighbors);
     void enqueue_stages(Slot& slot, const ByteRows& images, int candidates, const LeftOut& left_out,
                         const KnownRows& known, const NeighborRows& neighbors);
+    void enqueue_reals(Slot& slot, const RealQueries& queries, int candidates, const LeftOut& left_out,
+                       const NeighborRows& neighbors);
     int candidates_for(int k, std::int64_t others) const;
     void wait_for_queued();
     void collect(const Run& run, Slot& slot, Timeline& timeline);
@@ -104,8 +113,9 @@ class BatchedIndex final : public DeviceIndex {
     std::mutex searching_;
     std::unique_ptr<BatchEngine> engine_;
     Resident training_;
-    DeviceBuffer<Neighbor> candidates_;  ///< of a batch, if they are ordered again
-    Measure measure_;                    ///< of the neighbors
+    DeviceBuffer<Neighbor> candidates_;   ///< of a batch, if they are ordered again
+    std::unique_ptr<DeviceReals> reals_;  ///< null: it has bytes alone
+    Measure measure_;                     ///< of the neighbors
     int device_;
     std::int64_t limit_, batch_ = 0;  ///< queries at once: at most, and of this search
     std::unique_ptr<Slot> slots_[2];

@@ -104,11 +104,11 @@ class PitchedBuffer {
 
 /// Queues the copy of images to `to`, which has the same number of rows.
 inline void enqueue_upload(const Rows& from, const ByteRows& to, cudaStream_t stream) {
-    const auto dim = static_cast<std::size_t>(from.dim), n = static_cast<std::size_t>(from.count);
-    if (to.pitch_bytes == dim)
-        return check(cudaMemcpyAsync(to.d_data, from.pixels, n * dim, cudaMemcpyHostToDevice, stream),
+    const auto width = static_cast<std::size_t>(from.row_bytes()), n = static_cast<std::size_t>(from.count);
+    if (to.pitch_bytes == width)
+        return check(cudaMemcpyAsync(to.d_data, from.pixels, n * width, cudaMemcpyHostToDevice, stream),
                      "uploading images");
-    check(cudaMemcpy2DAsync(to.d_data, to.pitch_bytes, from.pixels, dim, dim, n, cudaMemcpyHostToDevice,
+    check(cudaMemcpy2DAsync(to.d_data, to.pitch_bytes, from.pixels, width, width, n, cudaMemcpyHostToDevice,
                             stream),
           "uploading images");
 }
@@ -129,9 +129,9 @@ class RowBuffer {
     }
     /// Reserves memory for images and queues their upload.
     ByteRows upload(const Rows& images, cudaStream_t stream) {
-        reserve(images.count, images.dim);
-        enqueue_upload(images, rows(images.count, images.dim), stream);
-        return rows(images.count, images.dim);
+        reserve(images.count, images.row_bytes());
+        enqueue_upload(images, rows(images.count, images.row_bytes()), stream);
+        return rows(images.count, images.row_bytes());
     }
 
   private:

@@ -245,6 +245,64 @@ TEST_CASE("cpu vectors: over a search of bytes that finds few neighbors, on a de
         }
 }
 
+/// Searches bytes as the CPU does, and has the real rows too. Of the answers to real queries it proves two of three.
+class KeepsRows final : public DeviceIndex {
+  public:
+    static inline std::atomic<int> real_searches = 0;
+
+    KeepsRows(const Rows& bytes, const Measure& measure)
+        : index_(open_on_cpu(bytes, bytes.count, 40, measure, 2)) {}
+
+    bool keep(const QuantizedRows& rows) override {
+        rows_ = rows;
+        CHECK(std::ssize(rows.norms) == (rows.bound.is_angle ? rows.rows.count : 0));
+        CHECK(std::ssize(rows.offsets) == rows.rows.dim);
+        CHECK(rows.largest_lost > 0);
+        return true;
+    }
+    std::int64_t top_k(const TopKRequest& wanted, const TopKResult& result, Timeline& timeline,
+                       const ProgressToken& token) override {
+        const Queries& queries = wanted.queries;
+        if (queries.rows.are_bytes()) return index_->top_k(wanted, result, timeline, token);
+        ++real_searches;
+        CHECK(wanted.candidates > wanted.k);
+        CHECK(std::ssize(wanted.norms) == (rows_.bound.is_angle ? queries.count() : 0));
+        const Neighbors found =
+            test::nearest_reals(rows_.rows, queries.rows, wanted.k, rows_.measure, queries.images);
+        std::copy(found.rows.begin(), found.rows.end(), result.neighbors.begin());
+        for (std::int64_t q = 0; q < queries.count(); q += 3)
+            std::fill_n(result.neighbors.begin() + q * wanted.k, wanted.k, no_neighbor);
+        return queries.count();
+    }
+
+  private:
+    std::unique_ptr<DeviceIndex> index_;
+    QuantizedRows rows_;
+};
+
+TEST_CASE("cpu vectors: over an index that has the rows, what it does not prove is found by the host") {
+    const test::RealSet set = test::normal_set(1500, 12, 18, 6);
+    const Rows rows = set.rows();
+    int searches = 0;
+    for (const Measure& measure : searched_measures()) {
+        if (measure.metric == Metric::lp) continue;
+        CAPTURE(name(measure.metric));
+        const auto index = cpu::open_vectors(
+            rows, measure, {.threads = 2},
+            [](const Rows& bytes, const Measure& by, const Plan&) -> std::unique_ptr<DeviceIndex> {
+                return std::make_unique<KeepsRows>(bytes, by);
+            });
+        Timeline timeline;
+        for (const int k : {1, 7, 1100})  // with 1,100 candidates are too many
+            for (const Queries& queries : {Queries(rows.slice(40, 200)), Queries::some_of(rows, 3, 200)}) {
+                CHECK(nearest_of(*index, queries, k, timeline, {}).rows ==
+                      test::nearest_reals(rows, queries.rows, k, measure, queries.images).rows);
+                searches += k < 1100 ? 1 : 0;
+            }
+    }
+    CHECK(KeepsRows::real_searches == searches);
+}
+
 TEST_CASE("cpu vectors: the search of bytes for a problem") {
     const Problem reals{2000, 10, 5, 3, {Metric::pearson, 2, true}, ElementType::float32};
     const Problem bytes = cpu::byte_problem(reals, 1024).value();
