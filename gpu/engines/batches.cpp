@@ -167,7 +167,7 @@ BatchedIndex* BatchedIndex::beside() {
     if (beside_ || most_beside_ == 0) return beside_.get();
     const int left = std::exchange(most_beside_, 0);
     try {
-        if (training_.reranker || free_memory() < least_free_memory) return nullptr;
+        if (training_.reranker || reals_ || free_memory() < least_free_memory) return nullptr;
         auto engine = engine_->beside();
         if (!engine) return nullptr;
         Resident same{training_.n, training_.dim, training_.labels, training_.transform.beside(), nullptr};

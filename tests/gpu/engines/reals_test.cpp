@@ -259,15 +259,6 @@ void measure(const char* set, const Rows& train, const Rows& query, const Measur
 // 10,000 × 60,000 × 784 float32, k = 5.
 TEST_CASE("gpu: measured: floats" * doctest::skip()) {
     if (!test::have_gpu()) return;
-<<<<<<< HEAD
-    const Dataset digits = test::mnist();
-    const auto reals = [](const LabeledImages& set) {
-        std::vector<float> values;
-        for (const std::uint8_t pixel :
-             set.pixels.span().first(static_cast<std::size_t>(set.count * set.dim())))
-            values.push_back(static_cast<float>(pixel) / 255);
-        return values;
-=======
     const bool is_mnist = !test::mnist_folder().empty();
     const Dataset digits = is_mnist ? test::mnist() : synthetic_digits({.n_train = 60'000, .n_test = 10'000});
     const auto floats = [](const LabeledImages& images) {
@@ -276,7 +267,6 @@ TEST_CASE("gpu: measured: floats" * doctest::skip()) {
         for (const std::uint8_t pixel : std::span(rows.pixels, static_cast<std::size_t>(rows.bytes())))
             all.push_back(static_cast<float>(pixel) / 255);
         return all;
->>>>>>> g34
     };
     const std::vector<float> train = floats(digits.train), query = floats(digits.test);
     const auto rows_of = [](const std::vector<float>& all) {
