@@ -170,7 +170,7 @@ void compare_spread(BenchRun& run, const Workload& work, int k) {
 /// The time of `tensor` without copies and launch overhead.
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
     const SearchWay tensor = search_way("tensor");
-    if (!run.has_gpu() || !run.wants_engine(tensor)) return;
+    if (!run.has_gpu() || !run.wants_engine(tensor) || !work.train.are_bytes()) return;
     Trial timed;
     const Plan plan = run.configured(tensor, work.problem(k), timed.refusal);
     Neighbors found;

@@ -109,7 +109,7 @@ template <class T, Terms terms>
 __device__ double2 two_distances(const Kept& train, const RealQueries& queries, std::int64_t q,
                                  std::uint32_t first, std::uint32_t second) {
     const T *const row = row_of<T>(queries, q), *const a = row_of<T>(train.rows, first),
-            *const b = row_of<T>(train.rows, second);
+                   *const b = row_of<T>(train.rows, second);
     const RealNorm own = norm_of(queries, q), of_a = norm_of(train.rows, first),
                    of_b = norm_of(train.rows, second);
     const std::int64_t dim = queries.rows.cols / static_cast<std::int64_t>(sizeof(T));
@@ -237,7 +237,7 @@ void DeviceReals::enqueue_exact(const RealQueries& queries, const NeighborRows& 
                             : bound_.is_l1  ? exact_kernel<T, Terms::differences>
                                             : exact_kernel<T, Terms::squares>;
         kernel<<<grid_size(divide_up(out.n_query, warps)), threads,
-                 warps * static_cast<std::size_t>(candidates.k) * sizeof(double), stream>>>(
+                 warps* static_cast<std::size_t>(candidates.k) * sizeof(double), stream>>>(
             train, queries, candidates, lost_.d_data(), out);
     });
     check_launch("launching exact distances");

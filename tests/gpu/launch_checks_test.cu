@@ -95,8 +95,8 @@ TEST_CASE("the vote refuses k out of range, and lp by distance") {
         gpu::enqueue_vote({somewhere<Neighbor>(), 3, k}, somewhere<std::uint8_t>(), weights, Tie::smallest,
                           somewhere<Vote>(), nullptr, metric);
     };
-    for (const int k : {0, 1025})
-        CHECK_THROWS_WITH_AS(vote(k, Weights::uniform, Metric::l2), doctest::Contains("1 to 1024 neighbors"),
+    for (const int k : {0, 16'385})
+        CHECK_THROWS_WITH_AS(vote(k, Weights::uniform, Metric::l2), doctest::Contains("1 to 16384 neighbors"),
                              DeviceError);
     CHECK_THROWS_WITH_AS(vote(5, Weights::distance, Metric::lp), doctest::Contains("uniform weights"),
                          DeviceError);

@@ -81,6 +81,26 @@ GPU_TEST_CASE("gpu: reals: hostile sets, every metric, with themselves and with 
     CHECK(filtered > 200);
 }
 
+GPU_TEST_CASE("gpu: reals: the device proves all answers where bytes suffice") {
+    for (const ElementType type : {ElementType::int8, ElementType::float32, ElementType::float64})
+        for (const std::int64_t dim : {9, 40}) {
+            const test::RealSet set = test::normal_set(2'100, dim, 7, 0, type);
+            const Rows train = set.rows().first(2'000), query = set.rows().slice(2'000, 100);
+            for (const Measure& measure : measures) {
+                const test::Request request{.train = train, .query = query, .k = 7, .measure = measure};
+                CAPTURE(request);
+                for (const Engine* engine : engines_for(request)) {
+                    const Searched found = searched(*engine, request, query);
+                    CHECK(found.neighbors.rows == test::nearest_reals(train, query, 7, measure).rows);
+                    CHECK(found.ran("bytes"));
+                    CHECK(found.ran("exact"));
+                    CHECK_FALSE(found.ran("refine"));
+                    CHECK_FALSE(found.ran("all_pairs"));
+                }
+            }
+        }
+}
+
 GPU_TEST_CASE("gpu: reals: any k, and the whole set with itself") {
     const test::RealSet set = test::normal_set(2'311, 83, 11, 5);
     const Rows rows = set.rows();

@@ -143,7 +143,7 @@ GPU_TEST_CASE("gpu: every selector finds the k smallest in order, for rows of ev
           4095, 8192, 8193, 16'384, 16'385, 32'769, 60'000, 65'536, 65'537, 131'073})
         for (const Values order : all_orders) {
             const std::vector<std::uint32_t> matrix = values(order, 3, n_train);
-            for (const int k : {1, 5, 32, 33, 1024})
+            for (const int k : {1, 5, 32, 33, 1024, 16'384})
                 if (k <= n_train) check_selectors(3, n_train, k, matrix);
             if (n_train <= 1024) check_selectors(3, n_train, static_cast<int>(n_train), matrix);
         }
