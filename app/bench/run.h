@@ -85,8 +85,6 @@ class BenchRun {
     bool leads() const { return ranks == nullptr || ranks->rank() == 0; }
     /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
     std::string several() const;
-    /// Those that --only lets run.
-    std::vector<std::string> wanted(std::vector<std::string> names) const;
     /// By --engine and --only.
     bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
