@@ -147,13 +147,6 @@ class BenchRun {
     Progress progress_;
 };
 
-/// Whether these are the neighbors by this selector, as far as `finds` says.
-bool agrees_with(const cpu::SerialSelector& selector, std::span<const std::uint32_t> row,
-                 std::span<const Neighbor> found, Finds finds = Finds::nearest);
-
-/// Queries of which every distance is compared.
-inline constexpr std::int64_t sampled = 8;
-
 /// All distance kernels, all selectors, all engines on one data set.
 void run_compare(BenchRun& run);
 /// The k-nearest-neighbor graph of the training set.
