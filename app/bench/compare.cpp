@@ -17,26 +17,27 @@ constexpr const char
         "GFLOP/s: one multiplication and one addition per pair of images and pixel, for every "
         "engine.";
 
+/// A table of whole searches, which have kernels on a GPU alone.
+void add_searches(BenchRun& run, const std::string& title, const Workload& work,
+                  const std::vector<SearchWay>& ways, int k, const std::vector<std::string>& notes) {
+    std::vector<std::string> columns = {"open ms"};
+    if (run.has_gpu()) columns.emplace_back("kernels ms");
+    Section section(run.report, title, "engine", columns);
+    for (const SearchWay& way : ways) {
+        const Measurement one = run.search(work, way, k, run.trial());
+        std::vector<std::string> more = {one.good() ? short_number(one.open_ms) : ""};
+        if (run.has_gpu()) more.emplace_back();
+        if (!one.kernels_ms.empty())
+            more.back() = short_number(one.of_all(summary_of(one.kernels_ms).median)) +
+                          (one.partial() ? partial_mark : "");
+        section.add(one, more);
+    }
+    section.finish(notes);
+}
+
 std::vector<std::string> notes_of_searches(const BenchRun& run) {
     if (!run.has_gpu()) return {open_note, operations_note};
     return {open_note, kernels_note, operations_note};
-}
-
-/// A table of whole searches, which have kernels on a GPU alone.
-Section searches(BenchRun& run, const std::string& title) {
-    if (!run.has_gpu()) return {run.report, title, "engine", {"open ms"}};
-    return {run.report, title, "engine", {"open ms", "kernels ms"}};
-}
-
-void add_search(Section& section, BenchRun& run, const Workload& work, const SearchWay& way, int k) {
-    const Measurement one = run.search(work, way, k, run.trial());
-    std::string kernels;
-    if (!one.kernels_ms.empty())
-        kernels =
-            short_number(one.of_all(summary_of(one.kernels_ms).median)) + (one.partial() ? partial_mark : "");
-    std::vector<std::string> more = {one.good() ? short_number(one.open_ms) : ""};
-    if (run.has_gpu()) more.push_back(kernels);
-    section.add(one, more);
 }
 
 std::string both(const Measurement& a, const Measurement& b) {
@@ -134,21 +135,20 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
 }
 
 void compare_engines(BenchRun& run, const Workload& work, int k) {
-    Section section = searches(run, "engines, the training set resident, k = " + std::to_string(k));
-    for (const SearchWay& way : search_ways())
-        if (run.wants_engine(way)) add_search(section, run, work, way, k);
+    std::vector<SearchWay> ways = search_ways();
+    std::erase_if(ways, [&](const SearchWay& way) { return !run.wants_engine(way); });
     std::vector<std::string> notes = notes_of_searches(run);
     if (run.has_gpu() && run.options.bench.dim > 0)
         notes.emplace_back("random images are in pageable memory: their upload is slower than a data set's.");
-    section.finish(notes);
+    add_searches(run, "engines, the training set resident, k = " + std::to_string(k), work, ways, k, notes);
 }
 
 /// Both ways to use several devices, or several ranks, which answer alike, whatever devices they have. Among ranks the
 /// CPU shares the work too.
 void compare_spread(BenchRun& run, const Workload& work, int k) {
     if (run.several().empty()) return;
-    Section section = searches(run, "engines on " + run.several() + ", k = " + std::to_string(k));
     const bool ranks = run.ranks != nullptr;
+    std::vector<SearchWay> ways;
     for (SearchWay way : search_ways()) {
         const bool shares =
             way.engine->on_gpu ? !ranks || run.options.request.device.kind != DeviceKind::cpu : ranks;
@@ -157,14 +157,14 @@ void compare_spread(BenchRun& run, const Workload& work, int k) {
         for (const Placement spread : {Placement::replicate, Placement::shard}) {
             way.placement = spread;
             way.name = engine + " by " + name(spread);
-            add_search(section, run, work, way, k);
+            ways.push_back(way);
         }
     }
     std::vector<std::string> notes = {
         "by queries: each has the training set and some queries; by training: the other way round."};
     if (run.has_gpu()) notes.emplace_back("kernels: each stage as it was where it took longest.");
     if (ranks) notes.emplace_back("all other tables: rank 0 alone, with its share of this host's threads.");
-    section.finish(notes);
+    add_searches(run, "engines on " + run.several() + ", k = " + std::to_string(k), work, ways, k, notes);
 }
 
 /// The time of `tensor` without copies and launch overhead.
@@ -226,13 +226,12 @@ void run_graph(BenchRun& run) {
     work.leave_one_out = true;
     run.report.title += ", k = " + std::to_string(k) + metric_words(work.measure);
     run.report.data = training_words(data) + ", each a query among all of them";
-    const std::vector<std::string> names = run.wanted(words_of(find_case("graph")->names));
-    run.expect(std::ssize(names));
+    std::vector<SearchWay> ways;
+    for (const std::string& name : words_of(find_case("graph")->names))
+        if (is_wanted(run.options.bench, name)) ways.push_back(search_way(name));
+    run.expect(std::ssize(ways));
     run.prepare(work, checked_points);
-    Section section = searches(run, "whole searches, the points resident");
-    for (const std::string& name : names)
-        add_search(section, run, work, search_way(name), k);
-    section.finish(notes_of_searches(run));
+    add_searches(run, "whole searches, the points resident", work, ways, k, notes_of_searches(run));
 }
 
 }  // namespace knn

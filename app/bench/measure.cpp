@@ -32,13 +32,27 @@ void fill_random(std::int64_t q, std::span<std::uint32_t> row) {
         row[t] = static_cast<std::uint32_t>(random_value(static_cast<std::uint64_t>(q), t) >> 32);
 }
 
+/// Whether these are the neighbors by this selector, as far as `finds` says.
+bool agrees_with(const cpu::SerialSelector& selector, std::span<const std::uint32_t> row,
+                 std::span<const Neighbor> found, Finds finds) {
+    std::vector<Neighbor> right(found.size());
+    std::vector<std::uint64_t> scratch;
+    selector.select(row, right, scratch);
+    if (finds == Finds::kth_value) return right.back().distance == found.back().distance;
+    if (finds == Finds::kth) return right.back() == found.back();
+    return std::ranges::equal(right, found);
+}
+
+/// Rows of which every distance is compared.
+constexpr std::int64_t sampled = 8;
+
 /// The first of a sample of rows of which a selector found other neighbors than these steps; empty if there is none.
-/// row_of(q): the row's distances.
+/// row_of(i): the row's distances.
 template <class RowOf>
 std::string difference(const cpu::SerialSelector& steps, const Neighbors& found, Finds finds, RowOf row_of) {
-    for (const std::int64_t q : sample(found.n_query, sampled))
-        if (!agrees_with(steps, row_of(q), found.row(q), finds))
-            return "row " + std::to_string(q) + " has other neighbors than by the steps of " + steps.name;
+    for (const std::int64_t i : sample(found.n_query, sampled))
+        if (!agrees_with(steps, row_of(i), found.row(i), finds))
+            return "row " + std::to_string(i) + " has other neighbors than by the steps of " + steps.name;
     return "";
 }
 
@@ -51,16 +65,6 @@ UnsupportedReason first_refusal(Ranks& ranks, const UnsupportedReason& mine, con
 }
 
 }  // namespace
-
-bool agrees_with(const cpu::SerialSelector& selector, std::span<const std::uint32_t> row,
-                 std::span<const Neighbor> found, Finds finds) {
-    std::vector<Neighbor> right(found.size());
-    std::vector<std::uint64_t> scratch;
-    selector.select(row, right, scratch);
-    if (finds == Finds::kth_value) return right.back().distance == found.back().distance;
-    if (finds == Finds::kth) return right.back() == found.back();
-    return std::ranges::equal(right, found);
-}
 
 void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     const int k = work.max_k;
@@ -77,18 +81,14 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     Plan serial;
     if (cpu::configure_serial(work.problem(k), serial)) return;
     report.checked += ", which agrees with nth_element on a sample of queries";
-    std::vector<std::uint32_t> scores(static_cast<std::size_t>(work.train.count));
-    for (const std::int64_t i : sample(work.expected.n_query, sampled)) {
+    const auto row_of = [&](std::int64_t i) {
         token.throw_if_stopped();
-        const std::int64_t q = work.query_of(i);
-        cpu::serial_distances(work.train, work.query.row(q), scores);
-        if (work.leave_one_out) scores[static_cast<std::size_t>(q)] = excluded_distance;
-        if (agrees_with(cpu::serial_selectors().front(), scores, work.expected.row(i))) continue;
-        keep("search", "cpu", "cpu", work.problem(k), {.ms = {0}}, [&](std::int64_t) {
-            return "query " + std::to_string(q) + " has other neighbors than by nth_element";
-        });
-        return;
-    }
+        return work.right_row(work.query_of(i));
+    };
+    const std::string wrong =
+        difference(cpu::serial_selectors().front(), work.expected, Finds::nearest, row_of);
+    if (!wrong.empty())
+        keep("search", "cpu", "cpu", work.problem(k), {.ms = {0}}, [&](std::int64_t) { return wrong; });
 }
 
 Measurement BenchRun::distance(const Workload& work, const std::string& name, const TrialOptions& limits) {

@@ -93,11 +93,6 @@ std::string BenchRun::several() const {
     return text;
 }
 
-std::vector<std::string> BenchRun::wanted(std::vector<std::string> names) const {
-    std::erase_if(names, [&](const std::string& name) { return !is_wanted(options.bench, name); });
-    return names;
-}
-
 bool BenchRun::wants_engine(const SearchWay& way) const {
     const auto& asked = options.request.engine;
     return (!asked || *asked == way.engine->name) && is_wanted(options.bench, way.name);

@@ -85,8 +85,6 @@ class BenchRun {
     bool leads() const { return ranks == nullptr || ranks->rank() == 0; }
     /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
     std::string several() const;
-    /// Those that --only lets run.
-    std::vector<std::string> wanted(std::vector<std::string> names) const;
     /// By --engine and --only.
     bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
@@ -148,13 +146,6 @@ class BenchRun {
     std::int64_t steps_ = 0, done_ = 0;
     Progress progress_;
 };
-
-/// Whether these are the neighbors by this selector, as far as `finds` says.
-bool agrees_with(const cpu::SerialSelector& selector, std::span<const std::uint32_t> row,
-                 std::span<const Neighbor> found, Finds finds = Finds::nearest);
-
-/// Queries of which every distance is compared.
-inline constexpr std::int64_t sampled = 8;
 
 /// All distance kernels, all selectors, all engines on one data set.
 void run_compare(BenchRun& run);

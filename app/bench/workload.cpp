@@ -80,8 +80,6 @@ std::int64_t Workload::count_right(const Neighbors& found) const {
     return right;
 }
 
-/// By plain loops; metrics that these do not support, by the CPU engine with k = the size of each piece of
-/// the training set.
 std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
     std::vector<std::uint32_t> row(static_cast<std::size_t>(train.count));
     if (measure.metric == Metric::l2 && train.are_bytes()) {

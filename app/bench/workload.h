@@ -42,6 +42,10 @@ struct Workload {
     /// The same for one row of scores.
     std::string mismatch(std::int64_t of_query, std::span<const std::uint32_t> row) const;
 
+    /// The scores of a query, by plain loops; metrics that these do not support, by the CPU engine with k = the size of each
+    /// piece of the training set.
+    std::vector<std::uint32_t> right_row(std::int64_t of_query) const;
+
     /// How many test images of the data set, from the first on, these label right by their majority; 0 without one.
     std::int64_t count_right(const Neighbors& found) const;
 
@@ -66,9 +70,6 @@ struct Workload {
 
     /// On the GPU, if BenchRun::upload made them.
     std::unique_ptr<BenchArrays> arrays;
-
-  private:
-    std::vector<std::uint32_t> right_row(std::int64_t of_query) const;
 };
 
 /// The data set, or random bytes with --dim, with the metric of the options. Throws DataError, UsageError (more images

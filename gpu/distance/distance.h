@@ -38,8 +38,13 @@ struct DistanceInput {
     const void* d_prepared = nullptr;  ///< the output of `prepare`
 };
 
-/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances). Members with
-/// defaults may be omitted.
+/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances), unless a file says otherwise:
+///
+///   train  n_train × dim floats holding integers 0..255, zeros up to a multiple of 4, pitched rows, device memory
+///   query  n_query × dim floats, the same
+///   out    n_query × n_train 32-bit scores, pitched rows
+///
+/// Members with defaults may be omitted.
 struct DistanceKernel {
     const char* name;
     const char* summary = "";  ///< of those that a user can name

@@ -1,10 +1,6 @@
 // Squared Euclidean and Manhattan distances by float4 loads and register blocking (seed 003, §3.2 to
 // §3.5).
 //
-// train    n_train × dim floats holding integers 0..255, pitched rows, zeros up to a multiple of 4,
-//          device memory
-// query    n_query × dim floats, the same
-// out      n_query × n_train 32-bit scores, pitched rows
 // launch   a block of 256 threads computes 64 queries × 128 training images, a thread 4 × 8 of them;
 //          concurrent blocks share a training tile, so it is read from device memory once. Tiles of 32
 //          pixels of both sets are copied to shared memory asynchronously, one tile ahead of the arithmetic.

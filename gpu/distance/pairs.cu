@@ -1,9 +1,6 @@
 // Distances by one thread per pair: from global memory, or by square tiles of both sets in shared memory. `naive` and `tiledN`
 // are kernels like others; the rest, for `bench` alone, are the steps of seeds 003 and 004.
 //
-// train    n_train × dim floats holding integers 0..255, pitched rows, device memory
-// query    n_query × dim floats, the same
-// out      n_query × n_train 32-bit scores, pitched rows
 // launch   naive           blocks of 256 training images and one query (seed 003, §3.2 "original")
 //          ladder_*        the steps of seed 003, §3, as in its program with one launch per query; each changes one thing of
 //                          the one before (§3.1 and §3.3, pinned memory and pitched rows, change the arrays):
@@ -25,9 +22,8 @@
 // metrics  l2, l1, lp (terms.cuh); those for `bench` alone: l2
 // exact    a float sum takes at most 256 terms of up to 255² before it is added to an integer: 256 · 65,025 < 2²⁴; each lane
 //          of a float4 has its own
-// limits   dim <= 66,051 (the distance fits 32 bits), with the query in shared memory 12,288 (48 KiB); any n_train and
-//          n_query. pair_contest: 128 pixels, numbers of points that are multiples of 16. half_*: query i is training point i,
-//          n_query <= n_train.
+// limits   with the query in shared memory dim <= 12,288 (48 KiB). pair_contest: 128 pixels, numbers of points that are
+//          multiples of 16. half_*: query i is training point i, n_query <= n_train.
 // work     n_query · n_train · dim subtractions and multiply-adds; half_*: half of them for n_query = n_train, and as many
 //          scattered as contiguous writes
 

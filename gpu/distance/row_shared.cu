@@ -1,16 +1,12 @@
 // Distances of one query per block, with a column-major training matrix (seed 002, §4.1).
 //
-// train      n_train × dim floats holding integers 0..255, pitched rows, device memory
-// query      n_query × dim floats, the same
 // prepared   dim × stride floats: the training set transposed, stride = n_train rounded up to 32, so that
 //            adjacent threads read adjacent addresses
-// out        n_query × n_train 32-bit scores, pitched rows
 // launch     a block of 256 threads (`row_shared512`: 512) holds one query in shared memory, and a thread loops over
 //            training images. A query of more than 1,024 pixels is loaded in pieces, once per pass of the block over
 //            as many training images as it has threads, so this does not limit dim; the seed stops at 512, and takes
 //            512 threads for more than 256 pixels, because each thread loads one.
 // metrics    l2, l1, lp (terms.cuh)
-// limits     dim <= 66,051 (the distance fits 32 bits)
 // work       n_query · n_train · dim subtractions and multiply-adds; 4 bytes of the training set read per one
 
 #include <algorithm>

@@ -1,11 +1,8 @@
 // Distances with the training images read through a texture (seed 000, §4.3.2).
 //
-// train      n_train × dim floats holding integers 0..255, pitched rows, device memory
-// query      n_query × dim floats, the same, zeros up to a multiple of 4; rows aligned to 16 bytes
 // prepared   dim × stride floats: the training set transposed, as the seed keeps it; a two-dimensional
 //            texture over it has the training images along x and the pixels along y. Beyond both ends it
 //            reads 0.
-// out        n_query × n_train 32-bit scores, pitched rows
 // launch     one training image and 8 queries per thread; all threads of a warp read a query's pixels at the
 //            same address. No shared memory, no barrier. With one query per thread, as in the seed, the
 //            texture units are the bottleneck, at 4 texels per clock and multiprocessor.

@@ -33,7 +33,7 @@ constexpr int min_log_keys = 10;      // of one block: 32 threads
 constexpr int piece_log_keys = 13;    // 64 KiB, available on every card
 constexpr int cluster_log_keys = 14;  // 128 KiB: fewer blocks per row, so fewer steps between blocks
 constexpr int max_cluster = 8;        // the portable cluster size
-constexpr int max_log_row = index_bits;
+constexpr std::int64_t max_row = std::int64_t{1} << index_bits;
 constexpr int step_threads = 256;
 
 int log_padded(std::int64_t n_train) {
@@ -178,11 +178,6 @@ bool fits_cluster(int log_row) {
            device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= shared_bytes<cluster_log_keys>;
 }
 
-UnsupportedReason refuse(const Problem& problem) {
-    if (problem.n_train <= std::int64_t{1} << max_log_row) return std::nullopt;
-    return "bitonic sorts rows of at most 67,108,864 distances";
-}
-
 std::int64_t row_bytes(const Problem& problem) {
     const int log_row = log_padded(problem.n_train);
     if (log_row <= piece_log_keys || fits_cluster(log_row)) return 0;
@@ -212,8 +207,8 @@ extern const Selector bitonic_selector{
     .name = "bitonic",
     .summary = "padded bitonic sort of the whole row, in registers and shared memory",
     .launch = launch,
-    .refuse = refuse,
     .row_bytes = row_bytes,
+    .max_train = max_row,
     .load = load,
     .max_k = max_k};
 
@@ -222,9 +217,9 @@ extern const Selector bitonic_selector{
 extern const Selector bitonic_single_selector{.name = "bitonic_single",
                                               .summary = "bitonic, one query at a time",
                                               .launch = launch,
-                                              .refuse = refuse,
                                               .row_bytes = row_bytes,
                                               .one_by_one = true,
+                                              .max_train = max_row,
                                               .max_k = max_k};
 
 }  // namespace knn::gpu

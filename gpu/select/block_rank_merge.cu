@@ -158,7 +158,7 @@ constexpr Selector selector(const char* name, const char* summary = "") {
             .launch = launch<all>,
             .row_bytes = row_bytes<all>,
             .workspace_goal = std::int64_t{512} << 20,
-            .limits_rows = true};
+            .max_train = max_positions};
 }
 
 }  // namespace

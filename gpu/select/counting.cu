@@ -398,7 +398,7 @@ constexpr Selector selector(const char* name, const char* summary = "") {
     return {.name = name,
             .summary = summary,
             .launch = launch<start, all>,
-            .limits_rows = true,
+            .max_train = max_positions,
             .finds = all ? Finds::nearest : Finds::kth};
 }
 
@@ -408,7 +408,7 @@ constexpr Selector row_selector(const char* name) {
             .launch = launch_row<start>,
             .row_bytes = [](const Problem&) { return std::int64_t{sizeof(RowState)}; },
             .one_by_one = true,
-            .limits_rows = true,
+            .max_train = max_positions,
             .finds = Finds::kth_value};
 }
 

@@ -29,6 +29,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int row_threads = 64, column_threads = 256;
+constexpr std::int64_t columns_goal = std::int64_t{1} << 30, max_moves = std::int64_t{1} << 32;
 constexpr int max_shared_k = (48 << 10) / column_threads / sizeof(Neighbor);
 
 /// One thread's elements, `stride` apart.
@@ -100,21 +101,6 @@ __global__ void __launch_bounds__(column_threads)
         out.d_data[q * out.k + i] = neighbor_of(keys[i]);
 }
 
-UnsupportedReason refuse_insertion(const Problem& problem) {
-    if (problem.k * problem.n_train <= std::int64_t{1} << 32) return std::nullopt;
-    return "insertion would take minutes: expected k times the training images to be at most 4,294,967,296";
-}
-
-UnsupportedReason refuse_columns(const Problem& problem) {
-    if (problem.n_train <= max_columns) return refuse_insertion(problem);
-    return "insertion_columns takes at most 2,097,120 training images";
-}
-
-UnsupportedReason refuse_comb_sort(const Problem& problem) {
-    if (problem.n_train <= std::int64_t{1} << 18) return std::nullopt;
-    return "comb_sort would take minutes: expected at most 262,144 training images";
-}
-
 std::int64_t insertion_bytes(const Problem& problem) {
     return 4 * problem.n_train + (problem.k > max_shared_k ? 8 * problem.k : 0);
 }
@@ -145,27 +131,25 @@ void launch_comb_sort(const Problem&, const DistanceRows& in, const NeighborRows
     check_launch("launching a comb sort");
 }
 
-/// One that works on columns.
-constexpr Selector by_columns(const char* name, decltype(Selector::launch) launch,
-                              decltype(Selector::refuse) refuse, decltype(Selector::row_bytes) column_bytes) {
-    return {.name = name,
-            .launch = launch,
-            .refuse = refuse,
-            .row_bytes = column_bytes,
-            .workspace_goal = std::int64_t{1} << 30,
-            .row_multiple = column_multiple};
-}
-
 }  // namespace
 
 extern const Selector insertion_selector{.name = "insertion",
                                          .summary = "one thread per query, insertion into its k best",
                                          .launch = launch_insertion,
-                                         .refuse = refuse_insertion};
-extern const Selector insertion_columns_selector =
-    by_columns("insertion_columns", launch_insertion_columns, refuse_columns, insertion_bytes);
-extern const Selector comb_sort_selector =
-    by_columns("comb_sort", launch_comb_sort, refuse_comb_sort,
-               [](const Problem& problem) { return key_bytes * problem.n_train; });
+                                         .max_k_train = max_moves};
+extern const Selector insertion_columns_selector{.name = "insertion_columns",
+                                                 .launch = launch_insertion_columns,
+                                                 .row_bytes = insertion_bytes,
+                                                 .workspace_goal = columns_goal,
+                                                 .row_multiple = column_multiple,
+                                                 .max_train = max_columns,
+                                                 .max_k_train = max_moves};
+extern const Selector comb_sort_selector{
+    .name = "comb_sort",
+    .launch = launch_comb_sort,
+    .row_bytes = [](const Problem& problem) { return key_bytes * problem.n_train; },
+    .workspace_goal = columns_goal,
+    .row_multiple = column_multiple,
+    .max_train = std::int64_t{1} << 18};
 
 }  // namespace knn::gpu

@@ -25,6 +25,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int pass_threads = 128, replace_threads = 64;
+constexpr std::int64_t max_compared = std::int64_t{1} << 33;
 
 /// The lanes that share a query: a warp, or one thread.
 template <int lanes>
@@ -127,11 +128,6 @@ __global__ void __launch_bounds__(replace_threads)
                           out.d_data + q * out.k);
 }
 
-UnsupportedReason refuse_passes(const Problem& problem) {
-    if (problem.k * problem.n_train <= std::int64_t{1} << 33) return std::nullopt;
-    return "k_pass would take minutes: expected k times the training images to be at most 8,589,934,592";
-}
-
 template <int lanes>
 void launch_k_pass(const Problem&, const DistanceRows& in, const NeighborRows& out, void*,
                    cudaStream_t stream) {
@@ -163,9 +159,9 @@ void launch_replace_max(const Problem& problem, const DistanceRows& in, const Ne
 extern const Selector k_pass_selector{.name = "k_pass",
                                       .summary = "k searches for a minimum",
                                       .launch = launch_k_pass<warp_size>,
-                                      .refuse = refuse_passes};
+                                      .max_k_train = max_compared};
 extern const Selector k_pass_thread_selector{
-    .name = "k_pass_thread", .launch = launch_k_pass<1>, .refuse = refuse_passes};
+    .name = "k_pass_thread", .launch = launch_k_pass<1>, .max_k_train = max_compared};
 extern const Selector replace_max_selector{.name = "replace_max",
                                            .summary = "keep k, replace the largest, then order them",
                                            .launch = launch_replace_max<warp_size>};

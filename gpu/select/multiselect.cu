@@ -299,7 +299,7 @@ constexpr Selector selector(const char* name, const char* summary = "") {
             .launch = launch<pivot, all>,
             .row_bytes = [](const Problem& problem) { return 2 * key_bytes * problem.n_train; },
             .workspace_goal = std::int64_t{4} << 30,
-            .limits_rows = true,
+            .max_train = max_positions,
             .finds = all ? Finds::nearest : Finds::kth};
 }
 

@@ -15,6 +15,8 @@ namespace knn::gpu {
 
 namespace {
 
+constexpr std::int64_t max_train = std::int64_t{1} << 18;
+
 template <int threads>
 __global__ void __launch_bounds__(threads)
     rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_per_row) {
@@ -34,11 +36,6 @@ __global__ void __launch_bounds__(threads)
     if (rank < out.k) out.d_data[q * out.k + rank] = {mine, static_cast<std::uint32_t>(t)};
 }
 
-UnsupportedReason refuse(const Problem& problem) {
-    if (problem.n_train <= std::int64_t{1} << 18) return std::nullopt;
-    return "rank would take minutes: expected at most 262,144 training images";
-}
-
 template <int threads>
 void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
             cudaStream_t stream) {
@@ -50,11 +47,13 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
 
 }  // namespace
 
-extern const Selector rank_selector{
-    .name = "rank", .summary = "every element counts its own rank", .launch = launch<256>, .refuse = refuse};
+extern const Selector rank_selector{.name = "rank",
+                                    .summary = "every element counts its own rank",
+                                    .launch = launch<256>,
+                                    .max_train = max_train};
 extern const Selector rank512_selector{.name = "rank512",
                                        .summary = "the same with 512 threads in a block instead of 256",
                                        .launch = launch<512>,
-                                       .refuse = refuse};
+                                       .max_train = max_train};
 
 }  // namespace knn::gpu

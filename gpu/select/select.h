@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "data/core/bench.h"
@@ -12,6 +13,10 @@
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
+
+inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+/// Of selectors that count positions in a row, some loops ahead, in 32 bits.
+inline constexpr std::int64_t max_positions = std::int64_t{1} << 30;
 
 /// Where arrays of a workspace begin: at multiples of so many bytes.
 inline constexpr std::int64_t workspace_alignment = 256;
@@ -36,10 +41,10 @@ struct Selector {
     std::int64_t (*row_bytes)(const Problem& problem) = [](const Problem&) { return std::int64_t{0}; };
     std::size_t (*scratch_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
     std::int64_t workspace_goal = std::int64_t{256} << 20;  ///< bytes of rows
-    int row_multiple = 1;     ///< there is memory for a multiple of so many rows
-    bool one_by_one = false;  ///< a launch is of one row
-    /// Positions in a row are counted, some loops ahead, in 32 bits: it takes at most 2³⁰ distances.
-    bool limits_rows = false;
+    int row_multiple = 1;                  ///< there is memory for a multiple of so many rows
+    bool one_by_one = false;               ///< a launch is of one row
+    std::int64_t max_train = unlimited;    ///< distances of a row
+    std::int64_t max_k_train = unlimited;  ///< k times these: more would take minutes
     Finds finds = Finds::nearest;
     /// Loads its kernels onto the current device (load_kernels); for selectors that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};

@@ -59,9 +59,10 @@ std::int64_t rows_at_once(const Selector& selector, const Problem& problem) {
     const std::int64_t bytes = selector.row_bytes(problem);
     if (selector.one_by_one) return 1;
     if (bytes == 0) return problem.n_query;
-    const std::int64_t fitting = std::clamp<std::int64_t>(selector.workspace_goal / bytes, 1, max_grid_y);
-    if (fitting >= problem.n_query) return problem.n_query;
-    return std::max<std::int64_t>(fitting / selector.row_multiple * selector.row_multiple, 1);
+    const std::int64_t fitting =
+        std::min(selector.workspace_goal / bytes, max_grid_y) / selector.row_multiple;
+    return std::clamp<std::int64_t>(fitting * selector.row_multiple, 1,
+                                    std::max<std::int64_t>(problem.n_query, 1));
 }
 
 }  // namespace
@@ -69,8 +70,12 @@ std::int64_t rows_at_once(const Selector& selector, const Problem& problem) {
 UnsupportedReason Selector::supports(const Problem& problem) const {
     if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
     if (problem.k > max_k) return std::string(name) + " finds at most " + with_commas(max_k) + " neighbors";
-    if (limits_rows && problem.n_train > std::int64_t{1} << 30)
-        return std::string(name) + " takes rows of at most 1,073,741,824 distances";
+    if (problem.n_train > max_train)
+        return std::string(name) + " takes rows of at most " + with_commas(max_train) + " distances";
+    if (problem.k * problem.n_train > max_k_train)
+        return std::string(name) +
+               " would take minutes: expected k times the training images to be at most " +
+               with_commas(max_k_train);
     return refuse(problem);
 }
 

@@ -45,7 +45,7 @@ namespace {
 
 constexpr int threads = 256;
 constexpr std::int64_t keys_goal = std::int64_t{256} << 20, index_goal = std::int64_t{16} << 20;
-constexpr std::int64_t block_keys = 2048, unlimited = std::int64_t{1} << 40;
+constexpr std::int64_t block_keys = 2048;
 
 /// Distances as keys, no_key behind the end of a row.
 struct Keys {
@@ -242,7 +242,7 @@ constexpr Selector selector(const char* name, const char* summary, std::int64_t 
             .row_bytes = row_bytes<Sort, arrays>,
             .scratch_bytes = Sort::scratch_bytes,
             .workspace_goal = arrays * row_goal,
-            .limits_rows = true,
+            .max_train = max_positions,
             .finds = finds,
             .max_k = max_k};
 }

@@ -90,6 +90,40 @@ TEST_CASE("selectors refuse arrays that do not fit the problem") {
     }
 }
 
+// 46 columns of 5,800,000 distances fit in 1 GiB, where there is memory for a multiple of 32.
+TEST_CASE("a workspace for many rows is enough for fewer") {
+    for (const gpu::Selector* selector : gpu::bench_selector_table()) {
+        CAPTURE(std::string(selector->name));
+        for (const std::int64_t n_train : {100, 5'800'000}) {
+            std::size_t before = 0;
+            for (const std::int64_t n_query : {1, 31, 33, 40, 45, 46, 100}) {
+                const std::size_t bytes = selector->workspace_bytes({n_train, n_query, 10, 5});
+                CHECK(bytes >= before);
+                before = bytes;
+            }
+        }
+    }
+}
+
+TEST_CASE("selectors refuse rows that are too long, and work that would take minutes") {
+    int limited = 0;
+    const auto refused = [&](const gpu::Selector& selector, std::int64_t n_train, int k, const char* why) {
+        const std::string message = selector.supports({n_train, 1, 10, k}).value_or("");
+        CHECK(message.starts_with(selector.name));
+        CHECK(message.find(why) != std::string::npos);
+        ++limited;
+    };
+    for (const gpu::Selector* selector : gpu::bench_selector_table()) {
+        CAPTURE(std::string(selector->name));
+        const std::int64_t longest = selector->max_train, most = selector->max_k_train;
+        if (longest < gpu::unlimited) refused(*selector, longest + 1, 1, " takes rows of at most ");
+        if (longest < gpu::unlimited) CHECK(!selector->supports({longest, 1, 10, 1}));
+        if (longest == gpu::unlimited && most < gpu::unlimited)
+            refused(*selector, most / 1024 + 1, 1024, " would take minutes: expected k times ");
+    }
+    CHECK(limited > 8);
+}
+
 TEST_CASE("the vote refuses k out of range, and lp by distance") {
     const auto vote = [](int k, Weights weights, Metric metric) {
         gpu::enqueue_vote({somewhere<Neighbor>(), 3, k}, somewhere<std::uint8_t>(), weights, Tie::smallest,
