@@ -168,8 +168,12 @@ void check_output_folder(const std::string& folder) {
     std::error_code none;
     fs::path existing = fs::absolute(folder, none).lexically_normal();
     if (none) fail_to_write(folder, none.value());  // the working folder is gone
-    while (!fs::exists(existing, none) && existing.has_relative_path())
+    while (!fs::exists(existing, none) && !fs::is_symlink(existing, none) && existing.has_relative_path())
         existing = existing.parent_path();
+    if (!fs::exists(existing, none) && fs::is_symlink(existing, none))
+        throw DataError(folder + ": " + (fs::is_symlink(folder, none) ? "is" : existing.string() + " is") +
+                        " a link to " + fs::read_symlink(existing, none).string() +
+                        ", which is not there; expected a folder");
     if (!fs::is_directory(existing, none))
         throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
                         " a file; expected a folder");
