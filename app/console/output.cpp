@@ -159,6 +159,9 @@ void check_own(const OutputPlace& output) {
     if (fs::is_symlink(output.file, none))  // the file that it leads to is somebody's
         throw DataError(output.file + ": is a link, which no earlier run made; expected another " +
                         (output.in_folder ? "folder" : "name") + " for " + output.option);
+    if (fs::is_other(output.file, none))  // writing to a pipe would wait for a reader
+        throw DataError(output.file + ": is no regular file, as an earlier run makes it; expected another " +
+                        (output.in_folder ? "folder" : "name") + " for " + output.option);
     if (fs::is_regular_file(output.file, none) && !output.is_own())
         throw DataError(output.file + ": is there, and not from an earlier run; expected another " +
                         (output.in_folder ? "folder" : "name") + " for " + output.option);
