@@ -15,12 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
-import numpy as np
-import torch
-from mnist_knn import NearestNeighbors, load_mnist
 
-
-def times(search):
+def times(torch, search):
     """Milliseconds: queued, call, alone."""
     for _ in range(10):
         search()
@@ -48,6 +44,10 @@ def main():
     options.add_argument("-k", type=int, default=5)
     options.add_argument("--queries", type=int, default=10_000)
     options = options.parse_args()
+    import numpy as np
+    import torch
+    from mnist_knn import NearestNeighbors, load_mnist
+
     data, k = load_mnist(), options.k
     test = np.ascontiguousarray(data.X_test.reshape(len(data.X_test), -1)[: options.queries])
     train = data.X_train.reshape(len(data.X_train), -1)
@@ -72,7 +72,7 @@ def main():
                          ("on the device, indices alone", lambda: model.kneighbors(queries, out=(None, out[1]))),
                          ("by arrays of the host", lambda: model.kneighbors(test)),
                          ("PyTorch", pytorch)):  # fmt: skip
-        print(f"  {name:<30}" + "".join(f"{one:9.3f}" for one in times(search)))
+        print(f"  {name:<30}" + "".join(f"{one:9.3f}" for one in times(torch, search)))
     wrong = (np.sort(theirs.cpu().numpy(), 1) != np.sort(wanted[1], 1)).any(1).sum()
     print(f"  PyTorch: {wrong} of {len(test)} queries with other neighbors")
 

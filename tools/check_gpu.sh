@@ -7,19 +7,20 @@
 # --faults: a mnist-knn built with -DMNIST_KNN_GPU_FAULTS=ON, of which each CUDA call is made to fail once.
 # MNIST_KNN_DATA: the folder that some tests need.
 set -euo pipefail
-unset CDPATH
-root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+# shellcheck source=tools/setup.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
+
+help_if_asked "$@"
 bin='' seconds=300 repeat=1000 faults=''
 while (($#)); do
     case $1 in
-    --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) && shift ;;
-    --seconds) seconds=${2:?--seconds needs a number} && shift ;;
-    --repeat) repeat=${2:?--repeat needs a number} && shift ;;
-    --faults) faults=$(readlink -f "${2:?--faults needs a program}") && shift ;;
-    --help | -h) sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}" && exit 0 ;;
-    *) echo "check_gpu.sh: $1: unknown option; --help lists them" >&2 && exit 2 ;;
+    --bin) [[ -x ${2-}/unit_tests ]] || refuse "--bin: '${2-}' has no unit_tests; expected their folder"; bin=$(cd "$2" && pwd) ;;
+    --seconds) check_number "$1" "${2-}" && seconds=$2 ;;
+    --repeat) check_number "$1" "${2-}" && repeat=$2 ;;
+    --faults) [[ -f ${2-} && -x $2 ]] || refuse "--faults: '${2-}' is no program; expected one"; faults=$(readlink -f "$2") ;;
+    *) refuse "$1: is no option; expected --bin, --seconds, --repeat or --faults" ;;
     esac
-    shift
+    shift 2
 done
 if [[ -z $bin ]]; then
     (cd "$root" && cmake --preset default && cmake --build build/default --target unit_tests fuzz_gpu --parallel)

@@ -10,10 +10,15 @@
 # MNIST_KNN_DATA if that is set: twice, because the second run takes what was fitted from the cache. Prints how
 # many files are equal; exits with 1 if one differs or only one program succeeds.
 set -euo pipefail
+# shellcheck source=tools/setup.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
-old=$(readlink -f "${1:?usage: compare_outputs.sh OLD NEW [TRAIN TEST]}")
-new=$(readlink -f "${2:?usage: compare_outputs.sh OLD NEW [TRAIN TEST]}")
-train=${3:-1500} test=${4:-300}
+help_if_asked "$@"
+(($# == 2 || $# == 4)) || refuse "$# words; expected OLD NEW [TRAIN TEST]"
+for program in "$1" "$2"; do [[ -f $program && -x $program ]] || refuse "$program: is no program; expected two builds of it"; done
+old=$(readlink -f "$1") new=$(readlink -f "$2") train=${3:-1500} test=${4:-300}
+check_number TRAIN "$train"
+check_number TEST "$test"
 read -ra extra <<<"${OPTIONS:-}"
 read -ra launch <<<"${LAUNCH:-}"
 work=$(mktemp -d)

@@ -27,8 +27,9 @@ try:
     from sklearn import datasets
     from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
     from sklearn.preprocessing import StandardScaler
+    MISSING = None
 except ImportError as error:
-    sys.exit(f"compare_sklearn.py: error: {error.name}: not there; expected Debian's python3-sklearn")
+    MISSING = error.name
 
 
 class Failure(Exception):
@@ -110,6 +111,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--program", type=Path, default=next((one for one in PROGRAMS if one.is_file()), PROGRAMS[0]))
     program = parser.parse_args().program.resolve()
+    if MISSING:
+        sys.exit(f"compare_sklearn.py: error: {MISSING}: not there; expected Debian's python3-sklearn")
     if not os.access(program, os.X_OK):
         sys.exit(f"compare_sklearn.py: error: {program}: not there; expected a built mnist-knn")
     sets = {"iris": datasets.load_iris, "wine": datasets.load_wine, "breast cancer": datasets.load_breast_cancer,

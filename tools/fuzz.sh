@@ -6,12 +6,11 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
-case ${1:-} in
---help | -h) print_head; exit 0 ;;
-esac
+help_if_asked "$@"
 seconds=${1:-20}
-[[ $seconds =~ ^[0-9]+$ ]] || die "$seconds: not a number of seconds; expected a whole number"
+check_number SECONDS "$seconds"
 shift || true
+for name; do [[ -f $root/tests/fuzz/$name.cpp ]] || refuse "$name: no such fuzzer; expected one of tests/fuzz/"; done
 
 install_missing "${build_packages[@]}" "${test_packages[@]}" python3
 install_clang
@@ -57,9 +56,6 @@ fuzz() {  # NAME
     return 1
 }
 
-for name in "${names[@]}"; do
-    [[ -x $folder/tests/fuzz_$name ]] || die "$name: no such fuzzer; expected one of tests/fuzz/"
-done
 status=0 running=0
 printf '%-16s %12s %8s %9s\n' fuzzer executions edges features
 for name in "${names[@]}"; do  # one on each processor

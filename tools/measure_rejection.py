@@ -103,7 +103,8 @@ def classify(options, files, *more):
     words = [options.binary, "classify", "--json", "-", *options.rest, *more, *files]
     run = subprocess.run(words, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 3):
-        sys.exit(f"measure_rejection.py: {' '.join(words[:6])} ...: {run.stderr.strip()}")
+        print(f"measure_rejection.py: error: {' '.join(words[:6])} ...: {run.stderr.strip()}", file=sys.stderr)
+        sys.exit(run.returncode)
     return json.loads(run.stdout)["pictures"]
 
 
@@ -156,6 +157,8 @@ def main():
     parser.add_argument("--shares", default="0.1,0.25,0.5,0.8,1,1.5,2,3,5", help="of --reject, in percent")
     parser.add_argument("--held-out", action="store_true")
     options, options.rest = parser.parse_known_args()
+    if not os.access(options.binary, os.X_OK):
+        parser.error(f"{options.binary}: is no program; expected a built mnist-knn as --binary")
     shares = [float(one) for one in options.shares.split(",")]
     if options.held_out:
         return held_out(options, shares)

@@ -77,6 +77,7 @@ if [[ -n $help ]]; then
     printf '\nThe options of mnist-knn evaluate:\n\n'
     exec "$program" evaluate "$help"
 fi
+check_options "$@"
 [[ -x $program ]] && is_new='' || is_new=yes
 if may_build "$preset"; then
     install_missing "${build_packages[@]}"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by quickstart.sh and test.sh: the packages, nvcc, configuring and building.
+# Sourced by the other scripts: help and refusals, the packages, nvcc, configuring and building.
 # All talk goes to standard error: standard output belongs to what runs in the end.
 
 unset CDPATH  # with it, cd may go elsewhere, and prints where
@@ -19,8 +19,21 @@ optional_packages=(curl python3 mandoc shellcheck xvfb xdotool x11-apps libopenm
 # Prints what the head of the script that was started says of it.
 print_head() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 
+help_if_asked() { case ${1:-} in --help | -h) print_head && exit 0 ;; esac; }  # WORD...
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
+refuse() { say "error: $*; --help says more"; exit 2; }  # what the command line is wrong about
+
+# Refuses what is no number of NAME.
+check_number() {  # NAME WORD
+    [[ $2 =~ ^[0-9]{1,9}$ ]] || refuse "$1: '$2' is not a number; expected a whole number"
+}
+
+# Refuses a first word that is no option, before a build that takes minutes.
+check_options() {  # WORD...
+    [[ ${1:--} == -* ]] || refuse "$1: is no option; expected only options"
+}
 
 # Whether this user may write the build folder of PRESET.
 may_build() {  # PRESET

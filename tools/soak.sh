@@ -7,12 +7,12 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
-case ${1:---help} in
---help | -h) print_head; exit 0 ;;
-esac
+help_if_asked "$@"
+(($# == 1 || $# == 2)) || refuse "$# words; expected BUILD [SECONDS]"
 program=$1/app/mnist-knn load=$1/tests/serve_load seconds=${2:-600}
-[[ -x $program && -x $load ]] || die "$1: has no program or no serve_load; expected a build folder"
-[[ $seconds =~ ^[0-9]+$ && $seconds -ge 10 ]] || die "$seconds: no duration; expected at least 10 seconds"
+[[ -x $program && -x $load ]] || refuse "$1: has no program or no serve_load; expected a build folder"
+check_number SECONDS "$seconds"
+((seconds >= 10)) || refuse "$seconds: no duration; expected at least 10 seconds"
 work=$(mktemp -d)
 trap 'kill ${server:-} ${clients[@]:-} 2>/dev/null || true; rm -rf "$work"' EXIT
 

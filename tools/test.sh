@@ -13,9 +13,7 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
-case ${1:-} in
---help | -h) print_head; exit 0 ;;
-esac
+help_if_asked "$@"
 presets=() sanitize='' changed='' base=''
 while :; do
     case ${1:-} in
@@ -23,10 +21,14 @@ while :; do
     --sanitize) sanitize=yes ;;
     --changed) changed=yes ;;
     --changed=*) changed=yes base=${1#*=} ;;
-    --preset) presets+=("${2:?--preset needs a name}"); shift ;;
+    --preset) presets+=("${2-}") && shift $(($# > 1)) ;;
     *) break ;;
     esac
     shift
+done
+check_options "$@"
+for preset in "${presets[@]}"; do
+    grep -qF "\"name\": \"$preset\"," "$root/CMakePresets.json" || refuse "--preset: '$preset' is none; expected one of CMakePresets.json"
 done
 ((${#presets[@]})) || presets=(default)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the wheel of python/mnist_knn with a library inside, the same bytes each time:  wheel.py VERSION LIBRARY DIR"""
 
+import argparse
 import base64
 import hashlib
-import sys
 import zipfile
 from pathlib import Path
 
@@ -59,4 +59,7 @@ def main(version, library, folder):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description=__doc__)
+    for word in ("version", "library", "folder"):
+        parser.add_argument(word)
+    main(**vars(parser.parse_args()))

@@ -7,16 +7,21 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
+help_if_asked "$@"
 library='' pictures=OFF
 while :; do
     case ${1:-} in
-    --help | -h) print_head; exit 0 ;;
     --pictures) pictures=ON; shift ;;
-    --library) library=${2:?--library needs a file}; shift 2 ;;
-    -*) die "$1: no such option; expected --pictures or --library FILE" ;;
+    --library)
+        library=${2-}
+        [[ -f $library ]] || refuse "--library: '$library' is no file; expected libmnistknn.so"
+        shift 2
+        ;;
+    -*) refuse "$1: no such option; expected --pictures or --library FILE" ;;
     *) break ;;
     esac
 done
+(($# <= 1)) || refuse "$2: a second folder; expected one"
 out=${1:-dist}
 python=$(command -v python3) || die "python3 was not found (Debian: python3)"
 if [[ -z $library ]]; then
@@ -31,7 +36,6 @@ if [[ -z $library ]]; then
     logged build-wheel cmake --build "$build"
     library=$(find "$build" -name libmnistknn.so)
 fi
-[[ -f $library ]] || die "$library: no such file; expected libmnistknn.so"
 version=$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' "$root/CMakeLists.txt")
 mkdir -p "$out"
 "$python" "$root/tools/wheel.py" "$version" "$library" "$out"

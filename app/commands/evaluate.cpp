@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
+#include <ranges>
+#include <set>
 
 #include "app/cli/command_line.h"
 #include "app/commands/ranks.h"
@@ -22,6 +24,24 @@ namespace {
 bool shows_confidence(const Options& options) {
     return std::ranges::any_of(std::array{"json", "predictions", "report"},
                                [&](const char* output) { return options.given.contains(output); });
+}
+
+/// Labels that are spelled in another way than in the training set are noticed here.
+void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& data,
+                         const OutputOptions& output) {
+    constexpr std::size_t most = 5;
+    const std::span<const std::uint8_t> truth(data.test.labels.data(), data.test.labels.size());
+    std::set<std::uint8_t> unknown(truth.begin(), truth.end());
+    for (const std::uint8_t label : known)
+        unknown.erase(label);
+    if (unknown.empty()) return;
+    std::string list;
+    for (const std::uint8_t label : unknown | std::views::take(most))
+        list += (list.empty() ? "" : ", ") + data.class_name(label);
+    note((unknown.size() == 1 ? "test label " : "test labels ") + list +
+             (unknown.size() > most ? ", ..." : "") + ": no training " + row_noun(data) + " has " +
+             (unknown.size() == 1 ? "it" : "one of them") + ", so no answer can be right",
+         output);
 }
 
 /// The files that were asked for, and a summary on standard output.
@@ -47,6 +67,8 @@ Evaluated evaluate_test_set(const Options& options, Clock::time_point start, boo
     auto set = std::make_unique<LoadedSet>(options, Needed::both);
     const TrainingSet& training = set->training();
     const Rows& queries = set->queries();
+
+    note_unknown_labels(training.labels(), set->data(), output);
 
     // Plan: the engine, the devices and the kernels. Ranks compare their options and data.
     const Resolved resolved = set->resolve(options.method, queries.count);

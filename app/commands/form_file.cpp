@@ -42,6 +42,8 @@ void read_field(const JsonPart& part, double width, double height, Form& form) {
     const FormBox box = read_box(part.at("box"), width, height);
     if (part.has("digits")) field.digits = static_cast<int>(part.at("digits").whole(1, most_digits));
     if (part.has("boxes")) field.n_boxes = static_cast<std::size_t>(part.at("boxes").whole(1, most_digits));
+    if (part.has("boxes") && field.digits > static_cast<int>(field.n_boxes))
+        part.at("digits").wrong("more than its boxes, with one digit in each");
     if (part.has("allowed")) field.allowed = part.at("allowed").text();
     const std::set<char> allowed(field.allowed.begin(), field.allowed.end());
     if (allowed.empty() || allowed.size() != field.allowed.size() ||

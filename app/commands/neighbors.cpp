@@ -131,9 +131,7 @@ class SearchedVectors {
     }
 
     void fit_together() {
-        if (queries_.dim != train_.dim)
-            throw DataError(queries_.source + ": has rows of " + counted(queries_.dim, "column") +
-                            "; expected " + with_commas(train_.dim) + ", as " + train_.source + " has");
+        check_same_columns(train_, queries_);
         const ElementType type = common_type(train_.type, queries_.type);
         for (VectorSet* one : {&train_, &queries_}) {
             if (one->type == type) continue;

@@ -60,9 +60,9 @@ void handle(std::initializer_list<int> signals, void (*handler)(int), unsigned f
             sigaction(signal, &action, nullptr);
 }
 
-/// Ends the process a second after the user asked to stop, unless `done` comes before.
+/// Ends the process a moment after the user asked to stop, unless `done` comes before.
 void end_late(const std::stop_token& done) {
-    constexpr std::chrono::milliseconds look_every{50}, patience{1000};
+    constexpr std::chrono::milliseconds look_every{50}, patience{100};
     std::mutex mutex;
     std::condition_variable_any nothing;
     std::unique_lock lock(mutex);

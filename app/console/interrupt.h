@@ -24,7 +24,7 @@ void wait_for_stop();
 /// Throws Interrupted if the user asked to stop.
 void stop_if_asked();
 
-/// While it lives, the process ends by itself a second after the user asked to stop, with exit code 130 and without
+/// While it lives, the process ends by itself 0.15 s after the user asked to stop, with exit code 130 and without
 /// destructors: for work that does not look at the flag, such as that of picture codecs.
 class StopDeadline {
   public:

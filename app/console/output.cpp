@@ -159,6 +159,9 @@ void check_own(const OutputPlace& output) {
     if (fs::is_symlink(output.file, none))  // the file that it leads to is somebody's
         throw DataError(output.file + ": is a link, which no earlier run made; expected another " +
                         (output.in_folder ? "folder" : "name") + " for " + output.option);
+    if (fs::is_other(output.file, none))  // writing to a pipe would wait for a reader
+        throw DataError(output.file + ": is no regular file, as an earlier run makes it; expected another " +
+                        (output.in_folder ? "folder" : "name") + " for " + output.option);
     if (fs::is_regular_file(output.file, none) && !output.is_own())
         throw DataError(output.file + ": is there, and not from an earlier run; expected another " +
                         (output.in_folder ? "folder" : "name") + " for " + output.option);
@@ -168,8 +171,12 @@ void check_output_folder(const std::string& folder) {
     std::error_code none;
     fs::path existing = fs::absolute(folder, none).lexically_normal();
     if (none) fail_to_write(folder, none.value());  // the working folder is gone
-    while (!fs::exists(existing, none) && existing.has_relative_path())
+    while (!fs::exists(existing, none) && !fs::is_symlink(existing, none) && existing.has_relative_path())
         existing = existing.parent_path();
+    if (!fs::exists(existing, none) && fs::is_symlink(existing, none))
+        throw DataError(folder + ": " + (fs::is_symlink(folder, none) ? "is" : existing.string() + " is") +
+                        " a link to " + fs::read_symlink(existing, none).string() +
+                        ", which is not there; expected a folder");
     if (!fs::is_directory(existing, none))
         throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
                         " a file; expected a folder");

@@ -1,6 +1,7 @@
 #include "app/report/json_part.h"
 
 #include <algorithm>
+#include <set>
 
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
@@ -21,9 +22,14 @@ json JsonSource::parse(std::string_view text) const {
     constexpr std::int64_t max_values = 5'000'000;
     if (text.empty()) fail("is empty");
     std::int64_t values = 0;
-    const auto check = [&](int depth, json::parse_event_t, const json&) {
+    std::vector<std::set<std::string>> keys;  // of the objects around a value
+    const auto check = [&](int depth, json::parse_event_t event, const json& value) {
         throw_if_stopped();
         if (depth > max_depth || ++values > max_values) fail("has too many values, or too many levels");
+        if (event == json::parse_event_t::object_start) keys.emplace_back();
+        if (event == json::parse_event_t::object_end) keys.pop_back();
+        if (event == json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
+            fail("has " + value.get<std::string>() + " twice in one object");
         return true;
     };
     json root = json::parse(text, check, false);

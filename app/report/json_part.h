@@ -20,8 +20,8 @@ struct JsonSource {
 
     /// Throws DataError.
     [[noreturn]] void fail(const std::string& what) const;
-    /// Throws DataError unless `text` is JSON of at most 5,000,000 values in at most ten levels; a value takes up to a hundred
-    /// times the memory of its text.
+    /// Throws DataError unless `text` is JSON of at most 5,000,000 values in at most ten levels, of which no object has a key
+    /// twice; a value takes up to a hundred times the memory of its text.
     nlohmann::json parse(std::string_view text) const;
 };
 

@@ -17,7 +17,8 @@ inline constexpr std::size_t max_head_bytes = 64 * 1024;
 /// What comes before the body.
 struct Head {
     std::string method, path, query;  ///< of the target, before and after the first "?"
-    std::string host, origin, fetch_site, authorization, content_type;  ///< header fields; empty: absent
+    /// Header fields; empty: absent.
+    std::string host, origin, fetch_site, authorization, content_type, content_encoding;
     std::optional<std::uint64_t> content_length;
     bool chunked = false;
     bool expects_continue = false;

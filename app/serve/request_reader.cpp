@@ -82,6 +82,7 @@ void RequestReader::read_head() {
              .fetch_site = text(message["Sec-Fetch-Site"]),
              .authorization = text(message[http::field::authorization]),
              .content_type = text(message[http::field::content_type]),
+             .content_encoding = text(message[http::field::content_encoding]),
              .content_length = {},
              .chunked = parser_->chunked(),
              .expects_continue = beast::iequals(message[http::field::expect], "100-continue"),

@@ -142,6 +142,8 @@ void Routes::check(const Head& head) const {
                                    (route.body == Route::Body::form     ? "multipart/form-data."
                                     : route.body == Route::Body::pixels ? "application/octet-stream."
                                                                         : "image/*, such as image/png."));
+        if (!head.content_encoding.empty())
+            throw Problem(415, "The body has a content coding such as gzip; expected it without.");
     }
     if (route.needs_index && !ready_)
         throw try_later(503, "The server is starting: its index is not open yet.");

@@ -124,15 +124,13 @@ AtomicFile::AtomicFile(const std::string& file, bool lasting)
             fail_to_write(file_, errno);
         place_ = lasting ? follow_links(file) : fs::path(file);
         if (place_.filename().empty()) fail_to_write(file_, file.empty() ? ENOENT : EISDIR);
+        const std::lock_guard lock(unfinished_mutex);  // until it is known to `remove_unfinished_files`
         descriptor_ = open_beside(place_, 0666, temporary_.name);
+        if (descriptor_.is_open()) unfinished.insert(temporary_.name);
         if (exists && descriptor_.is_open() && ::fchmod(descriptor_.number(), old.st_mode & 0777) != 0)
             fail_to_write(file_, errno);
     }
     if (!descriptor_.is_open()) fail_to_write(file_, errno);
-    if (!temporary_.name.empty()) {
-        const std::lock_guard lock(unfinished_mutex);
-        unfinished.insert(temporary_.name);
-    }
     buffer_ = std::make_unique<DescriptorBuffer>(descriptor_.number());
     stream_ = std::make_unique<std::ostream>(buffer_.get());
 }
@@ -170,7 +168,7 @@ void AtomicFile::put_in_place() {
 }
 
 void remove_unfinished_files() noexcept {
-    const std::lock_guard lock(unfinished_mutex);
+    unfinished_mutex.lock();  // for good: no other thread begins another
     for (const fs::path& file : unfinished)
         ::unlink(file.c_str());
 }

@@ -162,21 +162,39 @@ struct CacheFile {
     fs::file_time_type used;
 };
 
-/// The files in the user's own cache folder that `put_cached` wrote, also unfinished ones.
-std::vector<CacheFile> cache_files() {
+struct CacheFiles {
     std::vector<CacheFile> files;
+    std::vector<std::string> unknown;  ///< "FILE: why": what could not be looked into
+};
+
+/// The files in the user's own cache folder that `put_cached` wrote, also unfinished ones.
+CacheFiles cache_files() {
+    CacheFiles found;
     const fs::path folder = cache_folder();
-    if (folder.empty() || !is_own_folder(folder)) return files;
     std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::file_status status = fs::status(folder, error);
+    if (folder.empty() || status.type() == fs::file_type::not_found) return found;
+    if (!error && !is_own_folder(folder)) {
+        found.unknown.push_back(folder.string() +
+                                (fs::is_directory(status) ? ": belongs to another user" : ": is no folder"));
+        return found;
+    }
+    fs::directory_iterator entry;
+    if (!error) entry = fs::directory_iterator(folder, error);
+    for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
         std::error_code none;
         if (!fs::is_regular_file(entry->symlink_status(none))) continue;
         std::uint64_t magic = 0;
-        std::ifstream(entry->path(), std::ios::binary).read(reinterpret_cast<char*>(&magic), sizeof magic);
+        std::ifstream content(entry->path(), std::ios::binary);
+        content.read(reinterpret_cast<char*>(&magic), sizeof magic);
         const CacheFile file{entry->path(), entry->file_size(none), entry->last_write_time(none)};
-        if (magic == magic_number && !none) files.push_back(file);
+        if (!content.is_open())
+            found.unknown.push_back(file.name.string() + ": cannot be read");
+        else if (magic == magic_number && !none)
+            found.files.push_back(file);
     }
-    return files;
+    if (error) found.unknown.push_back(folder.string() + ": cannot be read: " + error.message());
+    return found;
 }
 
 std::uint64_t file_bytes(const std::string& key, std::span<const View> pieces) {
@@ -191,7 +209,7 @@ std::uint64_t file_bytes(const std::string& key, std::span<const View> pieces) {
 bool make_room(const fs::path& name, std::uint64_t bytes) {
     const std::uint64_t limit = cache_limit();
     if (bytes > limit) return false;
-    std::vector<CacheFile> others = cache_files();
+    std::vector<CacheFile> others = cache_files().files;
     std::erase_if(others, [&](const CacheFile& file) { return file.name == name; });  // is replaced
     std::ranges::sort(others, {}, &CacheFile::used);
     for (const CacheFile& file : others)
@@ -227,20 +245,25 @@ std::uint64_t cache_limit() {
 
 std::uint64_t cache_bytes() {
     std::uint64_t sum = 0;
-    for (const CacheFile& file : cache_files())
+    for (const CacheFile& file : cache_files().files)
         sum += file.bytes;
     return sum;
 }
 
 std::uint64_t clear_cache() {
     std::uint64_t sum = 0;
-    for (const CacheFile& file : cache_files()) {
+    auto [files, left] = cache_files();
+    for (const CacheFile& file : files) {
         std::error_code error;
         if (!fs::remove(file.name, error) && error)
-            throw DataError(file.name.string() + ": cannot be removed: " + error.message() +
-                            "; expected permission to write in its folder");
-        sum += file.bytes;
+            left.push_back(file.name.string() + ": cannot be removed: " + error.message());
+        else
+            sum += file.bytes;
     }
+    if (!left.empty())
+        throw DataError(left[0] +
+                        (left.size() > 1 ? ", and " + std::to_string(left.size() - 1) + " more" : "") +
+                        "; expected a folder of yours, and permission to write in it");
     return sum;
 }
 

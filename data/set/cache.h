@@ -23,7 +23,8 @@ std::uint64_t cache_limit();
 /// The total size of its files; 0 if it does not exist or is another user's.
 std::uint64_t cache_bytes();
 
-/// Removes its files, but not what else is in the folder; how many bytes they had. Throws DataError.
+/// Removes its files, but not what else is in the folder; how many bytes they had. Throws DataError where some stay, or where
+/// it cannot be known which there are.
 std::uint64_t clear_cache();
 
 /// Verified bytes of a cache file. They do not change: a new file is renamed over the old one.

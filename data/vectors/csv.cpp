@@ -103,6 +103,7 @@ class CsvReader {
         set.dim = static_cast<std::int64_t>(n_columns_) - (label_column_ ? 1 : 0);
         if (set.dim == 0) content_.fail("has no column but that of the labels", "numbers beside them");
         if (set.dim > max_columns) fail_as_too_wide();
+        if (has_header_) set.columns = column_names();
         read_rows(set);
         return set;
     }
@@ -281,6 +282,19 @@ class CsvReader {
             (has_header_ ? "has no column " : "has no header, and no column ") + shown(wanted),
             (has_header_ ? "a name in its first line, or a number from 1 to " : "a number from 1 to ") +
                 std::to_string(n_columns_));
+    }
+
+    /// Those of the header, without that of the labels.
+    std::vector<std::string> column_names() const {
+        std::vector<std::string> names;
+        std::string buffer;
+        std::size_t column = 0;
+        CsvFields fields(text_of(firsts_[0]), delimiter_);
+        for (Text name; fields.more() && fields.next(name, buffer); ++column) {
+            if (column % fields_between_looks == 0) throw_if_stopped();
+            if (column != label_column_) names.emplace_back(name);
+        }
+        return names;
     }
 
     /// Finds the pieces and counts the rows, as far as they are wanted.

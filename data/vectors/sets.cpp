@@ -78,15 +78,6 @@ LabeledImages with_shape(VectorSet& set, bool images, ElementType type, std::pmr
             type,      images};
 }
 
-void check_same_columns(const VectorSet& train, const VectorSet& test) {
-    if (train.dim != test.dim)
-        throw DataError(test.source + ": has " + with_commas(test.dim) + ' ' + noun(test.dim, "column") +
-                        ", but " + train.source + " has " + with_commas(train.dim) + "; expected as many");
-    if (train.are_images() && test.are_images() && train.shape != test.shape)
-        throw DataError(test.source + ": has images of another shape than " + train.source +
-                        "; expected training and test images of the same size");
-}
-
 Dataset load_vector_sets(const DataLocation& location, const LoadOptions& options, bool both) {
     std::vector<fs::path> files = location.files;
     VectorSet train = read_set(files[0], files[1], location.train_labels_named, "§train-labels",

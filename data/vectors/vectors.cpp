@@ -264,6 +264,22 @@ Labels named_labels(std::span<const std::uint32_t> ids, std::span<const std::str
     return labels;
 }
 
+void check_same_columns(const VectorSet& train, const VectorSet& other) {
+    if (train.dim != other.dim)
+        throw DataError(other.source + ": has " + with_commas(other.dim) + ' ' + noun(other.dim, "column") +
+                        ", but " + train.source + " has " + with_commas(train.dim) + "; expected as many");
+    if (train.are_images() && other.are_images() && train.shape != other.shape)
+        throw DataError(other.source + ": has images of another shape than " + train.source +
+                        "; expected training and test images of the same size");
+    if (other.columns.empty() || train.columns == other.columns) return;
+    const std::set<std::string> known(train.columns.begin(), train.columns.end());
+    for (std::size_t i = 0; i < train.columns.size(); ++i)
+        if (train.columns[i] != other.columns[i] && known.contains(other.columns[i]))
+            throw DataError(other.source + ": has the column " + other.columns[i].substr(0, 40) + " where " +
+                            train.source + " has " + train.columns[i].substr(0, 40) +
+                            "; expected its columns in the same order");
+}
+
 void unify_classes(Labels& a, Labels& b, const std::string& file) {
     if (a.classes == b.classes) return;
     std::set<std::string> names;

@@ -49,9 +49,10 @@ struct VectorSet {
     std::string source;  ///< the file, as it was named
     ElementType type = ElementType::uint8;
     std::int64_t count = 0, dim = 0;
-    ImageShape shape = {};  ///< of images, which are uint8; else 0 × 0
-    Bytes elements;         ///< count × dim, in the order of the machine
-    Labels labels;          ///< one for each row, or none
+    ImageShape shape = {};                  ///< of images, which are uint8; else 0 × 0
+    Bytes elements;                         ///< count × dim, in the order of the machine
+    Labels labels;                          ///< one for each row, or none
+    std::vector<std::string> columns = {};  ///< their names in the header of a CSV; empty: none
 
     bool are_images() const { return shape.rows > 0; }
     bool has_labels() const { return labels.numbers.size() > 0; }
@@ -78,6 +79,10 @@ std::vector<std::filesystem::path> vectors_of_labels(const std::filesystem::path
 
 /// The file's name in small letters, without ".gz".
 std::string plain_name(const std::filesystem::path& file);
+
+/// Throws DataError unless `other` has as many columns as `train`, and images of the same size if both have images; or where both have
+/// names and a column of `other` has that of another column of `train`.
+void check_same_columns(const VectorSet& train, const VectorSet& other);
 
 /// Gives both sets the same numbers for the same names. `file`: of the message. Throws DataError if there are more than max_classes.
 void unify_classes(Labels& a, Labels& b, const std::string& file);

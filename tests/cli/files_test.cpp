@@ -201,6 +201,16 @@ TEST_CASE("files: what is in a folder for results is replaced only if an earlier
                                                : "mine/" + name + ": is a link, which no earlier run made");
                 fs::rename(place.folder / "kept", link);
             }
+        // Nor does the command wait for a reader of a pipe in it.
+        for (const std::string& name : names) {
+            const std::string file = place.folder / ("mine/" + name);
+            fs::rename(file, place.folder / "kept");
+            REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+            check_error(
+                place.plain(words, {.timeout = 20s}), 1,
+                place.file("kept").starts_with("i") ? "mine/" : "mine/" + name + ": is no regular file");
+            fs::rename(place.folder / "kept", file);
+        }
         fs::remove_all(place.folder / "mine");
     }
     CHECK(std::distance(fs::directory_iterator(place.folder / "other"), {}) == 4);

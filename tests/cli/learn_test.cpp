@@ -47,6 +47,10 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
     check_error(in(digits, "learn none --out more"), 1, "none: ");
     check_error(in(digits, "learn hand/letter.pgm --out more"), 1, "no picture to learn from");
     check_error(in(digits, "learn hand"), 2, "--out");
+    fs::create_directory_symlink("nowhere", digits.folder / "link");
+    check_error(in(digits, "learn hand --out link"), 1,
+                "link: is a link to nowhere, which is not there; expected a folder");
+    check_error(in(digits, "learn hand --out link/in"), 1, "link is a link to nowhere, which is not there");
 }
 
 TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like them") {

@@ -253,7 +253,7 @@ TEST_CASE("neighbors: vectors of different types, and what is wrong with them") 
                    {"3 rows of 2 columns", "0      0 (0.25)  1 (10.25)"});
     write(work.folder / "c.csv", "x,y,z\n1,2,3\n");
     check_error(work.plain("neighbors --train a.csv --queries c.csv -k 1"), 1,
-                "c.csv: has rows of 3 columns; expected 2, as a.csv has");
+                "c.csv: has 3 columns, but a.csv has 2; expected as many");
     write(work.folder / "d.csv", "x,y\n0.5,2\n3,-1e300\n");
     const std::string large =
         "d.csv: row 2, column 2 is 1e+300, so that a sum of 2 squares could be infinite; expected at most "

@@ -279,6 +279,7 @@ TEST_CASE("serve: each refusal has its status") {
     CHECK(status("POST /v1/predict", host + token + "\r\n") == 411);
     CHECK(status("POST /v1/predict", host + token + "Content-Type: text/html\r\n" + length) == 415);
     CHECK(status("POST /v1/predict", host + token + "Content-Type: image/png\r\n" + length) == 415);
+    CHECK(status("POST /v1/predict", host + token + "Content-Encoding: gzip\r\n" + length) == 415);
     CHECK(status("POST /v1/predict", host + token + length) == 400);
     CHECK(status("POST /v1/classify", host + token + "Content-Length: 20000001\r\n\r\n") == 413);
     CHECK(status("POST /v1/classify", host + token + "Content-Length: 99999999999999999999\r\n\r\n") == 400);

@@ -171,6 +171,16 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
     write(folder / "narrow.csv", "1,a,5\n");
     check_error(run("evaluate --train plain.csv --test narrow.csv --label-column 2 --device cpu"), 1,
                 "narrow.csv: has 2 columns, but plain.csv has 1; expected as many");
+    write(folder / "ab.csv", "a,b,label\n1,9,x\n9,1,y\n");
+    write(folder / "ba.csv", "label,b,a\nx,9,1\n");
+    check_error(run("evaluate --train ab.csv --test ba.csv -k 1 --device cpu"), 1,
+                "ba.csv: has the column b where ab.csv has a; expected its columns in the same order");
+    check_error(run("neighbors --train ab.csv --queries ba.csv -k 1 --device cpu"), 1,
+                "ba.csv: has the column b");
+    write(folder / "cd.csv", "c,b,label\n1,9,1.0\n9,1,y\n");
+    const RunResult other = run("evaluate --train ab.csv --test cd.csv -k 1 --device cpu");
+    CHECK(contains(other.out, "accuracy 50.00 %"));
+    CHECK(contains(other.err, "note: test label 1.0: no training row has it, so no answer can be right"));
 }
 
 TEST_CASE_FIXTURE(Flowers,

@@ -78,7 +78,8 @@ TEST_CASE("faults: a codec that crashes, and one without memory") {
     }
 }
 
-// Codecs look at no flag: with 80 megapixels Ctrl-C waited for more than 15 s on a busy machine.
+// Codecs look at no flag: with 80 megapixels Ctrl-C waited for more than 15 s on a busy machine. Nothing is half written then
+// that could not be removed, so that the process ends after 0.15 s.
 TEST_CASE("signals: Ctrl-C ends classify while a codec does not return") {
     if (!has_opencv) return skip(no_opencv);
     const Workplace place("classify");
@@ -89,7 +90,7 @@ TEST_CASE("signals: Ctrl-C ends classify while a codec does not return") {
                    .signal_after = std::chrono::milliseconds(1500),
                    .timeout = std::chrono::seconds(30)});
     CHECK(result.exit_code == 130);
-    CHECK(result.seconds_after_signal < 5);
+    CHECK(result.seconds_after_signal < 0.9);
     place.check_nothing_unfinished();
     place.check_next_run();
 }

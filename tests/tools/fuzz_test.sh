@@ -14,4 +14,4 @@ check "nothing is configured" ! test -e "$work/build/build.ninja"
 if said=$("$repository/tools/fuzz.sh" soon 2>&1); then
     check "seconds that are no number are refused" false
 fi
-check "the message says what was expected" contains "$said" "soon: not a number of seconds; expected a whole number"
+check "the message says what was expected" contains "$said" "SECONDS: 'soon' is not a number; expected a whole number"

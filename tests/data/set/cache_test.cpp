@@ -224,6 +224,39 @@ TEST_CASE_FIXTURE(OwnCache, "what belongs to another user is nothing") {
     CHECK(kept("a", "key") == "nothing");
     keep("b", "key", "text");
     CHECK(!fs::exists(file("b")));
+    CHECK_THROWS_WITH_AS(clear_cache(),
+                         doctest::Contains("mnist-knn: belongs to another user; expected a folder of yours"),
+                         DataError);
+    CHECK(fs::exists(file("a")));
+}
+
+TEST_CASE_FIXTURE(OwnCache, "what of the cache cannot be removed is said, not passed over") {
+    const auto refuses = [](const char* what) {
+        CHECK_THROWS_WITH_AS(clear_cache(), doctest::Contains(what), DataError);
+    };
+    folder.write("cache/mnist-knn", "a file");
+    refuses("mnist-knn: is no folder; expected");
+    fs::remove(folder / "cache/mnist-knn");
+    CHECK(clear_cache() == 0);
+    fs::permissions(folder.path(), fs::perms::all);
+    fs::permissions(folder / "cache", fs::perms::all);
+    {
+        const Unprivileged user;
+        if (!user.is_ordinary()) return skip("cannot act as an ordinary user");
+        for (const char* name : {"a", "b", "c"})
+            keep(name, "key", "text");
+        const auto may = [&](const char* name, fs::perms all) { fs::permissions(file(name), all); };
+        may("", fs::perms::owner_read | fs::perms::owner_exec);
+        refuses(": cannot be removed: Permission denied, and 2 more; expected a folder of yours");
+        may("", fs::perms::none);
+        refuses("mnist-knn: cannot be read: Permission denied; expected");
+        may("", fs::perms::owner_all);
+        may("b", fs::perms::none);
+        refuses("mnist-knn/b: cannot be read; expected");
+        CHECK(!fs::exists(file("a")));  // the others are gone
+        may("b", fs::perms::owner_all);
+        CHECK(clear_cache() > 0);
+    }
 }
 
 TEST_CASE_FIXTURE(OwnCache, "a cache folder that may only be read") {
