@@ -16,7 +16,8 @@ namespace {
 #ifdef MNIST_KNN_HAS_CUDA
 constexpr bool has_cuda = true;
 
-/// An engine on a GPU that searches bytes. Of real rows, its search finds candidates, of which the host computes exact distances.
+/// An engine on a GPU that searches bytes. Of real rows, its search finds candidates for cpu/vectors/, which has the rest done by the device
+/// or does it.
 template <decltype(&gpu::configure_classic) configure_bytes, decltype(&gpu::open_classic) open_bytes,
           int most_k>
 struct GpuEngine {
