@@ -24,7 +24,7 @@ struct GpuEngine {
     static UnsupportedReason configure(const Problem& problem, Plan& plan) {
         if (problem.type == ElementType::uint8) return configure_bytes(problem, plan);
         if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
-        const std::optional<Problem> bytes = cpu::byte_problem(problem, most_k);
+        const std::optional<Problem> bytes = cpu::byte_problem(problem);
         if (!bytes)
             return "GPUs search rows of " + std::string(name(problem.type)) + " by all metrics but lp";
         const int threads = cpu::threads_or_all(plan.threads);
