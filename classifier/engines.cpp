@@ -16,14 +16,15 @@ namespace {
 #ifdef MNIST_KNN_HAS_CUDA
 constexpr bool has_cuda = true;
 
-/// An engine on a GPU that searches bytes. Of real rows, its search finds candidates, of which the host computes exact distances.
+/// An engine on a GPU that searches bytes. Of real rows, its search finds candidates for cpu/vectors/, which has the rest done by the device
+/// or does it.
 template <decltype(&gpu::configure_classic) configure_bytes, decltype(&gpu::open_classic) open_bytes,
           int most_k>
 struct GpuEngine {
     static UnsupportedReason configure(const Problem& problem, Plan& plan) {
         if (problem.type == ElementType::uint8) return configure_bytes(problem, plan);
         if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
-        const std::optional<Problem> bytes = cpu::byte_problem(problem, most_k);
+        const std::optional<Problem> bytes = cpu::byte_problem(problem);
         if (!bytes)
             return "GPUs search rows of " + std::string(name(problem.type)) + " by all metrics but lp";
         const int threads = cpu::threads_or_all(plan.threads);

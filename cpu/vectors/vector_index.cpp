@@ -350,13 +350,11 @@ UnsupportedReason configure_vectors(const Problem& problem, Plan& plan) {
     return std::nullopt;
 }
 
-std::optional<Problem> byte_problem(const Problem& problem, int most_k) {
+std::optional<Problem> byte_problem(const Problem& problem) {
     if (!Quantizer::suits(problem.measure)) return std::nullopt;
     Problem bytes = problem;
     bytes.measure = Quantizer::byte_measure(problem.measure);
     bytes.type = ElementType::uint8;
-    bytes.k =
-        static_cast<int>(std::min<std::int64_t>(problem.n_train, std::min(problem.k + most_spare, most_k)));
     return bytes;
 }
 

@@ -23,8 +23,8 @@ using OpenBytes = std::unique_ptr<DeviceIndex> (*)(const Rows& rows, const Measu
 /// As `configure` of cpu/search.h, for real rows.
 UnsupportedReason configure_vectors(const Problem& problem, Plan& plan);
 
-/// The searches of bytes for a problem of real rows, with the most candidates, where the engine finds at most `most_k`; none by lp.
-std::optional<Problem> byte_problem(const Problem& problem, int most_k);
+/// The search of bytes for a problem of real rows, which will find more neighbors, up to what the engine finds; none by lp.
+std::optional<Problem> byte_problem(const Problem& problem);
 
 /// Takes no time: the first search looks at all rows (stage `check`), and throws DataError if an element is not finite or too large.
 /// plan.threads: of the host. most_k: what `open_bytes` finds; where k leaves no room for candidates beyond it, every pair.

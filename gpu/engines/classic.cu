@@ -73,8 +73,8 @@ class Classic final : public BatchEngine {
     std::int64_t reserve(const SearchShape& shape, std::int64_t limit, Timeline& /*timeline*/) override {
         const int k = shape.k;
         require(!shape.has_known, "an engine that takes known neighbors");
-        // k may differ from that of the plan.
-        if (const UnsupportedReason refusal = selector_.supports(problem_of(shape.n_query, k)))
+        const Problem whole = problem_of(shape.n_query, k);
+        if (const UnsupportedReason refusal = selector_for(whole).supports(whole))
             throw DeviceError("GPU: " + *refusal);
         const std::int64_t usual = std::min(usual_batch, usual_neighbors / k);
         const std::int64_t most = std::min({limit > 0 ? limit : usual, shape.n_query, max_queries});
@@ -112,12 +112,22 @@ class Classic final : public BatchEngine {
             distance_.enqueue(problem, in, matrix, workspace_.d_data(), stream);
             if (batch.left_out.any()) enqueue_leave_out(matrix, batch.left_out, stream);
         });
-        timer.time(stream, {.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k},
-                   [&] { selector_.enqueue(problem, matrix, batch.out, workspace_.d_data(), stream); });
+        timer.time(stream, {.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k}, [&] {
+            selector_for(problem).enqueue(problem, matrix, batch.out, workspace_.d_data(), stream);
+        });
     }
 
   private:
     Problem problem_of(std::int64_t n_query, int k) const { return {n_train_, n_query, dim_, k, measure_}; }
+
+    /// The plan's, unless k differs from that of the plan and is too large for it.
+    const Selector& selector_for(const Problem& problem) const {
+        if (!selector_.supports(problem)) return selector_;
+        const auto all = selector_table();
+        const auto other =
+            std::ranges::find_if(all, [&](const Selector* one) { return !one->supports(problem); });
+        return other != all.end() ? **other : selector_;
+    }
 
     /// What the kernel reads: `bytes`, or the floats expanded from them.
     Images images(const PitchedBuffer<float>& floats, const ByteRows& bytes) const {
@@ -127,7 +137,7 @@ class Classic final : public BatchEngine {
 
     std::size_t workspace_bytes(std::int64_t n_query, int k) const {
         const Problem problem = problem_of(n_query, k);
-        return std::max(distance_.workspace_bytes(problem), selector_.workspace_bytes(problem));
+        return std::max(distance_.workspace_bytes(problem), selector_for(problem).workspace_bytes(problem));
     }
 
     /// The number of queries that leaves a tenth of the free memory unused.

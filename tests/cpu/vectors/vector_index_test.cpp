@@ -305,15 +305,13 @@ TEST_CASE("cpu vectors: over an index that has the rows, what it does not prove 
 
 TEST_CASE("cpu vectors: the search of bytes for a problem") {
     const Problem reals{2000, 10, 5, 3, {Metric::pearson, 2, true}, ElementType::float32};
-    const Problem bytes = cpu::byte_problem(reals, 1024).value();
+    const Problem bytes = cpu::byte_problem(reals).value();
     CHECK(bytes.measure == Measure{});
     CHECK(bytes.type == ElementType::uint8);
-    CHECK(bytes.k == 515);
-    CHECK(cpu::byte_problem(reals, 100)->k == 100);
-    CHECK(cpu::byte_problem({300, 10, 5, 3, {Metric::l1, 2, true}, ElementType::int8}, 1024)->k == 300);
-    CHECK(cpu::byte_problem({300, 10, 5, 3, {Metric::l1, 2, true}, ElementType::int8}, 1024)->measure ==
+    CHECK(bytes.k == 3);
+    CHECK(cpu::byte_problem({300, 10, 5, 3, {Metric::l1, 2, true}, ElementType::int8})->measure ==
           Measure{Metric::l1});
-    CHECK_FALSE(cpu::byte_problem({300, 10, 5, 3, {Metric::lp, 3, true}, ElementType::int8}, 1024));
+    CHECK_FALSE(cpu::byte_problem({300, 10, 5, 3, {Metric::lp, 3, true}, ElementType::int8}));
 }
 
 TEST_CASE("cpu vectors: what cannot be searched is refused in a line") {

@@ -108,7 +108,7 @@ GPU_TEST_CASE("gpu: reals: any k, and the whole set with itself") {
         for (const int k : {1, 2, 33, 500, 992, 993, 1'024, 1'025, 2'200})
             check_reals(rows, Queries::some_of(rows, 7, 301), k, measure, k == 33 ? 50 : 0);
         CHECK(check_reals(rows, Queries::all_of(rows), 6, measure) > 0);
-        CHECK(check_reals(rows.first(2'310), Queries(rows.slice(5, 140)), 2'310, measure) > 0);
+        check_reals(rows.first(2'310), Queries(rows.slice(5, 140)), 2'310, measure);
     }
 }
 
@@ -236,6 +236,14 @@ GPU_TEST_CASE("gpu: up to 16,384 neighbors, with votes") {
             }
     const test::Request request{.train = points, .query = others, .k = 1'025, .select = "multiselect"};
     CHECK(test::refuse(test::classic, request) == "multiselect finds at most 1,024 neighbors");
+    // A search for more neighbors than the plan was made for, as those within a range.
+    Timeline timeline;
+    test::Request fewer = request;
+    fewer.k = 5;
+    const auto index = test::opened(test::classic, fewer, timeline);
+    for (const int k : {5, 1'500, 7})
+        CHECK(nearest_of(*index, request.queries(), k, timeline, {}).rows ==
+              search_on_cpu(points, request.queries(), k, {}).rows);
     const Queries own = Queries::some_of(points, 500, 60);
     const Rows few = test::view(points).first(9'000);  // rows of one cluster
     CHECK(searched(test::classic, {.train = few, .query = own.rows, .k = 8'999}, own).neighbors.rows ==
