@@ -29,30 +29,23 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
     __shared__ int count;
     const std::int64_t q = blockIdx.x;
     const std::uint32_t* row = in.row(q);
-    const auto key_at = [&](std::int64_t t) { return t < in.cols ? key_of(row[t], t) : no_key; };
+    const auto thread = static_cast<int>(threadIdx.x);
     const BlockTopK<threads> top{shared, shared + K, &count, out.k, K};
     top.clear();
     if constexpr (filter) {
-        for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
-            NeighborKey key[steps_ahead];
-#pragma unroll
-            for (int i = 0; i < steps_ahead; ++i)
-                key[i] = key_at(begin + i * threads + threadIdx.x);
-#pragma unroll
-            for (int i = 0; i < steps_ahead; ++i) {
-                top.gather(key[i]);
-                top.merge_when_full();
-            }
-        }
+        for_keys<threads, steps_ahead>(row, 0, in.cols, thread, [&](NeighborKey key) {
+            top.gather(key);
+            top.merge_when_full();
+        });
         top.merge();
     } else {
         for (std::int64_t begin = 0; begin < in.cols; begin += K) {
-            for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
-                top.gathered[i] = key_at(begin + i);
+            for (int i = thread; i < K; i += threads)
+                top.gathered[i] = begin + i < in.cols ? key_of(row[begin + i], begin + i) : no_key;
             top.merge_sorted(K);
         }
     }
-    for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
+    for (int i = thread; i < out.k; i += threads)
         out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
 }
 
