@@ -219,13 +219,13 @@ void run_graph(BenchRun& run) {
     constexpr int usual_k = 10;
     constexpr std::int64_t checked_points = 1000;  // so that the CPU engine does not search all of them twice
     const int k = run.options.given.contains("-k") ? run.options.method.vote.k : usual_k;
-    const Workload data = load_workload(run, 1);
-    require_others(k, data.train.count);
-    Workload work(data.train, data.train, data.labels, k);
-    work.measure = data.measure;
+    Workload work = load_workload(run, 1);
+    require_others(k, work.train.count);
+    work.query = work.train;
+    work.max_k = k;
     work.leave_one_out = true;
     run.report.title += ", k = " + std::to_string(k) + metric_words(work.measure);
-    run.report.data = training_words(data) + ", each a query among all of them";
+    run.report.data = training_words(work) + ", each a query among all of them";
     std::vector<SearchWay> ways;
     for (const std::string& name : words_of(find_case("graph")->names))
         if (is_wanted(run.options.bench, name)) ways.push_back(search_way(name));

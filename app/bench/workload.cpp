@@ -24,10 +24,6 @@ std::int64_t limited(const char* option, std::int64_t wanted, std::int64_t count
 
 }  // namespace
 
-Workload::Workload(const Rows& train_images, const Rows& queries, std::span<const std::uint8_t> train_labels,
-                   int largest_k)
-    : train(train_images), query(queries), labels(train_labels), max_k(largest_k) {}
-
 Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int largest_k,
                    std::uint64_t seed)
     : text("random bytes: "),

@@ -17,8 +17,6 @@ namespace knn {
 class BenchRun;
 
 struct Workload {
-    /// Does not copy the images, which must outlive this.
-    Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels, int max_k);
     /// Uniformly random bytes, reproducible by the seed.
     Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k, std::uint64_t seed);
 

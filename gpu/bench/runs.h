@@ -61,12 +61,9 @@ class Runs {
 
     /// Runs for a trial of n queries, after one to warm up.
     template <class Work>
-    Trial repeated(std::int64_t n, const TrialOptions& options, Work&& work) {
-        Trial trial;
-        trial.n_query = n;
-        for (int run = options.runs(once(work)); run > 0; --run)
-            trial.ms.push_back(once(work));
-        return trial;
+    Trial repeated(std::int64_t n, TrialOptions options, Work&& work) {
+        options.all_queries = true;
+        return timed_trial(options, n, [&](std::int64_t) { return once(work); });
     }
 
   private:

@@ -22,6 +22,24 @@ __device__ inline Neighbor neighbor_of(NeighborKey key) {
     return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
 }
 
+/// f(key) of the distances first .. n − 1 of a row, each by one of `threads` threads of which this is number `thread`: `ahead`
+/// loads are in flight while the keys before are used. All call f equally often; no_key stands behind the end.
+template <int threads, int ahead, class F>
+__device__ inline void for_keys(const std::uint32_t* row, std::int64_t first, std::int64_t n, int thread,
+                                F f) {
+    for (std::int64_t begin = first; begin < n; begin += ahead * threads) {
+        NeighborKey key[ahead];
+#pragma unroll
+        for (int i = 0; i < ahead; ++i) {
+            const std::int64_t t = begin + i * threads + thread;
+            key[i] = t < n ? key_of(row[t], t) : no_key;
+        }
+#pragma unroll
+        for (int i = 0; i < ahead; ++i)
+            f(key[i]);
+    }
+}
+
 // What follows is called by the whole warp.
 
 inline constexpr int warp_size = 32;

@@ -109,21 +109,13 @@ __global__ void __launch_bounds__(replace_threads)
     Lanes::sync();
 
     NeighborKey worst = candidates.largest();
-    for (std::int64_t begin = out.k; begin < in.cols; begin += steps_ahead * lanes) {
-        NeighborKey key[steps_ahead];
-#pragma unroll
-        for (int i = 0; i < steps_ahead; ++i) {
-            const std::int64_t t = begin + i * lanes + lane;
-            key[i] = t < in.cols ? key_of(row[t], t) : no_key;
+    for_keys<lanes, steps_ahead>(row, out.k, in.cols, lane, [&](NeighborKey key) {
+        for (unsigned smaller = Lanes::ballot(key < worst); smaller != 0;
+             smaller = Lanes::ballot(key < worst) & (smaller & (smaller - 1))) {
+            candidates.replace(worst, Lanes::of_lane(key, __ffs(static_cast<int>(smaller)) - 1));
+            worst = candidates.largest();
         }
-#pragma unroll
-        for (int i = 0; i < steps_ahead; ++i)
-            for (unsigned smaller = Lanes::ballot(key[i] < worst); smaller != 0;
-                 smaller = Lanes::ballot(key[i] < worst) & (smaller & (smaller - 1))) {
-                candidates.replace(worst, Lanes::of_lane(key[i], __ffs(static_cast<int>(smaller)) - 1));
-                worst = candidates.largest();
-            }
-    }
+    });
     write_smallest<lanes>([&](std::int64_t i) { return candidates.keys[i]; }, out.k, out.k,
                           out.d_data + q * out.k);
 }
@@ -146,9 +138,8 @@ void launch_replace_max(const Problem& problem, const DistanceRows& in, const Ne
     const std::size_t shared_bytes =
         lanes == 1 ? 0 : teams * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
     // For large k most of the time is spent replacing, and more registers only reduce occupancy.
-    const auto kernel = lanes == 1        ? replace_max_kernel<lanes, 1>
-                        : problem.k <= 64 ? replace_max_kernel<lanes, 8>
-                                          : replace_max_kernel<lanes, 4>;
+    const auto kernel = problem.k <= 64 ? replace_max_kernel < lanes,
+               lanes == 1 ? 1 : 8 > : replace_max_kernel < lanes, lanes == 1 ? 1 : 4 > ;
     kernel<<<blocks, replace_threads, shared_bytes, stream>>>(in, out,
                                                               static_cast<NeighborKey*>(d_workspace));
     check_launch("launching replace_max");

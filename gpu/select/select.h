@@ -31,12 +31,10 @@ inline constexpr std::int64_t workspace_alignment = 256;
 struct Selector {
     const char* name;
     const char* summary = "";  ///< of those that a user can name
-    /// Queues the launches on `stream`; allocates nothing and waits for nothing.
-    /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k. `enqueue` has checked the arrays.
+    /// Queues the launches for problem.n_query rows on `stream`; allocates nothing and waits for nothing. `enqueue` has checked
+    /// the arrays.
     void (*launch)(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
                    cudaStream_t stream) = nullptr;
-    /// Why it cannot, beside the limits of all engines; empty if it can.
-    UnsupportedReason (*refuse)(const Problem& problem) = [](const Problem&) { return UnsupportedReason(); };
     /// Of the workspace: what each row of a launch needs, and what the launch needs behind all of them.
     std::int64_t (*row_bytes)(const Problem& problem) = [](const Problem&) { return std::int64_t{0}; };
     std::size_t (*scratch_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };

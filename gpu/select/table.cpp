@@ -76,7 +76,7 @@ UnsupportedReason Selector::supports(const Problem& problem) const {
         return std::string(name) +
                " would take minutes: expected k times the training images to be at most " +
                with_commas(max_k_train);
-    return refuse(problem);
+    return {};
 }
 
 std::size_t Selector::workspace_bytes(const Problem& problem) const {

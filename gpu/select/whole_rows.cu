@@ -51,28 +51,14 @@ constexpr std::int64_t block_keys = 2048;
 struct Keys {
     using Item = NeighborKey;
 
+    static std::int64_t length(std::int64_t n) { return n; }
+    static std::size_t scratch_bytes(const Problem&) { return 0; }
+
     __device__ static Item item(const DistanceRows& in, std::int64_t row, std::int64_t t) {
         return t < in.cols ? key_of(in.row(row)[t], t) : no_key;
     }
     __device__ static Neighbor neighbor(const DistanceRows&, std::int64_t, Item key) {
         return neighbor_of(key);
-    }
-};
-
-/// Their offsets in the matrix.
-struct Offsets {
-    using Item = unsigned;
-
-    __host__ __device__ static std::int64_t stride(const DistanceRows& in) {
-        return static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
-    }
-    __device__ static Item item(const DistanceRows& in, std::int64_t row, std::int64_t t) {
-        return static_cast<unsigned>(row * stride(in) + t);
-    }
-    __device__ static Neighbor neighbor(const DistanceRows& in, std::int64_t row, Item offset) {
-        const std::int64_t column = offset - row * stride(in);
-        assert(column >= 0 && column < in.cols);
-        return {in.row(row)[column], static_cast<std::uint32_t>(column)};
     }
 };
 
@@ -112,7 +98,6 @@ std::int64_t power_of_two(std::int64_t n) {
 template <bool padded, std::int64_t max_size>
 struct BitonicSteps : Keys {
     static std::int64_t length(std::int64_t n) { return padded ? power_of_two(n) : n; }
-    static std::size_t scratch_bytes(const Problem&) { return 0; }
 
     /// Sorts rows of `length` items, in.n of them; returns where they are.
     static const NeighborKey* enqueue(const Problem&, const DistanceRows& in, NeighborKey* d_keys,
@@ -135,8 +120,6 @@ struct RowBegin {
 };
 
 struct Radix : Keys {
-    static std::int64_t length(std::int64_t n) { return n; }
-
     /// The bits that a score can have, and that set one above all of them apart which `classic` gives to what a
     /// search excludes: its lower bits are all ones. data/core/metric.h gives the largest score.
     static int score_bits(const Problem& problem) {
@@ -188,7 +171,22 @@ struct Before {
     }
 };
 
-struct Indices : Offsets {
+/// Of distances, as offsets in the matrix.
+struct Indices {
+    using Item = unsigned;
+
+    __host__ __device__ static std::int64_t stride(const DistanceRows& in) {
+        return static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
+    }
+    __device__ static Item item(const DistanceRows& in, std::int64_t row, std::int64_t t) {
+        return static_cast<unsigned>(row * stride(in) + t);
+    }
+    __device__ static Neighbor neighbor(const DistanceRows& in, std::int64_t row, Item offset) {
+        const std::int64_t column = offset - row * stride(in);
+        assert(column >= 0 && column < in.cols);
+        return {in.row(row)[column], static_cast<std::uint32_t>(column)};
+    }
+
     static std::int64_t length(std::int64_t n) { return n; }
     static std::size_t scratch_bytes(const Problem& problem) {
         return sort(nullptr, 0, nullptr, problem.n_query * problem.n_train, {}, nullptr);

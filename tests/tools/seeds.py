@@ -14,7 +14,7 @@ SPAN = re.compile(r"`([^`]+)`")
 LINK = re.compile(r"\]\(([^)#]*)#?([^)]*)\)")
 NAME = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*\Z")
 # Rows of tables of kernels, their names, and the names of serial selectors and programs.
-KERNEL = re.compile(r'^ *ROW\((\w+)|\.name = "([\w-]+)"|^ *\{"(\w+)", "|\(\s*"(\w+)"[,)]', re.MULTILINE)
+KERNEL = re.compile(r'^ *ROW\((\w+)|\.name = "([\w-]+)"|^ *\{"(\w+)", "|\(\s*"([\w-]+)"[,)]', re.MULTILINE)
 # In a folder that is not there, so that a command ends before it works.
 OUTPUTS = {"condense": ["--data", "/none"], "generate": []}
 NO_CUDA = ("unknown to this build", "this build has no")

@@ -31,11 +31,6 @@ __global__ void scan_kernel(DistanceRows in, NeighborRows out) {
     }
 }
 
-UnsupportedReason refuse(const Problem& problem) {
-    if (problem.k * problem.n_train <= std::int64_t{1} << 22) return std::nullopt;
-    return "scan expects k times the training images to be at most 4,194,304";
-}
-
 void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     constexpr unsigned threads = 32;
     scan_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
@@ -44,7 +39,9 @@ void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, voi
 
 }  // namespace
 
-extern const Selector scan_selector{"scan", "one thread per query, k minima one after another", launch,
-                                    refuse};
+extern const Selector scan_selector{.name = "scan",
+                                    .summary = "one thread per query, k minima one after another",
+                                    .launch = launch,
+                                    .max_k_train = std::int64_t{1} << 22};
 
 }  // namespace knn::gpu

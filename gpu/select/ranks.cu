@@ -1,18 +1,22 @@
-// Ranks within sections of a row in shared memory, then merges of the sections.
+// Every element computes its own rank: in its row, or in a section of it, and then the sections are merged.
 //
-// workspace  two arrays of keys: the sections in order, ⌈n_train / 64⌉ runs per row; then the runs after each merge
-// launch     64 threads per section, 4 sections per block: every thread computes the rank of one distance and
-//            writes its key there. Then pairs of adjacent runs are merged into one: a thread finds the rank of
-//            one key, its own index plus the number of smaller keys in the other run by binary search.
-//            ⌈log₂ sections⌉ rounds.
-//            block_rank_merge  keeps at most k keys of a run (seed 000, §4.4.4 and §6.1: proposed there, never built)
-//            merge_sort        for `bench` alone: keeps all, which sorts the whole row. A segmented sort by merging, as seed
-//                              002, §4.2, uses ModernGPU's; that one divides the work of a merge by merge paths.
-// order      keys are distance << 32 | index, all different
-// limits     n_train <= 2³⁰
-// work       64 comparisons per distance, 3.8 million per row for MNIST (`rank` needs 3.6·10⁹); the merges
-//            write min(k, 64) / 64 of the row's keys, then half of that in each round once runs have k keys; or all of them
-//            in each round
+// out        rank: an element of rank r < k writes itself to out[r]
+// workspace  the others: two arrays of keys: the sections in order, ⌈n_train / 64⌉ runs per row; then the runs after each merge
+// launch     rank              seed 000, §4.4.2, there called cuBubbleSort: one thread per element, 256 elements of one query
+//                              per block (`rank512`: 512, which the seed tried, §4.1). All threads read the same distance at
+//                              the same time, from global memory as in the seed: one broadcast read per warp.
+//            block_rank_merge  seed 000, §4.4.4 and §6.1, proposed there, never built: 64 threads per section, 4 sections per
+//                              block: every thread computes the rank of one distance and writes its key there. Then pairs of
+//                              adjacent runs are merged into one: a thread finds the rank of one key, its own index plus the
+//                              number of smaller keys in the other run by binary search. ⌈log₂ sections⌉ rounds, which keep
+//                              at most k keys of a run.
+//            merge_sort        for `bench` alone: the same, but keeps all, which sorts the whole row. A segmented sort by
+//                              merging, as seed 002, §4.2, uses ModernGPU's; that one divides the work of a merge by merge paths.
+// order      keys are distance << 32 | index, all different: equal distances of lower index count as smaller
+// limits     rank: n_train <= 2¹⁸: with n_train² · n_query comparisons, more would take minutes; the others: n_train <= 2³⁰
+// work       rank: n_train² comparisons per query, 3.6·10¹³ for MNIST; the others: 64 comparisons per distance, 3.8 million per
+//            row for MNIST; the merges write min(k, 64) / 64 of the row's keys, then half of that in each round once runs have
+//            k keys; or all of them in each round
 
 #include <algorithm>
 #include <cassert>
@@ -25,7 +29,36 @@ namespace knn::gpu {
 namespace {
 
 constexpr int section = 64, sections_per_block = 4;  // blocks of one section are too short-lived
-constexpr int threads = 256;                         // of a merge
+constexpr int merge_threads = 256;
+constexpr std::int64_t max_ranked = std::int64_t{1} << 18;
+
+template <int threads>
+__global__ void __launch_bounds__(threads)
+    rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_per_row) {
+    const std::int64_t q = blockIdx.x / blocks_per_row;
+    const std::int64_t t = blockIdx.x % blocks_per_row * threads + threadIdx.x;
+    if (t >= in.cols) return;
+    assert(q < out.n_query && in.cols <= std::int64_t{1} << 31);
+    const std::uint32_t* row = in.row(q);
+    const std::uint32_t mine = row[t];
+    int rank = 0;
+#pragma unroll 8
+    for (std::int64_t i = 0; i < t; ++i)
+        rank += row[i] <= mine ? 1 : 0;
+#pragma unroll 8
+    for (std::int64_t i = t + 1; i < in.cols; ++i)
+        rank += row[i] < mine ? 1 : 0;
+    if (rank < out.k) out.d_data[q * out.k + rank] = {mine, static_cast<std::uint32_t>(t)};
+}
+
+template <int threads>
+void launch_rank(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+                 cudaStream_t stream) {
+    const std::int64_t blocks_per_row = divide_up(problem.n_train, threads);
+    rank_kernel<threads>
+        <<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
+    check_launch("launching rank");
+}
 
 /// The rank of distance `own` in its section; equal distances of lower index count as smaller.
 __device__ int rank_of(int own, const std::uint32_t* distances) {
@@ -82,10 +115,10 @@ __device__ unsigned count_before(const NeighborKey* d_keys, unsigned size, Neigh
 /// One round: merges runs 2i and 2i + 1 of `run` keys into run i of `merged` <= 2 · `run` keys. Equal keys
 /// are all no_key; those of the left run come first, so every slot is written. The last of an odd number of
 /// runs is padded with no_key. Grid: keys of a row / 256 × rows. The last round has one run, and writes the first k to d_out.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(merge_threads)
     merge_kernel(const NeighborKey* d_from, unsigned runs, unsigned run, NeighborKey* d_to, unsigned merged,
                  Neighbor* d_out, unsigned k) {
-    const unsigned i = blockIdx.x * threads + threadIdx.x;
+    const unsigned i = blockIdx.x * merge_threads + threadIdx.x;
     if (i >= runs * run) return;
     assert(merged <= 2 * run);
     const std::int64_t row = blockIdx.y;
@@ -124,10 +157,10 @@ void enqueue_merges(const Plan& plan, NeighborKey* d_from, NeighborKey* d_to, co
     for (std::int64_t runs = plan.sections, left = 1; left > 0; runs = (runs + 1) / 2) {
         left = runs <= 2 ? 0 : 1;
         const unsigned merged = left == 0 ? plan.keep : std::min(plan.keep, 2 * run);
-        const dim3 grid(grid_size(divide_up(runs * run, threads)), static_cast<unsigned>(out.n_query));
-        merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs), run, d_to, merged,
-                                                   left == 0 ? out.d_data : nullptr,
-                                                   static_cast<unsigned>(out.k));
+        const dim3 grid(grid_size(divide_up(runs * run, merge_threads)), static_cast<unsigned>(out.n_query));
+        merge_kernel<<<grid, merge_threads, 0, stream>>>(d_from, static_cast<unsigned>(runs), run, d_to,
+                                                         merged, left == 0 ? out.d_data : nullptr,
+                                                         static_cast<unsigned>(out.k));
         check_launch("launching a round of merges");
         std::swap(d_from, d_to);
         run = merged;
@@ -163,6 +196,14 @@ constexpr Selector selector(const char* name, const char* summary = "") {
 
 }  // namespace
 
+extern const Selector rank_selector{.name = "rank",
+                                    .summary = "every element counts its own rank",
+                                    .launch = launch_rank<256>,
+                                    .max_train = max_ranked};
+extern const Selector rank512_selector{.name = "rank512",
+                                       .summary = "the same with 512 threads in a block instead of 256",
+                                       .launch = launch_rank<512>,
+                                       .max_train = max_ranked};
 extern const Selector block_rank_merge_selector =
     selector<false>("block_rank_merge", "ranks within sections in shared memory, then a merge of their best");
 extern const Selector merge_sort_selector = selector<true>("merge_sort");
