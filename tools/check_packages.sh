@@ -38,12 +38,14 @@ installed install "${needed[@]}" g++ cmake ninja-build pkg-config
 paths >"$work/before"
 
 cp -r "$work/packages" "$root/examples" "$system/tmp/"
-installed install /tmp/packages/*.deb
+packages=("$work"/packages/*.deb)
+installed install "${packages[@]/#*\//\/tmp\/packages\/}"
 paths >"$work/with"
-say "installed: $(basename -a "$work"/packages/*.deb | tr '\n' ' ')"
+say "installed: ${packages[*]##*/}"
 inside mnist-knn evaluate -q --device cpu --predictions /tmp/predictions.csv
 inside sh -c 'cmake -S /tmp/examples -B /tmp/built -G Ninja >/dev/null && cmake --build /tmp/built >/dev/null && /tmp/built/neighbors && /tmp/built/threads'
-inside sh -c 'cc $(pkg-config --cflags mnist_knn) /tmp/examples/neighbors.c $(pkg-config --libs mnist_knn) -o /tmp/neighbors && /tmp/neighbors'
+# shellcheck disable=SC2016  # it is the shell in there that expands
+inside sh -c 'cc $(pkg-config --cflags mnist_knn) /tmp/examples/neighbors.c $(pkg-config --libs mnist_knn) -lm -o /tmp/neighbors && /tmp/neighbors'
 inside python3 -c 'import mnist_knn
 print(mnist_knn.NearestNeighbors(n_neighbors=2).fit([[0, 0], [3, 4], [9, 9]]).kneighbors([[1, 1]]))'
 
