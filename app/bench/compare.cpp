@@ -1,5 +1,6 @@
 // `bench` without --case: every distance kernel with one selector, every selector with one distance kernel,
 // and every engine, on one data set. --case graph: the k nearest of each training image among all the others.
+// --case sketches: the same searches by all pixels and by sketches.
 
 #include "app/bench/run.h"
 #include "app/commands/ranks.h"
@@ -232,6 +233,43 @@ void run_graph(BenchRun& run) {
     run.expect(std::ssize(ways));
     run.prepare(work, checked_points);
     add_searches(run, "whole searches, the points resident", work, ways, k, notes_of_searches(run));
+}
+
+void run_sketches(BenchRun& run) {
+    const int k = run.options.method.vote.k;
+    Workload work = load_workload(run, k);
+    run.report.title += ", k = " + std::to_string(k);
+    run.report.data = work.text;
+    std::vector<SearchWay> ways;
+    for (const char* engine : {"tensor", "cpu"})
+        for (const SketchColumns columns : {SketchColumns::off, SketchColumns::c64, SketchColumns::c128}) {
+            SearchWay way = search_way(engine);
+            way.sketch = columns;
+            way.name +=
+                columns == SketchColumns::off ? ", direct" : std::string(", ") + name(columns) + " columns";
+            if (run.wants_engine(search_way(engine))) ways.push_back(way);
+        }
+    run.expect(std::ssize(ways));
+    run.prepare(work);
+    Section section(run.report, "whole searches, the training set resident", "search",
+                    {"open ms", "products ms", "exact ms", "exact of a million"});
+    for (const SearchWay& way : ways) {
+        const Measurement one = run.search(work, way, k, run.trial());
+        double products = 0, exact = 0;
+        std::string share;
+        for (const Stage& stage : one.stages.stages()) {
+            if (stage.name == "distance" || stage.name == "search") products = one.of_all(stage.total_ms);
+            if (stage.name != "refine") continue;
+            exact = one.of_all(stage.total_ms);
+            share = short_number(1e6 * static_cast<double>(stage.launches) /
+                                 (static_cast<double>(one.n_query) * static_cast<double>(work.train.count)));
+        }
+        const auto shown = [&](double ms) { return one.good() && ms > 0 ? short_number(ms) : ""; };
+        section.add(one, {shown(one.open_ms), shown(products), shown(exact), share});
+    }
+    section.finish(
+        {"exact: pairs that their sketches do not exclude; the engine tensor has them in its products.",
+         "open: with tensor, sketches too; cpu makes them in the first search."});
 }
 
 }  // namespace knn

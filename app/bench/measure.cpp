@@ -166,7 +166,8 @@ Plan BenchRun::configured(const SearchWay& way, const Problem& problem, Unsuppor
               .device = engine.on_gpu ? gpu_ : cpu_device(),
               .distance = way.distance,
               .select = way.select,
-              .threads = options.request.threads};
+              .threads = options.request.threads,
+              .sketch = way.sketch};
     refusal = engine.on_gpu && !has_gpu() ? needs_gpu() : engine.configure(problem, plan);
     if (way.placement == Placement::automatic) return plan;
     plan.placement = way.placement;

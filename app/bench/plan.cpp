@@ -167,6 +167,7 @@ const std::vector<BenchCase>& bench_cases() {
         {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_data<zhu_paper>},
         {"graph", "the k-nearest-neighbor graph of the training set", run_graph, "data -k n-train metric p",
          "tensor classic+gemm+replace_max cpu"},
+        {"sketches", "searches by direct products and by sketches", run_sketches, "data -k n-train n-query"},
         {"transforms", "features of the training set", run_transforms, "data n-train"},
         {"rerank", "distances of candidates", run_rerank, "data n-train n-query"},
     };

@@ -24,6 +24,7 @@ struct SearchWay {
     std::string distance = {}, select = {};  ///< empty: the engine's own
     Placement placement =
         Placement::automatic;  ///< among all GPUs of --device, or all ranks; automatic: neither
+    SketchColumns sketch = SketchColumns::automatic;
 };
 
 /// Every engine, and engines with other strategies that serve as baselines.
@@ -151,6 +152,8 @@ class BenchRun {
 void run_compare(BenchRun& run);
 /// The k-nearest-neighbor graph of the training set.
 void run_graph(BenchRun& run);
+/// Direct products beside searches by sketches, and how many pairs get an exact distance.
+void run_sketches(BenchRun& run);
 /// Every transform, and every re-ranker, on the CPU and on the GPU.
 void run_transforms(BenchRun& run);
 void run_rerank(BenchRun& run);

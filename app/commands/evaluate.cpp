@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
-#include <ranges>
 #include <set>
 
 #include "app/cli/command_line.h"
@@ -36,8 +35,9 @@ void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& dat
         unknown.erase(label);
     if (unknown.empty()) return;
     std::string list;
-    for (const std::uint8_t label : unknown | std::views::take(most))
-        list += (list.empty() ? "" : ", ") + data.class_name(label);
+    std::size_t named = 0;
+    for (const std::uint8_t label : unknown)
+        if (named++ < most) list += (list.empty() ? "" : ", ") + data.class_name(label);
     note((unknown.size() == 1 ? "test label " : "test labels ") + list +
              (unknown.size() > most ? ", ..." : "") + ": no training " + row_noun(data) + " has " +
              (unknown.size() == 1 ? "it" : "one of them") + ", so no answer can be right",

@@ -189,6 +189,16 @@ TEST_CASE("bench: the graph of the training set") {
     check_error(bench.one("graph", "--data . --n-train 1"), 1, "expected at least 2 images");
 }
 
+TEST_CASE("bench: searches by direct products and by sketches") {
+    const Bench bench;
+    output_of(program("info --write-synthetic " + (bench.folder / "data")));
+    check_contains(output_of(bench.one("sketches", "--data data --json j -k 3")),
+                   {"cpu, direct", "cpu, 64 columns", "cpu, 128 columns", "exact of a million"});
+    CHECK(bench.json("j")["correct"] == true);
+    for (const json& one : bench.measurements())
+        CHECK(one["status"] == (one["name"].get<std::string>().starts_with("cpu") ? "measured" : "left out"));
+}
+
 TEST_CASE("bench: the transforms of the training set") {
     const Bench bench;
     output_of(program("info --write-synthetic " + (bench.folder / "data")));

@@ -73,6 +73,7 @@ TEST_CASE("which options a case takes, and which it fixes itself") {
           "test-labels"}},
         {"garrett", {"-k", "n-train", "n-query", "data"}, {"dim"}},
         {"graph", {"-k", "n-train", "train-images"}, {"n-query"}},  // every training image is a query
+        {"sketches", {"-k", "n-train", "n-query"}, {"dim", "metric"}},
         {"transforms", {"n-train", "train-images"}, {"-k", "n-query", "metric", "engine"}},
         {"rerank", {"n-train", "n-query", "data"}, {"-k"}},
     };
@@ -149,7 +150,8 @@ TEST_CASE("which runs read a data set") {
     options.bench.dim = 0;
     for (const BenchCase& one : bench_cases()) {
         options.bench.which = one.name;
-        CHECK(uses_data_set(options) == has({"garrett", "graph", "transforms", "rerank"}, one.name));
+        CHECK(uses_data_set(options) ==
+              has({"garrett", "graph", "sketches", "transforms", "rerank"}, one.name));
     }
 }
 
