@@ -1,14 +1,18 @@
 #include "app/console/output.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <ostream>
+#include <thread>
 
 #include "app/console/interrupt.h"
 #include "data/core/errors.h"
@@ -39,6 +43,16 @@ void check_writable(const fs::path& folder, const std::string& file) {
     // Permissions do not tell: in /proc root may write, but make nothing.
     std::string made = place / ".mnist-knn-XXXXXX";
     if (::mkdtemp(made.data()) == nullptr || ::rmdir(made.c_str()) != 0) fail_to_write(file, errno);
+}
+
+/// While it is open, no other run puts files into the folder of `file`, so that files that belong together are those of one run.
+/// Only for a moment: renaming takes no longer, and the lock may be that of a script around this program.
+FileDescriptor locked_folder_of(const std::string& file) {
+    const fs::path folder = follow_links(file).parent_path();
+    FileDescriptor lock(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    for (int i = 0; i < 500 && lock.is_open() && ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return lock;
 }
 
 /// New folders, which are removed again if nothing was written into them.
@@ -234,6 +248,7 @@ void OutputFiles::check() const {
 void OutputFiles::commit() {
     for (const auto& file : files_)
         file->finish();
+    const FileDescriptor lock = names_.size() > 1 ? locked_folder_of(names_.front()) : FileDescriptor();
     stop_if_asked();
     for (const auto& file : files_)
         file->put_in_place();

@@ -4,17 +4,18 @@
 #include <set>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/transfer.h"
 
 namespace knn {
 
 using nlohmann::json;
 
-/// What the file says in place of a name may have a megabyte; an error has one line.
+/// What the file says in place of a name may have a megabyte, or a NUL, which would end the message; an error has one line.
 void JsonSource::fail(const std::string& what) const {
     constexpr std::size_t most = 200;
     const std::string shown = what.size() > most ? what.substr(0, most) + "..." : what;
-    throw DataError(name + ": " + shown + "; expected " + expected);
+    throw DataError(name + ": " + harmless(shown) + "; expected " + expected);
 }
 
 json JsonSource::parse(std::string_view text) const {

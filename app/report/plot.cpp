@@ -264,7 +264,8 @@ std::vector<double> logarithmic_marks(double low, double high) {
 
 std::vector<double> linear_marks(double low, double high) {
     low = std::min(low, 0.0);
-    const double span = high > low ? high - low : 1;
+    if (high <= low) high = low + 1;  // an axis has two ends
+    const double span = high - low;
     double step = std::pow(10.0, std::floor(std::log10(span / 4)));
     for (const double factor : {5.0, 2.0})
         if (span / (step * factor) >= 4) {

@@ -219,10 +219,11 @@ class VectorIndex final : public DeviceIndex {
     }
 
   private:
+    /// Of callers of the library: the program has checked its files.
     void check(const Rows& rows, const char* name, const ProgressToken& token) const {
         if (const auto why =
                 refuse_elements(measure_.measure, magnitude_of(rows, plan_.threads, token), rows.dim))
-            throw DataError(std::string(name) + ": " + *why);
+            throw std::invalid_argument(std::string(name) + ": " + *why);
     }
     /// Once: looks at all training rows, which a stop may end.
     void prepare(Timeline& timeline, const ProgressToken& token);

@@ -143,8 +143,9 @@ Picture turned(Picture picture, int quarters) {
 }
 
 void limit_codecs() {
-    // The codecs' default limit is 2^30 pixels; a value set by the user is kept.
-    ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
+    // The codecs' default limit is 2^30 pixels. One that is set for other programs would make them refuse pictures without saying
+    // why; where it is no number they crash.
+    ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 1);
 }
 
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {

@@ -94,8 +94,7 @@ class CsvReader {
     }
 
     VectorSet vectors() {
-        examine();
-        find_label_column();
+        if (n_columns_ == 0) examine();
         split();
         if (n_rows_ == 0) content_.fail("has no rows", "numbers, one row on each line");
         VectorSet set;
@@ -141,10 +140,26 @@ class CsvReader {
             seen_ = std::min(end + 1, text_.size());
             if (seen_ - kept_ > most_record_bytes) fail_as_too_long();
             if (end == text_.size() || in_quotes_) continue;
-            if (!trimmed(text_.substr(record_begin_, end - record_begin_)).empty()) keep_record(seen_);
+            if (!trimmed(text_.substr(record_begin_, end - record_begin_)).empty()) {
+                keep_record(seen_);
+                if (n_records_ == std::ssize(firsts_) && is_table_) check_firsts();
+            }
             record_begin_ = seen_;
         }
         return first > 0 && n_records_ > first;
+    }
+
+    /// Reads the first rows: a text of another kind may be long, or have no end.
+    void check_firsts() {
+        check_line_ends(text_of(firsts_[0]));
+        examine();
+        const std::size_t last = content_.options().first == 1 && !has_header_ ? 0 : 1;
+        const std::size_t begin = firsts_[has_header_ ? 1 : 0].begin;
+        std::vector<double> numbers(2 * n_columns_);
+        std::vector<std::uint32_t> ids(2);
+        Dictionary labels(content_);
+        read_piece({begin, firsts_[last].end, 0, line_at(begin)}, n_columns_ - (label_column_ ? 1 : 0),
+                   numbers.data(), ids, labels);
     }
 
     /// A part of one line.
@@ -259,6 +274,7 @@ class CsvReader {
             (number && !quoted ? has_numbers : has_text) = true;
         }
         has_header_ = has_header_ || has_name || (has_text && !has_numbers);
+        find_label_column();
     }
 
     /// From 1; 0 if the text is no number.

@@ -177,24 +177,28 @@ class Configuration:
     wrong: Array = field(repr=False, compare=False)  #: bool, n
 
 
-def tune(X: Any, y: Any, n_neighbors: Iterable[int] = range(1, 31), weights: Iterable[str] = ("uniform", "distance"),
+def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iterable[str] = ("uniform", "distance"),
          metrics: Iterable[str] = ("euclidean",), **parameters: Any) -> list[Configuration]:  # fmt: skip
     """Configurations of KNeighborsClassifier by their leave-one-out errors on X (n × dim), y (n): the best first, equal ones in
-    the order given. One search for each metric answers for every k and weights. `parameters`: others of NearestNeighbors.
+    the order given. One search for each metric answers for every k and weights. `n_neighbors`: by default 1 to 30, or to n − 1.
+    `parameters`: others of NearestNeighbors.
 
     >>> import numpy as np
     >>> tune(np.array([[0], [1], [8], [9]], np.uint8), list("aabb"), [1, 3], ["uniform"])[0].parameters
     {'n_neighbors': 1, 'weights': 'uniform', 'metric': 'euclidean'}
     """
-    ks = sorted({integer(k, "n_neighbors") for k in several(n_neighbors, "n_neighbors", "numbers")})
+    usual = n_neighbors is None
+    ks = sorted({integer(k, "n_neighbors") for k in several(range(1, 31) if usual else n_neighbors, "n_neighbors", "numbers")})
     weights, metrics = several(weights, "weights", "names"), several(metrics, "metrics", "names")
     for weighing in weights:
         _voting.check_weights(weighing)
     tried: list[tuple[dict[str, Any], Array]] = []
     for metric in metrics:
-        model = NearestNeighbors(ks[-1], metric=metric, **parameters).fit(X)
+        model = NearestNeighbors(metric=metric, **parameters).fit(X)
         classes, codes = _arrays.class_labels(y, model.n_samples_fit_, "tune")
-        distances, indices = model.kneighbors()
+        if usual:
+            ks = ks[: max(1, model.n_samples_fit_ - 1)]
+        distances, indices = model.kneighbors(n_neighbors=ks[-1])
         for weighing in weights:
             weighed = _voting.weigh(distances, weighing)
             for k in ks:

@@ -141,6 +141,7 @@ TEST_CASE("classify --template: what is no template is one line of error, before
         {with(fields, "\"digits\": 2", "\"digits\": 4"), "fields[0].digits is more than its boxes"},
         {with(fields, "\"digits\"", "\"boxes\": 3, \"digits\""), "has boxes twice in one object"},
         {with(fields, "\"size\"", "\"frame\": \"paper\", \"size\""), "has frame twice in one object"},
+        {with(fields, "\"lines\"", "\"a\\u0000b\""), "frame is 'a?b', which is unknown; expected a template"},
         {with(fields, "\"digits\"", "\"digit\""), "fields[0].digit is unknown"},
         {with(fields, "\"lower\"", "\"upper\""), "fields[1] is one of two with the same name"},
         {"{\"schema\": \"mnist-knn/template/1\", \"fields\": []}", "has no fields"},

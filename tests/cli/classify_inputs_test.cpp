@@ -34,6 +34,10 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
     CHECK(output_of(result) == "7\n2\n3\n4\n5\n");
     CHECK(result.err.empty());
 
+    for (const char* limit : {"", "x", "10"})  // of OpenCV, for other programs
+        CHECK(digits.classify("7.pgm -q", {.environment = {{"OPENCV_IO_MAX_IMAGE_PIXELS", limit}}}).out ==
+              "7\n");
+
     const RunResult text = digits.classify("7.pgm in --reject off");
     CHECK(lines_of(text.out).size() == 16);
     CHECK(text.out.starts_with("7.pgm: 7  (confidence "));

@@ -2,7 +2,10 @@
 /// command is tested over the table of commands.
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -321,6 +324,18 @@ TEST_CASE("files: all are written, or none") {
         fs::remove(place.folder / "pipe");
         CHECK(place.folder.names() == place.before);
     }
+}
+
+TEST_CASE("files: two runs do not put theirs into one folder at the same time") {
+    const Place place;
+    const Words words = "evaluate -q -k 1 --report together";
+    output_of(place.in_data(words));
+    const int folder = ::open((place.folder / "together").c_str(), O_RDONLY | O_DIRECTORY);
+    REQUIRE(::flock(folder, LOCK_EX) == 0);
+    const RunResult waiting = place.in_data(words);
+    ::close(folder);
+    CHECK(waiting.exit_code == 0);  // a lock that stays is somebody else's
+    CHECK(waiting.seconds > 0.5);
 }
 
 TEST_CASE("files: each that was written is named on standard error, except with -q") {

@@ -185,6 +185,11 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
 
 TEST_CASE_FIXTURE(Flowers,
                   "vectors: a CSV that cannot be read says what to do, and nothing is printed before") {
+    const RunResult endless =
+        started({"/bin/sh", "-c",
+                 "ulimit -v 2000000; yes text | \"$0\" neighbors -k 1 --device cpu --train /dev/stdin",
+                 program_file()});
+    check_error(endless, 1, "/dev/stdin: line 1, column 1: \"text\" is no number of 64 bits");
     write(folder / "texts.csv", "1,2,setosa\n3,4,virginica\n");
     check_error(run("neighbors --train texts.csv -k 1 --device cpu"), 1,
                 "texts.csv: line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as "

@@ -187,7 +187,7 @@ TEST_CASE("library: vectors are refused in the caller's words") {
     }
     numbers[13] = 1e300;
     Found found(10, 1);
-    REFUSED(KNN_DATA, "row 3, column 1 is 1e+300, so",
+    REFUSED(KNN_INVALID, "row 3, column 1 is 1e+300, so",
             knn_search(index.get(), &vectors, nullptr, &found.out));
     numbers[13] = 1;
     OK(knn_search(index.get(), &vectors, nullptr, &found.out));

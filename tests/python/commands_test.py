@@ -133,6 +133,9 @@ class Functions(unittest.TestCase):
         self.assertEqual(len(found), 60)
         self.assertEqual([one.errors for one in found], sorted(one.errors for one in found))
         self.assertEqual((found[0].p_value, found[0].as_good_as_best), (1.0, True))
+        self.assertEqual(max(one.parameters["n_neighbors"] for one in tune(X[:20], y[:20])), 19)
+        with self.assertRaisesRegex(ValueError, "n_neighbors = 20"):
+            tune(X[:20], y[:20], [20])
 
     def test_audit_finds_wrong_labels(self):
         X = RANDOM.integers(0, 50, (200, 9), np.uint8)

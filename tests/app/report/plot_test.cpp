@@ -57,6 +57,15 @@ double size_of(const std::string& svg, const std::string& side) {
 
 }  // namespace
 
+TEST_CASE("a drawing of zeros alone has places for them") {
+    CHECK(axis_marks(0, 0, false).front() == 0);
+    CHECK(axis_marks(0, 0, false).back() > 0.9);
+    Panel panel = lines_panel();
+    panel.log_y = false;
+    panel.lines = {{"no errors", {{1, 0, 0, 0}, {2, 0, 0, 0}}}};
+    CHECK(draw_panels("zeros", {}, {panel}).find("nan") == std::string::npos);
+}
+
 TEST_CASE("a drawing keeps within its borders") {
     Panel bars;
     bars.title = "bars";
