@@ -30,14 +30,16 @@ bool ExtraRows::are_fitted(const TrainingSet& rows, const Method& method) {
     return is_fitted(rows, search_of(method, rows.size()));
 }
 
-ExtraRows::ExtraRows(const Index& index, const TrainingSet& rows, const ProgressToken& token)
+ExtraRows::ExtraRows(const Index& index, const TrainingSet& rows, const ProgressToken& token,
+                     const ExtraRows* before)
     : index_(index), compared_(compared_rows(index)) {
     const Method search = search_of(index.method(), rows.size());
     extra_ = std::make_unique<Index>(
         rows, search, resolve_on_cpu(search.problem(rows.view(), index.set().size()), available_threads()),
         token);
-    const std::span<const std::uint8_t> own = index.training().labels;
-    labels_.assign(own.begin(), own.begin() + index.set().size());
+    const auto own = index.training().labels.first(static_cast<std::size_t>(index.set().size()));
+    labels_ = before != nullptr ? before->labels_ : std::vector<std::uint8_t>(own.begin(), own.end());
+    first_ = static_cast<std::uint32_t>(labels_.size());
     labels_.insert(labels_.end(), rows.labels().begin(), rows.labels().end());
     const ComparedRows more = compared_rows(*extra_);
     compared_.labels = labels_;
@@ -55,7 +57,7 @@ std::vector<std::int64_t> ExtraRows::join(Results& found, const Rows& queries,
         const auto to = all.row(q);
         const auto end = std::ranges::copy(found.voters(q), to.begin()).out;
         std::ranges::transform(near.row(q), end, [&](Neighbor one) {
-            return Neighbor{one.distance, one.index + own};
+            return Neighbor{one.distance, one.index + first_};
         });
         std::inplace_merge(to.begin(), end, to.end());
     }

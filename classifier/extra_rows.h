@@ -24,8 +24,10 @@ class ExtraRows {
     /// Whether the search of `rows` needs nothing to be fitted.
     static bool are_fitted(const TrainingSet& rows, const Method& method);
 
-    /// `rows`: labels as those of the index, or no_digit. The index must outlive this. Throws as Index.
-    ExtraRows(const Index& index, const TrainingSet& rows, const ProgressToken& token);
+    /// `rows`: labels as those of the index, or no_digit. `before`: if not null, extra rows that have joined already what this
+    /// joins; its rows are the first. The index must outlive this. Throws as Index.
+    ExtraRows(const Index& index, const TrainingSet& rows, const ProgressToken& token,
+              const ExtraRows* before = nullptr);
 
     /// Lets the rows vote in what the index found for `queries` (images). `found.all_voters` then has the neighbors in both,
     /// extra row i as image n + i of a training set of n. A query to which no_digit is nearest keeps the vote of the digits
@@ -38,6 +40,7 @@ class ExtraRows {
   private:
     const Index& index_;
     std::vector<std::uint8_t> labels_;  ///< of the training set, then of the extra rows
+    std::uint32_t first_;               ///< of the rows that this joins
     std::unique_ptr<Index> extra_;
     ComparedRows compared_;
 };

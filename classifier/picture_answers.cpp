@@ -58,6 +58,11 @@ constexpr std::ptrdiff_t min_rejected = 3;
 constexpr std::ptrdiff_t max_marks_per_rejected = 2, min_marks_per_rejected_of_number = 5;
 constexpr double narrow = 0.25;
 
+// Of compare_within_page: sure answers, how many a page needs, and how often each votes (as extra_copies, data/set/locate.h).
+constexpr double least_sure = 0.95, least_usual = 0.05;
+constexpr std::size_t min_sure = 5;
+constexpr int votes_of_sure = 2;
+
 }  // namespace
 
 std::vector<std::uint8_t> rows_to_search(std::span<DigitImage* const> digits) {
@@ -226,11 +231,43 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
     return found;
 }
 
-void choose_answers(std::span<PictureAnswer> pictures, std::span<const std::uint8_t> labels,
-                    const Measure& measure, const LeaveOneOut& sample) {
+void compare_within_page(const Index& index, const AnswerScorer& scorer, std::vector<Answer>& digits,
+                         const ProgressToken& token) {
+    if (scorer.extra() == nullptr) return;
+    std::vector<std::uint8_t> sure, labels, asked;
+    std::vector<Answer*> doubtful;
+    for (Answer& digit : digits) {
+        const DigitImage::Pixels& pixels = digit.image.pixels;
+        if (digit.p_value < least_usual && (digit.label || digit.narrowly)) {
+            doubtful.push_back(&digit);
+            asked.insert(asked.end(), pixels.begin(), pixels.end());
+        } else if (digit.label && digit.confidence >= least_sure) {
+            for (int i = 0; i < votes_of_sure; ++i)
+                sure.insert(sure.end(), pixels.begin(), pixels.end());
+            labels.insert(labels.end(), votes_of_sure, static_cast<std::uint8_t>(*digit.label));
+        }
+    }
+    if (doubtful.empty() || labels.size() < min_sure * votes_of_sure) return;
+    const std::int64_t dim = index.training().rows.dim;
+    const Rows queries{asked.data(), std::ssize(doubtful), dim};
+    Results found = index.search(queries, {.token = token});
+    scorer.extra()->join(found, queries, token.quiet());
+    const TrainingSet page(Training{Rows{sure.data(), std::ssize(labels), dim}, labels, index.set().shape()});
+    ExtraRows(index, page, token.quiet(), scorer.extra()).join(found, queries, token.quiet());
+    for (std::size_t i = 0; i < doubtful.size(); ++i) {
+        Answer& digit = *doubtful[i];
+        (digit.label ? digit.label : digit.guess) = found.votes[i].label;
+        digit.confidence = scorer.probability(found, static_cast<std::int64_t>(i));
+    }
+}
+
+void choose_answers(std::span<PictureAnswer> pictures, const Index& index, const AnswerScorer& scorer,
+                    const LeaveOneOut& sample, const ProgressToken& token) {
     const TypicalDistances typical = typical_distances(sample);
     for (PictureAnswer& picture : pictures) {
-        choose_hypotheses(picture.digits, labels, measure, typical);
+        choose_hypotheses(picture.digits, index.training().labels, index.method().neighbor_measure(),
+                          typical);
+        compare_within_page(index, scorer, picture.digits, token);
         judge_rows(picture.digits);
     }
 }

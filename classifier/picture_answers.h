@@ -107,8 +107,13 @@ std::vector<Answer*> digits_to_search(std::span<PictureAnswer> pictures, bool re
 Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optional<double> loss,
                       std::span<Answer* const> digits, const ProgressToken& token);
 
-/// Chooses among the hypotheses and judges the rows. `measure`: of the neighbors.
-void choose_answers(std::span<PictureAnswer> pictures, std::span<const std::uint8_t> labels,
-                    const Measure& measure, const LeaveOneOut& sample);
+/// The digits of a page are of one hand. So where extra rows vote, its sure answers vote on its doubtful ones, and on what was
+/// narrowly rejected would be. Throws as Index::search.
+void compare_within_page(const Index& index, const AnswerScorer& scorer, std::vector<Answer>& digits,
+                         const ProgressToken& token);
+
+/// Chooses among the hypotheses, compares the digits of each page, and judges the rows. Throws as Index::search.
+void choose_answers(std::span<PictureAnswer> pictures, const Index& index, const AnswerScorer& scorer,
+                    const LeaveOneOut& sample, const ProgressToken& token);
 
 }  // namespace knn

@@ -58,8 +58,7 @@ std::vector<knn::Answer> read_digits(knn_index& index, const knn_picture& given,
     const std::span pictures(&one, 1);
     const std::vector<knn::Answer*> digits = knn::digits_to_search(pictures, loss.has_value());
     if (!digits.empty()) knn::answer_digits(*opened->index, scoring->scorer, loss, digits, progress.token());
-    knn::choose_answers(pictures, opened->snapshot->labels(), index.method().neighbor_measure(),
-                        scoring->sample);
+    knn::choose_answers(pictures, *opened->index, scoring->scorer, scoring->sample, progress.token().quiet());
     return std::move(one.digits);
 }
 

@@ -34,7 +34,9 @@ namespace {
 enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 
 /// One search for all digits. Without a digit nothing is fitted, but unsupported options are reported.
-Results answer(std::vector<Answer*>& digits, LoadedTraining& training, const Options& options, int threads) {
+Results answer(std::span<PictureAnswer> pictures, LoadedTraining& training, const Options& options,
+               int threads) {
+    const std::vector<Answer*> digits = digits_to_search(pictures, options.classify.reject.has_value());
     const auto has_two_sizes = [](const Answer* digit) { return digit->image.smaller.has_value(); };
     const std::int64_t n = std::ssize(digits) + std::ranges::count_if(digits, has_two_sizes);
     if (digits.empty()) {
@@ -43,8 +45,10 @@ Results answer(std::vector<Answer*>& digits, LoadedTraining& training, const Opt
     }
     fit_for_digits(training, options, threads);
     const DigitSearch search(training, options, n);
-    return with_progress(options.output, "searching",
-                         [&](const ProgressToken& token) { return search.answer(digits, token); });
+    Results found = with_progress(options.output, "searching",
+                                  [&](const ProgressToken& token) { return search.answer(digits, token); });
+    search.choose(pictures, stoppable());
+    return found;
 }
 
 /// For explanations: the candidates of each digit as the search finds them, before they are ordered again.
@@ -255,10 +259,8 @@ int classify(const Options& options, Clock::time_point start) {
     for (const std::string& notice : found_pictures.notices)
         note(notice, options.output);
 
-    std::vector<Answer*> digits = digits_to_search(answers.pictures, options.classify.reject.has_value());
-    const Results found = answer(digits, training, options, threads);
+    const Results found = answer(answers.pictures, training, options, threads);
     answers.calibrated = !training.sample.empty();
-    choose_answers(answers.pictures, answers.labels, options.method.neighbor_measure(), training.sample);
     for (PictureAnswer& picture : answers.pictures)
         if (form && picture.error.empty()) picture.fields = read_fields(*form, picture.digits);
     const bool explains = !options.classify.explain.empty();

@@ -117,11 +117,16 @@ DigitSearch::DigitSearch(const LoadedTraining& training, const Options& options,
       extra_(training.drawn ? std::make_unique<ExtraRows>(
                                   index_, training.taught ? *training.taught : *training.drawn, stoppable())
                             : nullptr),
+      sample_(training.sample),
       scorer_(index_, training.sample, extra_.get()),
       loss_(options.classify.reject) {}
 
 Results DigitSearch::answer(std::span<Answer* const> digits, const ProgressToken& token) const {
     return answer_digits(index_, scorer_, loss_, digits, token);
+}
+
+void DigitSearch::choose(std::span<PictureAnswer> pictures, const ProgressToken& token) const {
+    choose_answers(pictures, index_, scorer_, sample_, token);
 }
 
 }  // namespace knn

@@ -39,11 +39,14 @@ void check_for_digits(const LoadedTraining& training, const Options& options);
 /// Searches for digits in a training set, says how sure the answers are, and rejects what is no digit.
 class DigitSearch {
   public:
-    /// For `n_query` rows at a time: on the CPU if they are few and the user asks for no device. Throws UsageError, DeviceError.
+    /// For `n_query` rows at a time: on the CPU if they are few and the user asks for no device. `training` must outlive this.
+    /// Throws UsageError, DeviceError.
     DigitSearch(const LoadedTraining& training, const Options& options, std::int64_t n_query);
 
     /// Searches for all digits at once and writes the answers into them. Throws as Index::search.
     Results answer(std::span<Answer* const> digits, const ProgressToken& token) const;
+    /// Then, of all digits of the pictures: choose_answers (classifier/picture_answers.h). Throws the same.
+    void choose(std::span<PictureAnswer> pictures, const ProgressToken& token) const;
 
     /// Makes at once what pays for so many digits, which will come in small numbers. Throws Interrupted.
     void expect(std::int64_t digits, const ProgressToken& token) const { index_.expect(digits, token); }
@@ -51,6 +54,7 @@ class DigitSearch {
   private:
     Index index_;
     std::unique_ptr<ExtraRows> extra_;  ///< null: none
+    const LeaveOneOut& sample_;         ///< of the training set given
     AnswerScorer scorer_;
     std::optional<double> loss_;  ///< the share of digits that may be rejected; none: nothing is
 };

@@ -103,9 +103,9 @@ web::Model open_model(Opened& opened, const Options& options, std::optional<Save
     model.frame.labels = training.set.labels();
     model.frame.method = options.method;
     model.frame.calibrated = !training.sample.empty();
-    model.sample = training.sample;
     model.rejects = options.classify.reject.has_value();
     model.search = [&search](std::span<Answer* const> some) { search.answer(some, {}); };
+    model.choose = [&search](std::span<PictureAnswer> pictures) { search.choose(pictures, {}); };
     model.info = info_of(training, options, plan);
     model.info["dataset"]["synthetic"] = location.synthetic;
     model.classify_test_set = [options, report = std::move(report)] {

@@ -40,18 +40,33 @@ struct Symbol {
     char letter;
 };
 
-/// The smallest gap that separates numbers, not digits: wider than the height of a digit, and clearly wider than at least half of
-/// the gaps. `symbols`: of all rows, each from left to right; a gap with a mark in it is none between digits.
-int number_gap(const std::vector<Answer>& digits, const std::vector<Symbol>& symbols) {
-    std::vector<int> heights, gaps;
+int median_height(const std::vector<Answer>& digits) {
+    std::vector<int> heights;
     for (const Answer& digit : digits)
         heights.push_back(digit.image.box.h);
+    return median(std::move(heights));
+}
+
+/// Than a gap.
+int clearly_wider(int gap) {
+    return gap * 8 / 5;
+}
+
+/// The smallest gap that separates numbers, not digits: wider than the height of a digit, and clearly wider than the next smaller
+/// gap or than at least half of all. Evenly spaced digits are one number unless they are more than `far_apart` heights apart. `symbols`: of all rows, each
+/// from left to right; a gap with a mark in it is none between digits.
+int number_gap(const std::vector<Answer>& digits, const std::vector<Symbol>& symbols) {
+    constexpr double far_apart = 3.5;
+    std::vector<int> gaps;
     for (std::size_t i = 1; i < symbols.size(); ++i)
         if (symbols[i].row == symbols[i - 1].row)
             gaps.push_back(gap_between(symbols[i - 1].box, symbols[i].box));
     std::ranges::sort(gaps);
-    const int usual = gaps.empty() ? 0 : gaps[(gaps.size() - 1) / 2];
-    return std::max(median(heights), usual * 8 / 5) + 1;
+    const int height = median_height(digits), usual = gaps.empty() ? 0 : gaps[(gaps.size() - 1) / 2];
+    const auto separating = [&](int gap) { return std::max(height, clearly_wider(gap)) + 1; };
+    const auto jump = std::ranges::adjacent_find(gaps, [&](int a, int b) { return b >= separating(a); });
+    const int most = std::min(separating(usual), int(far_apart * height));
+    return jump == gaps.end() ? most : std::min(most, jump[1]);
 }
 
 std::string emphasized(const std::string& text, bool rejected, bool color) {
@@ -179,14 +194,20 @@ std::vector<std::string> page_lines(const PictureAnswer& page, int columns) {
     for (const PageMark& mark : page.marks)
         symbols.push_back({mark.row, mark.box, mark.sign});
     std::ranges::stable_sort(symbols, {}, [](const Symbol& one) { return std::pair(one.row, one.box.x); });
-    const int separating = number_gap(page.digits, symbols);
+    const int separating = number_gap(page.digits, symbols), height = median_height(page.digits);
+    // A minus sign far from the digit before it and near the next one is a number's.
+    const auto is_sign = [&](const Symbol& before, const Symbol& one) {
+        if (one.letter != '-' || &one == &symbols.back() || (&one)[1].row != one.row) return false;
+        return gap_between(before.box, one.box) >=
+               std::max(height / 2, clearly_wider(gap_between(one.box, (&one)[1].box)));
+    };
     const Symbol* before = nullptr;
     for (const Symbol& one : symbols) {
         if (!rows.empty() && !rows.contains(one.row)) continue;
         if (before == nullptr || one.row != before->row)
             lines.emplace_back();
         else if (before->letter != '-' && one.letter != '.' &&
-                 gap_between(before->box, one.box) >= separating)
+                 (gap_between(before->box, one.box) >= separating || is_sign(*before, one)))
             lines.back() += ' ';
         lines.back() += one.letter;
         before = &one;

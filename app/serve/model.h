@@ -21,10 +21,11 @@ struct TestAnswers {
 
 struct Model {
     PictureAnswers frame;  ///< the training set and the method; no pictures
-    LeaveOneOut sample;    ///< of the training set, for choose_answers
     bool rejects = true;   ///< pictures without a digit are not searched
     /// Searches for all digits at once and writes the answers into them; from several threads.
     std::function<void(std::span<Answer* const>)> search;
+    /// Then, of all digits of the pictures, chooses the answers.
+    std::function<void(std::span<PictureAnswer>)> choose;
     nlohmann::ordered_json info;  ///< of GET /v1/info
     /// Classifies the test set, which takes seconds. Throws DataError where there is none.
     std::function<TestAnswers()> classify_test_set;

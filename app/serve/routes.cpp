@@ -239,8 +239,10 @@ PictureAnswers Routes::answers_to(std::string_view picture, bool many, int threa
         throw Problem(422, "The picture has " + with_commas(std::ssize(digits)) +
                                " marks that may be digits; expected at most " + with_commas(max_digits) +
                                ".");
-    if (!digits.empty()) model_.search(digits);
-    choose_answers(answers.pictures, answers.labels, answers.method.neighbor_measure(), model_.sample);
+    if (!digits.empty()) {
+        model_.search(digits);
+        model_.choose(answers.pictures);
+    }
     metrics_.count_digits(std::ssize(one.digits));
     return answers;
 }

@@ -12,13 +12,13 @@ namespace {
 
 // In units of the usual height of a page's digits, which is u below; parts of them belong to digits, too.
 constexpr double largest_point = 0.36;
-constexpr double shortest_bar = 0.2, longest_bar = 1.1, thickest_bar = 0.3;
+constexpr double shortest_bar = 0.2, longest_bar = 1.5, thickest_bar = 0.3;
 constexpr double mark_reach = 1.2;  ///< to the next digit
 
 /// By its shape alone.
 std::optional<char> sign_of(const Part& part, double usual) {
     const double w = part.box.width / usual, h = part.box.height / usual;
-    if (w >= shortest_bar && w <= longest_bar && h <= std::min(thickest_bar, 0.4 * w)) return '-';
+    if (w >= shortest_bar && w <= longest_bar && h <= std::min(thickest_bar, 0.5 * w)) return '-';
     const bool is_solid = part.area > 0.4 * part.box.area();
     if (std::max(w, h) <= largest_point && w <= 2 * h && h <= 3 * w && is_solid) return '.';
     return std::nullopt;

@@ -5,6 +5,8 @@
 #include <array>
 #include <string>
 
+#include "data/synthetic/synthetic.h"
+
 using knn::Answer;
 using knn::Measure;
 using knn::Neighbor;
@@ -145,6 +147,48 @@ TEST_CASE(
             CHECK(text_of(digits) == (narrowly && text.size() == 5 ? "12346" : text));
             CHECK(digits.back().guess.has_value() != digits.back().label.has_value());
         }
+}
+
+TEST_CASE("pages: what is doubtful gets the label of what is like it among the sure digits of its page") {
+    using namespace knn;
+    const Dataset set = synthetic_digits({.n_train = 400, .n_test = 100});
+    const Training all{set.train.images(), set.train.labels.span(), set.train.shape()};
+    const auto begin = [&](std::int64_t first, std::size_t count) {
+        return Training{Rows{all.rows.row(first), std::int64_t(count), 784},
+                        all.labels.subspan(std::size_t(first), count), all.shape};
+    };
+    const Method& method = methods()[2].method;  // accurate
+    REQUIRE(ExtraRows::suit(method));
+    const Index index(TrainingSet(begin(0, 300)), method,
+                      resolve_on_cpu(method.problem(begin(0, 300), 1), 1));
+    const ExtraRows extra(index, TrainingSet(begin(300, 100)), {});
+    const AnswerScorer scorer(index, {}, &extra);
+    // A writer whose `form` means another digit than in the training set, five times; and one whose answer is doubtful.
+    const Rows queries = set.test.images();
+    const int usual = set.test.labels.span()[0], own = (usual + 1) % 10;
+    const auto answers = [&](int sure, double usual_share, const AnswerScorer& by) {
+        std::vector<Answer> digits(std::size_t(sure) + 1);
+        for (Answer& digit : digits) {
+            std::copy_n(queries.row(0), 784, digit.image.pixels.begin());
+            digit.label = own, digit.confidence = digit.p_value = 1;
+        }
+        digits.back().label = usual, digits.back().p_value = usual_share;
+        compare_within_page(index, by, digits, {});
+        return digits;
+    };
+    CHECK(answers(5, 0.01, scorer).back().label == own);
+    CHECK(answers(5, 0.2, scorer).back().label == usual);                    // not doubtful
+    CHECK(answers(4, 0.01, scorer).back().label == usual);                   // too few to know the hand
+    CHECK(answers(5, 0.01, AnswerScorer(index, {})).back().label == usual);  // no rows vote beside this set
+    // What was narrowly rejected stays rejected, with another guess; what is like a letter stays as it is.
+    for (const bool narrowly : {true, false}) {
+        std::vector<Answer> digits = answers(5, 1, scorer);
+        Answer& last = digits.back();
+        last.guess = std::exchange(last.label, {}), last.p_value = 0.01, last.narrowly = narrowly;
+        compare_within_page(index, scorer, digits, {});
+        CHECK_FALSE(last.label);
+        CHECK(last.guess == (narrowly ? own : usual));
+    }
 }
 
 TEST_CASE("sizes: the smaller one is kept where its neighbors are clearly nearer") {

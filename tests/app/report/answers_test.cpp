@@ -132,6 +132,36 @@ TEST_CASE("the digits of a page as lines") {
     CHECK(page_lines(page) == std::vector<std::string>{"123", "45"});
 }
 
+TEST_CASE("numbers of a page are apart where a gap is clearly wider than the next smaller one") {
+    // Digits 20 pixels high and 10 wide at these places; '-' and '.' are marks, 10 and 4 wide.
+    const auto line = [](const std::string& letters, const std::vector<int>& places) {
+        PictureAnswer page;
+        for (std::size_t i = 0; i < letters.size(); ++i)
+            if (letters[i] == '-')
+                page.marks.push_back({'-', {places[i], 9, 10, 2}});
+            else if (letters[i] == '.')
+                page.marks.push_back({'.', {places[i], 18, 4, 4}});
+            else
+                page.digits.push_back(answer(letters[i] - '0', {places[i], 0, 10, 20}));
+        return page_lines(page).at(0);
+    };
+    // One gap of three is within a number; that half of all gaps are wide does not make them usual.
+    CHECK(line("1234", {0, 14, 54, 94}) == "12 3 4");
+    CHECK(line("123456", {0, 40, 80, 94, 134, 174}) == "1 2 34 5 6");
+    CHECK(line("123456", {0, 30, 62, 96, 132, 170}) ==
+          "123456");  // wider and wider, but no two kinds of gaps
+    // Evenly spaced digits are one number unless they are far apart.
+    CHECK(line("111", {0, 74, 148}) == "111");
+    CHECK(line("111", {0, 80, 160}) == "1 1 1");
+    CHECK(line("12", {0, 80}) == "1 2");
+    // A minus sign belongs to the number that it is near to, a dash in the middle to both.
+    CHECK(line("5-3", {0, 25, 38}) == "5 -3");
+    CHECK(line("8-34", {0, 26, 40, 90}) == "8 -3 4");
+    CHECK(line("5-3", {0, 16, 32}) == "5-3");
+    CHECK(line("5-3", {0, 14, 26}) == "5-3");
+    CHECK(line("12.5", {0, 40, 52, 60}) == "1 2.5");
+}
+
 TEST_CASE("the digits of a page are counted in one way: those answered, then those rejected") {
     PictureAnswer page;
     CHECK(digits_text(page) == "no digits");

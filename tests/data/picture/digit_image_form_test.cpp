@@ -113,3 +113,21 @@ TEST_CASE("digit images: minus signs and points, which are neither bars nor piec
     CHECK(near(marks[1].box, 237, 188, 17, 17, 4));
     CHECK(marks[1].row == digits[1].row);
 }
+
+TEST_CASE("digit images: a minus sign may be short and thick, or longer than a digit is high") {
+    const auto signs = [](int length, int thickness) {
+        cv::Mat page(400, 700, CV_8U, cv::Scalar(225));
+        draw_four(page, {100, 100}, 9, 40);
+        cv::rectangle(page, {280, 150, length, thickness}, 40, cv::FILLED);
+        draw_four(page, {310 + length, 100}, 9, 40);
+        std::vector<knn::PageMark> marks;
+        std::string found(knn::extract_digits(picture_of(page), nullptr, &marks).size(), '4');
+        for (const knn::PageMark& mark : marks)
+            found += mark.sign;
+        return found;
+    };
+    CHECK(signs(50, 9) == "44-");
+    CHECK(signs(22, 10) == "44-");
+    CHECK(signs(130, 9) == "44-");
+    CHECK(signs(200, 9) == "444");  // too long
+}
