@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "data/synthetic/synthetic.h"
 
