@@ -1,6 +1,8 @@
 #include "app/commands/form_file.h"
 
+#include <algorithm>
 #include <set>
+#include <span>
 
 #include "app/report/json_part.h"
 #include "data/file/transfer.h"
@@ -24,6 +26,19 @@ FormBox read_box(const JsonPart& part, double width, double height) {
           box.y + box.h <= 1 + slack))
         part.wrong("not within the form's size");
     return box;
+}
+
+/// A digit is read in one box alone. Boxes side by side may overlap by a tenth.
+void check_apart(const JsonPart& part, const Form& form, std::size_t first) {
+    constexpr double most = 0.1;
+    const auto shared = [](double begin, double length, double other, double other_length) {
+        return std::max(0.0, std::min(begin + length, other + other_length) - std::max(begin, other));
+    };
+    for (const FormBox& one : std::span(form.boxes).subspan(first))
+        for (const FormBox& other : std::span(form.boxes).first(first))
+            if (shared(one.x, one.w, other.x, other.w) * shared(one.y, one.h, other.y, other.h) >
+                most * std::min(one.w * one.h, other.w * other.h))
+                part.wrong("over the box of another field, so that a digit would be in both");
 }
 
 double positive(const JsonPart& part) {
@@ -76,6 +91,7 @@ Form read_form(const std::string& file) {
     for (const JsonPart& field : part.at("fields").items()) {
         read_field(field, width, height, form);
         if (form.boxes.size() > most_boxes) source.fail("has more than 2,500 boxes");
+        check_apart(field.at("box"), form, form.fields.back().first_box);
         if (!names.insert(form.fields.back().name).second) field.wrong("one of two with the same name");
     }
     if (form.fields.empty()) source.fail("has no fields");

@@ -135,6 +135,8 @@ TEST_CASE("classify --template: what is no template is one line of error, before
         {with(fields, "[0, 0, 3, 1]", "[0, 0, 4, 1]"), "fields[0].box is not within the form's size"},
         {with(fields, "[0, 0, 3, 1]", "[0, 0, 3]"), "fields[0].box is not four numbers"},
         {with(fields, "[0, 0, 3, 1]", "[0, 0, 0, 1]"), "fields[0].box is not within the form's size"},
+        {with(fields, "[0, 1, 2, 1]", "[0, 0.4, 2, 1]"), "fields[1].box is over the box of another field"},
+        {with(fields, "[0, 1, 2, 1]", "[1, 0, 0.2, 2]"), "fields[1].box is over the box of another field"},
         {with(fields, "[3, 2]", "[3, 0]"), "size[1] is not above 0"},
         {with(fields, "\"boxes\": 3", "\"boxes\": 0"), "fields[0].boxes is out of range: not 1 to 100"},
         {with(fields, "\"boxes\": 3", "\"boxes\": 1e9"), "fields[0].boxes is not an integer"},
