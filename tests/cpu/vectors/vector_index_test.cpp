@@ -317,9 +317,9 @@ TEST_CASE("cpu vectors: the search of bytes for a problem") {
 TEST_CASE("cpu vectors: what cannot be searched is refused in a line") {
     const test::RealSet bad = test::real_set("", {1, 2, 3, std::nan("")}, 2);
     const test::RealSet good = test::real_set("", {1, 2, 3, 4}, 2);
-    CHECK(test::error_of<DataError>([&] { search_on_cpu(bad.rows(), good.rows(), 1, {}); }) ==
+    CHECK(test::error_of<std::invalid_argument>([&] { search_on_cpu(bad.rows(), good.rows(), 1, {}); }) ==
           "training set: row 1, column 1 is not finite; expected finite numbers");
-    CHECK(test::error_of<DataError>([&] { search_on_cpu(good.rows(), bad.rows(), 1, {}); }) ==
+    CHECK(test::error_of<std::invalid_argument>([&] { search_on_cpu(good.rows(), bad.rows(), 1, {}); }) ==
           "queries: row 1, column 1 is not finite; expected finite numbers");
     const Problem wide{10, 10, max_columns + 1, 1, real_l2, ElementType::float32};
     CHECK(refuse_problem(wide).value_or("") == "rows of 65537 columns are too long; expected at most 65536");
