@@ -68,11 +68,10 @@ Evaluated evaluate_test_set(const Options& options, Clock::time_point start, boo
     const TrainingSet& training = set->training();
     const Rows& queries = set->queries();
 
-    note_unknown_labels(training.labels(), set->data(), output);
-
     // Plan: the engine, the devices and the kernels. Ranks compare their options and data.
     const Resolved resolved = set->resolve(options.method, queries.count);
     agree_on({training.images(), queries}, training.labels());
+    note_unknown_labels(training.labels(), set->data(), output);
 
     // Open: fit what the method needs, move the training set to the devices.
     const std::unique_ptr<Index> index = open_index(training, options.method, resolved, output);
