@@ -241,14 +241,16 @@ void run_sketches(BenchRun& run) {
     run.report.title += ", k = " + std::to_string(k);
     run.report.data = work.text;
     std::vector<SearchWay> ways;
-    for (const char* engine : {"tensor", "cpu"})
+    for (const char* engine : {"tensor", "cpu"}) {
+        const SearchWay way = search_way(engine);
+        if (!run.wants_engine(way)) continue;
         for (const SketchColumns columns : {SketchColumns::off, SketchColumns::c64, SketchColumns::c128}) {
-            SearchWay way = search_way(engine);
-            way.sketch = columns;
-            way.name +=
+            ways.push_back(way);
+            ways.back().sketch = columns;
+            ways.back().name +=
                 columns == SketchColumns::off ? ", direct" : std::string(", ") + name(columns) + " columns";
-            if (run.wants_engine(search_way(engine))) ways.push_back(way);
         }
+    }
     run.expect(std::ssize(ways));
     run.prepare(work);
     Section section(run.report, "whole searches, the training set resident", "search",

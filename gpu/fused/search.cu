@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "data/core/round_up.h"
 
@@ -97,19 +98,16 @@ std::shared_ptr<const FusedTraining> arranged(const ByteRows& train, cudaStream_
 
 FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream,
                          const Sketch* sketch)
-    : kernel_(kernel),
-      training_(arranged(train, stream)),
-      multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
-      undecided_count_(1),
-      fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
+    : FusedSearch(kernel, arranged(train, stream)) {
     if (sketch != nullptr) make_sketches(*sketch, stream);
-    fill(fallback_finished_, 0, "clearing counters");
 }
 
-FusedSearch::FusedSearch(const FusedSearch& other)
-    : kernel_(other.kernel_),
-      training_(other.training_),
-      multiprocessors_(other.multiprocessors_),
+FusedSearch::FusedSearch(const FusedSearch& other) : FusedSearch(other.kernel_, other.training_) {}
+
+FusedSearch::FusedSearch(const TensorKernel& kernel, std::shared_ptr<const FusedTraining> training)
+    : kernel_(kernel),
+      training_(std::move(training)),
+      multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
       undecided_count_(1),
       fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
     fill(fallback_finished_, 0, "clearing counters");

@@ -83,6 +83,7 @@ class FusedSearch {
 
   private:
     struct Layout;
+    FusedSearch(const TensorKernel& kernel, std::shared_ptr<const FusedTraining> training);
     Layout layout_for(std::int64_t n_query) const;
     void make_sketches(const Sketch& sketch, cudaStream_t stream);
     double time_search(const Batch& batch, cudaStream_t stream);

@@ -334,7 +334,7 @@ TEST_CASE("files: two runs do not put theirs into one folder at the same time") 
     REQUIRE(::flock(folder, LOCK_EX) == 0);
     const RunResult waiting = place.in_data(words);
     ::close(folder);
-    CHECK(waiting.exit_code == 0);  // a lock that stays is somebody else's
+    CHECK(waiting.exit_code == 0);  // another process may keep its lock
     CHECK(waiting.seconds > 0.5);
 }
 
