@@ -78,9 +78,10 @@ class Browser {
       throw new Error(`${address} did not get ready: ${this.complaints.join("\n")}`);
   }
 
-  /** What an expression gives in the page. */
+  /** What an expression, or the promise that it is, gives in the page. */
   async value(expression) {
-    const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, returnByValue: true });
+    const { result, exceptionDetails } =
+      await this.send("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true });
     if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.exception.description}`);
     return result.value;
   }
@@ -90,6 +91,11 @@ class Browser {
     for (let tries = 0; tries < 400 && !(await this.value(expression)); ++tries)
       await new Promise((done) => setTimeout(done, 50));
     return this.value(expression);
+  }
+
+  /** Waits until what was laid out and scrolled is drawn: a touch goes to what lies under it in the last frame. */
+  async drawn() {
+    await this.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
   }
 
   /** A key as a person presses it. */

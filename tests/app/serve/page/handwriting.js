@@ -53,6 +53,7 @@ async function onPad(browser, stroke) {
     const box = pad.getBoundingClientRect();
     return [box.left, box.top, box.width];
   })()`);
+  await browser.drawn();
   return stroke.map(([x, y]) => ({ x: left + x * side / 480, y: top + y * side / 480 }));
 }
 
