@@ -1,6 +1,7 @@
 #include "classifier/index.h"
 
 #include <algorithm>
+#include <array>
 
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
@@ -54,6 +55,14 @@ void touch(Neighbors& found, Results& results) {
     std::ranges::fill(found.rows, Neighbor());
     std::ranges::fill(results.votes, Vote());
     results.confidence_features.resize(results.votes.size());
+}
+
+/// The same for all ranks, whose devices may differ: shard if one of them does not hold the whole training set.
+Placement agreed_placement(Ranks& ranks, Placement own, const std::atomic<bool>* stop) {
+    const std::array mine{static_cast<std::uint8_t>(own)};
+    const auto all = gather_all(ranks, mine, stop);
+    const std::vector<std::uint8_t> shard{static_cast<std::uint8_t>(Placement::shard)};
+    return std::ranges::find(all, shard) != all.end() ? Placement::shard : own;
 }
 
 /// What the host does is a kernel where the host is the device.
@@ -128,6 +137,7 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
     const auto start = Clock::now();
     const Engine& engine = *resolved.engine;
     method_.measure = measure_of(method_.measure, method_.compared_type(set_.images().type));
+    if (ranks_ != nullptr) plan_.placement = agreed_placement(*ranks_, plan_.placement, token.stop);
     plan_.stages = stages_of(method, engine, plan_, training_);
     if (!method.transform.is_raw()) {
         // A device makes features faster than they are read, and a rank those of its own images.
@@ -155,7 +165,7 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Pro
     const FittedTransform& transform = *training_.transform;
     const auto start = Clock::now();
     const auto made = std::make_shared<const std::vector<std::uint8_t>>(
-        features(transform, queries.rows, plan_.threads, token.stop));
+        cpu::features(transform, queries.rows, plan_.threads, token.stop));
     const Rows rows = transform.rows_out(made->data(), queries.count());
     timeline.add({.name = "transform",
                   .launches = 1,

@@ -3,7 +3,8 @@
 ///
 ///   queries ─transform─► features ─top-k─► lists ─merge─► neighbors ─re-rank─► neighbors ─vote─► results
 ///
-/// `Stages` says which of these a device does, inside DeviceIndex::top_k (gpu/engines/batches.cpp); classifier/sharded.h merges.
+/// `stages_of` (classifier/plan.cpp) decides which of these a device does, inside DeviceIndex::top_k (gpu/engines/batches.cpp). What it
+/// cannot do, such as the vote `class-mean`, the host does in index.cpp. classifier/sharded.h merges, also among ranks.
 
 #include <memory>
 
@@ -78,8 +79,10 @@ class Index {
     double open_ms() const { return open_ms_; }
 
   private:
+    // fit_reranking.cpp
     void fit_reranking(const Resolved& resolved, const ProgressToken& token);
     std::span<const std::uint32_t> fitted_density(const Resolved& resolved, const ProgressToken& token);
+    // index.cpp
     Queries features_of(const Queries& queries, Timeline& timeline, const ProgressToken& token) const;
     Neighbors reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all, int threads,
                        Timeline& timeline, const ProgressToken& token) const;

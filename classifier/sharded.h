@@ -1,5 +1,6 @@
 #pragma once
-/// One training set on all devices of a plan: those of this process, and those of the ranks that search together.
+/// One training set on all devices of a plan: those of this process, and those of the ranks that search together. Usually that is
+/// one device, whose DeviceIndex::top_k is the search.
 ///
 /// Placement::replicate: every device has the whole training set and searches a share of the queries. Placement::shard:
 /// every device has a share of the training set and searches all queries; the lists of all devices are merged by

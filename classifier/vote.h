@@ -30,7 +30,7 @@ namespace knn {
 /// 3. The winner has the largest sum. Among sums that are equal as doubles: Tie::smallest takes the smallest
 ///    label, Tie::nearest the label of the first neighbor (lowest rank) whose sum is that largest one.
 /// 4. total = 0.0 + sum[0] + sum[1] + ... + sum[255], in this order (adding the zeros changes nothing, they
-///    may be left out). confidence = sum[winner] / total, one division.
+///    may be left out). vote_share = sum[winner] / total, one division.
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
           const Measure& measure = {});
 
@@ -55,7 +55,7 @@ ClassSizes class_sizes(std::span<const std::uint8_t> labels);
 ///    neighbors. Any other class with fewer is out. S[c], the sum, is an exact integer.
 /// 3. The smallest mean S[c] / m[c] wins. Among equal ones: Tie::smallest takes the smallest label, Tie::nearest the class
 ///    that has the first neighbor.
-/// 4. confidence = 1 / Σ w[c] over the classes that are not out, in order of labels, in double precision without fused
+/// 4. vote_share = 1 / Σ w[c] over the classes that are not out, in order of labels, in double precision without fused
 ///    multiply-add, where w[c] is 1 if the mean of c is the winner's, else S[winner] · m[c] / (S[c] · m[winner]), one
 ///    division of exact integers.
 class ClassMeans {

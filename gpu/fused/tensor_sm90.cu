@@ -3,11 +3,11 @@
 //
 // queries   n_query × dim bytes, pitched rows (multiples of 32 bytes), by a tensor map; dim: used pixels
 // training  the same in tile order (schedule.h)
-// bias      −⌊‖r‖² / 2⌋ for each row of each tile
-// out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
-//           of 64 buckets of the sample instead
+// bias      int32, −⌊‖r‖² / 2⌋ for each row of each tile
+// out       each query's candidates that reach its threshold (TensorPass, survivors.cuh); in the sampling pass the
+//           maxima of 64 buckets of the sample instead
 //
-// launch    one block per multiprocessor: a producer warp group, two threads of which issue the bulk copies,
+// launch    one block of 384 threads per multiprocessor: a producer warp group, two threads of which issue the bulk copies,
 //           and two consumer warp groups, which multiply and compare 64 queries each
 // shared    the 128 queries of a piece (128 · dim, rounded up to stages), and a ring of training stages: 256
 //           rows × 128 bytes each, zero beyond dim and n_train

@@ -2,15 +2,15 @@
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out     n_query × k neighbors: the first k of each sorted row
-// keys    distance << 32 | index, so equal distances are ordered by index. The row is padded to the next
-//         power of two (at least 1,024) with a sentinel above every key; k <= n_train, so it is never
-//         returned.
+// keys    distance << 26 | index (bitonic_block.cuh), so equal distances are ordered by index. The row is padded to
+//         the next power of two (at least 1,024) with a sentinel above every key; k <= n_train, so it is
+//         never returned.
 // launch  a block of 2^(log_keys − 5) threads holds 2^log_keys keys, 32 in registers per thread. A row of up
 //         to 8,192 keys is one block. On cards with thread block clusters (compute capability 9.0) a row of
 //         up to 131,072 keys is a cluster of 1 to 8 blocks of 16,384 keys that read each other's shared
 //         memory. Longer rows, and all on other cards: blocks sort pieces of 8,192 keys in a workspace, and
 //         steps of 8,192 and more run over the workspace. Blocks of different queries run concurrently.
-// limits  n_train <= 2²⁶
+// limits  n_train <= 2²⁶, the index bits of a key
 // work    p/2 · log p · (log p + 1)/2 compare-exchanges for p padded keys: 4.5 million per row for MNIST
 
 #include <cooperative_groups.h>

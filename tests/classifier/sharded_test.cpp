@@ -306,6 +306,10 @@ TEST_CASE("spread: features, votes, evidence and re-ranking are those of one dev
             test::check_same(found, one);
             if (!is_rank) CHECK(found.all_voters.rows == one.all_voters.rows);
         };
+        test::run_ranks(3, [&](Ranks& ranks) {  // as where one GPU alone cannot hold the training set
+            const Placement own = ranks.rank() == 1 ? Placement::shard : Placement::replicate;
+            check(classified(cpu, plan_for(1, own), &ranks), true);
+        });
         for (const Placement spread : test::both_placements) {
             check(classified(cpu, plan_for(3, spread)));
             check(classified(cpu, plan_for(2, spread, method.transform.is_raw() ? 2'000 : 300)));
