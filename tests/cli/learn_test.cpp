@@ -152,6 +152,11 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
     CHECK(report["dataset"]["extra"]["images"] == 2);
     const RunResult seen = in(digits, "view --from r --text --index " + std::to_string(one));
     CHECK(contains(output_of(seen), "#100"));
+    fs::rename(digits.folder / "my", digits.folder / "moved");
+    check_error(in(digits, "view --from r --text"), 1,
+                "my/train-images-idx3-ubyte is missing; expected it there, or --data and --extra with");
+    output_of(in(digits, "view --from r --text --data . --extra moved"));
+    fs::rename(digits.folder / "moved", digits.folder / "my");
     for (const Words command :
          {"tune -k 1 --limit-train 200", "audit --method raw --limit-train 200",
           "graph -k 2 --limit-train 200 --json g.json", "condense --limit-train 200 --out small"})
