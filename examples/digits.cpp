@@ -11,6 +11,10 @@ int main(int argc, char** argv) try {
         return 2;
     }
     std::ifstream file(argv[1], std::ios::binary);
+    if (!file.is_open()) {
+        std::cerr << "digits: " << argv[1] << ": cannot be opened\n";
+        return 1;
+    }
     const std::vector<std::uint8_t> picture{std::istreambuf_iterator<char>(file), {}};
     const mnist_knn::set set(mnist_knn::files{});
     const mnist_knn::index index(set, {.method = "gradients"});

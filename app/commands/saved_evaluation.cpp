@@ -42,10 +42,15 @@ DataLocation named_by(const SavedReport& report) {
         location.train_labels_named = !location.files[1].empty();
         location.test_labels_named = location.files.size() > 3 && !location.files[3].empty();
     }
-    const auto is_there = [&](const fs::path& file) { return fs::is_regular_file(file, none); };
-    if ((report.files.empty() && !report.synthetic) || !std::ranges::all_of(location.inputs(), is_there))
-        throw DataError(report.file + ": its data set, " + report.source +
-                        ", was not found; expected it there, or --data with its new folder");
+    const std::vector<fs::path> inputs = location.inputs();
+    const auto missing = std::ranges::find_if_not(
+        inputs, [&](const fs::path& file) { return fs::is_regular_file(file, none); });
+    if ((report.files.empty() && !report.synthetic) || missing != inputs.end())
+        throw DataError(report.file + ": its data set, " + report.source + ", was not found" +
+                        (missing != inputs.end() ? ": " + missing->string() + " is missing" : "") +
+                        "; expected it there, or " +
+                        (location.extra.empty() ? "--data with its new folder"
+                                                : "--data and --extra with their new folders"));
     return location;
 }
 

@@ -9,6 +9,7 @@
 #include "classifier/exact_distances.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/file/transfer.h"
 
 namespace fs = std::filesystem;
 
@@ -121,7 +122,7 @@ Predictions read_predictions(const fs::path& file, std::int64_t n_test,
     if (!fs::is_regular_file(status))
         fail("cannot be read: is no regular file");  // a pipe may never be written to
     std::ifstream stream(file, std::ios::binary);
-    if (!stream.is_open()) fail(std::string("cannot be read: ") + std::strerror(errno));
+    if (!stream.is_open()) fail_to_read(file.string(), errno, "the CSV of --predictions");
     return read_predictions(stream, file.string(), n_test, classes);
 }
 

@@ -66,7 +66,7 @@ void Decoder::start() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         throw DataError(std::string("the picture decoder has no socket: ") + std::strerror(errno) +
-                        "; expected more open files (ulimit -n)");
+                        "; expected " + more_files);
     FileDescriptor own(ends[0]);
     const FileDescriptor its(ends[1]);
     posix_spawn_file_actions_t actions;

@@ -13,6 +13,7 @@
 #include "app/serve/request_reader.h"
 #include "app/serve/routes.h"
 #include "data/core/errors.h"
+#include "data/file/transfer.h"
 
 namespace knn::web {
 
@@ -336,7 +337,10 @@ Server::Server(const std::string& address, int port) : network_(std::make_unique
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error)
         throw DataError(address + ":" + std::to_string(port) + ": cannot listen there: " + error.message() +
-                        "; expected an address of this machine and a free port (--port)");
+                        "; expected " +
+                        (error == asio::error::no_descriptors
+                             ? more_files
+                             : "an address of this machine and a free port (--port)"));
     network_->endpoint = acceptor.local_endpoint();
 }
 

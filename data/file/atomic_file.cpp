@@ -60,6 +60,8 @@ const char* expectation(int error) {
             return "expected a size within the limits of the file system and of ulimit -f";
         case ENAMETOOLONG:
             return "expected a shorter name";
+        case EMFILE:
+            return "expected more open files (ulimit -n)";
         case ELOOP:
             return "expected a link that leads to a file";
         case EACCES:

@@ -62,11 +62,10 @@ void ByteSource::open() {
     descriptor_ = FileDescriptor(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (!descriptor_.is_open()) {
         if (errno == ENOENT) fail("no such file");
-        fail(std::string("cannot be read: ") + std::strerror(errno));
+        fail_to_read(file_.string(), errno, expected_);
     }
     struct stat status = {};
-    if (::fstat(descriptor_.number(), &status) != 0)
-        fail(std::string("cannot be read: ") + std::strerror(errno));
+    if (::fstat(descriptor_.number(), &status) != 0) fail_to_read(file_.string(), errno, expected_);
     if (S_ISDIR(status.st_mode)) fail("is a folder");
     // Files of /proc say 0 and still have content.
     if (S_ISREG(status.st_mode) && status.st_size > 0)
@@ -89,8 +88,7 @@ std::uint32_t ByteSource::crc32() const {
 std::size_t ByteSource::read_file(std::span<std::uint8_t> out) {
     const ssize_t got = read_some(descriptor_.number(), out);
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno == ECANCELED) throw Interrupted();
-    fail(std::string("cannot be read: ") + std::strerror(errno));
+    fail_to_read(file_.string(), errno, expected_);
 }
 
 /// Adds to what is pending; false at the end of the file.
@@ -121,7 +119,7 @@ std::size_t ByteSource::read_at(std::uint64_t place, std::span<std::uint8_t> out
         if (got > 0)
             done += static_cast<std::size_t>(got);
         else if (errno != EINTR)
-            fail(std::string("cannot be read: ") + std::strerror(errno));
+            fail_to_read(file_.string(), errno, expected_);
     }
     return done;
 }

@@ -95,6 +95,12 @@ int write_all(int descriptor, std::string_view bytes) {
     return 0;
 }
 
+void fail_to_read(const std::string& file, int error, const std::string& expected) {
+    if (error == ECANCELED) throw Interrupted();
+    throw DataError(file + ": cannot be read: " + std::strerror(error) + "; expected " +
+                    (error == EMFILE ? more_files : expected));
+}
+
 std::string read_text(const std::string& file, std::size_t max_bytes, const std::string& expected) {
     const auto fail = [&](const std::string& what) {
         throw DataError(file + ": " + what + "; expected " + expected);
@@ -102,16 +108,13 @@ std::string read_text(const std::string& file, std::size_t max_bytes, const std:
     const FileDescriptor opened(file == "-"
                                     ? ::dup(STDIN_FILENO)
                                     : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-    if (!opened.is_open())
-        fail(errno == ENOENT ? "no such file" : std::string("cannot be read: ") + std::strerror(errno));
+    if (!opened.is_open()) errno == ENOENT ? fail("no such file") : fail_to_read(file, errno, expected);
     std::string text;
     std::vector<std::uint8_t> piece(1 << 16);
     for (;;) {
         const ssize_t got = read_some(opened.number(), piece);
         if (got == 0) return text;
-        if (got < 0 && errno == ECANCELED) throw Interrupted();
-        if (got < 0)
-            fail(errno == EISDIR ? "is a folder" : std::string("cannot be read: ") + std::strerror(errno));
+        if (got < 0) errno == EISDIR ? fail("is a folder") : fail_to_read(file, errno, expected);
         text.append(piece.begin(), piece.begin() + got);
         if (text.size() > max_bytes)
             fail("is larger than " + with_commas(static_cast<std::int64_t>(max_bytes)) + " bytes");

@@ -50,6 +50,13 @@ ssize_t read_some(int descriptor, std::span<std::uint8_t> out);
 /// Writes everything, even to a non-blocking descriptor. Returns 0 or errno.
 int write_all(int descriptor, std::string_view bytes);
 
+/// What helps a process that may open no more files.
+inline constexpr const char* more_files = "more open files (ulimit -n)";
+
+/// After a failed open or read, whose errno is `error`. Throws DataError, "FILE: cannot be read: Permission denied; expected
+/// EXPECTED", or `more_files` where the process has too many open; after ECANCELED Interrupted.
+[[noreturn]] void fail_to_read(const std::string& file, int error, const std::string& expected);
+
 /// The whole content of a small file; "-" is standard input. Waits for a pipe's writer. `expected`: what the file should
 /// be, for the message: "a report.json". Throws DataError ("FILE: no such file; expected ..."), also where there are more
 /// than `max_bytes`, and Interrupted.

@@ -24,27 +24,27 @@ namespace knn {
 
 namespace {
 
-constexpr const char* expected_picture = "expected a picture (PNG, JPEG, BMP, TIFF, WebP or PNM)";
+constexpr const char* expected_picture = "a picture (PNG, JPEG, BMP, TIFF, WebP or PNM)";
 
 /// Enough for 100 megapixels with four 16-bit samples.
 constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 
 [[noreturn]] void fail(const std::string& name, const std::string& what,
                        const std::string& instead = expected_picture) {
-    throw DataError(name + ": " + what + "; " + instead);
+    throw DataError(name + ": " + what + "; expected " + instead);
 }
 
 PictureHeader header_of(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (std::optional<PictureHeader> header = picture_header(bytes)) return std::move(*header);
     const std::string foreign = foreign_format(bytes);
     if (foreign.empty()) fail(name, "is not a picture in a supported format");
-    fail(name, "is " + foreign + ", which is not supported", "expected a picture: convert it to PNG first");
+    fail(name, "is " + foreign + ", which is not supported", "a picture: convert it to PNG first");
 }
 
 /// The whole file, if its beginning is that of a picture: a device may have no end.
 std::vector<std::uint8_t> content_of(int descriptor, const std::string& name) {
     struct stat found {};
-    if (::fstat(descriptor, &found) != 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
+    if (::fstat(descriptor, &found) != 0) fail_to_read(name, errno, expected_picture);
     if (S_ISDIR(found.st_mode)) fail(name, "is a folder");
 
     constexpr std::size_t beginning = 4096;
@@ -52,12 +52,11 @@ std::vector<std::uint8_t> content_of(int descriptor, const std::string& name) {
     std::vector<std::uint8_t> bytes(beginning);
     for (std::size_t size = 0;;) {
         if (size > max_file_bytes || whole > max_file_bytes + 1)
-            fail(name, "is larger than 1 GiB", "expected a picture of at most 100 megapixels");
+            fail(name, "is larger than 1 GiB", "a picture of at most 100 megapixels");
         if (size == beginning) header_of(bytes, name);
         if (size == bytes.size()) bytes.resize(std::min(std::max(whole, 2 * size), max_file_bytes + 1));
         const ssize_t got = read_some(descriptor, std::span(bytes).subspan(size));
-        if (got < 0 && errno == ECANCELED) throw Interrupted();
-        if (got < 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
+        if (got < 0) fail_to_read(name, errno, expected_picture);
         size += static_cast<std::size_t>(got);
         if (got > 0) continue;
         bytes.resize(size);
@@ -70,22 +69,20 @@ void check(const PictureHeader& header, const std::string& name) {
         return std::to_string(cols) + "x" + std::to_string(rows) + " pixels";
     };
     const std::string size = size_text(header.cols, header.rows);
-    if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
+    if (header.cut_short) fail(name, "is cut short", "a whole " + header.format + " file");
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size);
-    if (header.rows > max_picture_pixels / header.cols)
-        fail(name, "has " + size, "expected at most 100 megapixels");
+    if (header.rows > max_picture_pixels / header.cols) fail(name, "has " + size, "at most 100 megapixels");
     if (!header.fits(max_picture_pixels))
-        fail(name, "has tiles of " + size_text(header.tile_cols, header.tile_rows),
-             "expected at most 100 megapixels");
+        fail(name, "has tiles of " + size_text(header.tile_cols, header.tile_rows), "at most 100 megapixels");
     // Each scan of a progressive JPEG is a pass over all pixels, even if it has 20 bytes. 10 are usual; 100 is libtiff's limit.
     const std::int64_t max_scans =
         std::min<std::int64_t>(100, 20 * max_picture_pixels / (header.rows * header.cols));
     if (header.scans > max_scans)
         fail(name, "has " + with_commas(header.scans) + " scans",
-             "expected a JPEG of this size with at most " + std::to_string(max_scans));
+             "a JPEG of this size with at most " + std::to_string(max_scans));
     if (header.unclear_colors)
         fail(name, "is a CMYK JPEG without Adobe's marker, so that its colors are not known",
-             "expected gray, RGB or Adobe's CMYK");
+             "gray, RGB or Adobe's CMYK");
 }
 
 /// The eight orientations of EXIF: how the stored rows and columns lie in the upright picture.
@@ -160,15 +157,15 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     const bool decoded = decode(still, name, picture, damaged, error);
     // Codecs that lack memory give up and do not say why.
     if ((!decoded || damaged) && !is_free(header.pixels() * decoding_bytes_per_pixel)) throw std::bad_alloc();
-    if (!decoded) fail(name, error, "expected a whole " + header.format + " file");
-    if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header.format + " file");
+    if (!decoded) fail(name, error, "a whole " + header.format + " file");
+    if (damaged) fail(name, "is damaged or cut short", "a whole " + header.format + " file");
     return upright(std::move(picture), header.orientation);
 }
 
 Picture read_picture(const std::string& file) {
     // On a FIFO without a writer a blocking open() would not return.
     const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!descriptor.is_open()) fail(file, std::string("cannot be read: ") + std::strerror(errno));
+    if (!descriptor.is_open()) fail_to_read(file, errno, expected_picture);
     return decode_picture(content_of(descriptor.number(), file), file);
 }
 

@@ -462,7 +462,8 @@ TEST_CASE("the synthetic digits are written beside no data set") {
 }
 
 TEST_CASE(
-    "files that may not grow so large, and a deleted working folder, are one error line and leave nothing") {
+    "files that may not grow so large, too many open ones, and a deleted working folder, are one error line "
+    "and leave nothing") {
     const Work work;
     const auto before = work.folder.names();
     struct Row {
@@ -470,6 +471,7 @@ TEST_CASE(
         bool needs_opencv = false;  ///< without it a note is written too
     };
     const std::string too_large = "cannot be written: File too large; expected a size within the limits",
+                      too_many = "Too many open files; expected more open files (ulimit -n)",
                       in_work = " --data . --device cpu ";
     for (const Row& row :
          {Row{"ulimit -f 1", "evaluate" + in_work + "--neighbors-csv n", ""},
@@ -477,6 +479,8 @@ TEST_CASE(
           // The images of the training set are larger than the limit, the labels are not.
           {"trap '' XFSZ; ulimit -f 1000", "info --write-synthetic new/d",
            "new/d/train-images-idx3-ubyte: " + too_large},
+          {"ulimit -n 4", "evaluate" + in_work, "cannot be read: " + too_many},
+          {"ulimit -n 4", "info --write-synthetic new/d", "cannot be written: " + too_many},
           {"mkdir gone && cd gone && rmdir ../gone", "info --write-synthetic d",
            "d: cannot be written: No such file or directory; expected a name in an existing"}}) {
         if (row.needs_opencv && !has_opencv) continue;

@@ -129,6 +129,14 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
         const auto answers = csv_rows(read_file(digits.folder / "p.csv"));
         CHECK(answers[static_cast<std::size_t>(one) + 1][2] == "4");
     }
+    // Leave-one-out leaves one of the copies there.
+    for (const std::string words :
+         {"tune -k 1", "audit --method raw", "condense --out small -k 1", "graph -k 1", "evaluate -k 1"}) {
+        const RunResult result = in(digits, words + " --data . --device cpu --limit-train 100 --extra my");
+        CHECK(result.exit_code == 0);
+        CHECK((result.err.find("its nearest neighbor is the other copy") == std::string::npos) ==
+              (words == "evaluate -k 1"));
+    }
     // The cache of what is fitted belongs to the set with its extra images; a report opens with them.
     digits.write_photo("d.pgm", one);
     for (int again = 0; again < 2; ++again)
@@ -144,6 +152,11 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
     CHECK(report["dataset"]["extra"]["images"] == 2);
     const RunResult seen = in(digits, "view --from r --text --index " + std::to_string(one));
     CHECK(contains(output_of(seen), "#100"));
+    fs::rename(digits.folder / "my", digits.folder / "moved");
+    check_error(in(digits, "view --from r --text"), 1,
+                "my/train-images-idx3-ubyte is missing; expected it there, or --data and --extra with");
+    output_of(in(digits, "view --from r --text --data . --extra moved"));
+    fs::rename(digits.folder / "moved", digits.folder / "my");
     for (const Words command :
          {"tune -k 1 --limit-train 200", "audit --method raw --limit-train 200",
           "graph -k 2 --limit-train 200 --json g.json", "condense --limit-train 200 --out small"})

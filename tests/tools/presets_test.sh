@@ -58,3 +58,13 @@ for preset in cpu asan tsan fuzz; do
     configure "$preset"
     check "$preset loses the CUDA that its folder had" equal "$configured" "OFF "
 done
+
+for letter in '#' ';' '"' $'\n'; do
+    folder="$work/a${letter}b"
+    mkdir "$folder"
+    cp "$repository/CMakeLists.txt" "$repository/CMakePresets.json" "$folder"
+    said=$("$cmake" -S "$folder" --preset cpu 2>&1) && status=0 || status=$?
+    check "a folder with '$letter' is refused" equal "$status" 1
+    check "'$letter' is said in one message" contains "$(tr -s ' \n' ' ' <<<"$said")" "which CMake cannot build in; expected other names"
+    check "'$letter' is the only error" equal "$(grep -c 'CMake Error' <<<"$said")" 1
+done
