@@ -50,6 +50,28 @@ std::size_t count_unmarked(const std::string& want, const std::string& got) {
     return before.back();
 }
 
+/// The rows of a list in a folder of real pictures: the whole name, and what is to be seen.
+std::vector<std::vector<std::string>> listed(const std::string& folder, const std::string& list) {
+    auto rows = csv_rows(read_file(folder + '/' + list));
+    rows.erase(rows.begin());
+    for (auto& row : rows)
+        row[0] = folder + '/' + row[0];
+    return rows;
+}
+
+/// What is answered of pictures compared with MNIST. What is fitted is kept for the next ones.
+struct RealPictures {
+    Folder cache;
+
+    json answers(const Words& words, const std::vector<std::vector<std::string>>& rows) const {
+        Words all = "classify --json - --data" + Words{mnist_folder()} + words;
+        for (const auto& row : rows)
+            all.push_back(row[0]);
+        const RunOptions here{.environment = {{"XDG_CACHE_HOME", cache.path().string()}}};
+        return json::parse(program(all, here).out)["pictures"];
+    }
+};
+
 }  // namespace
 
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
@@ -211,57 +233,51 @@ TEST_CASE("the explanation of one picture also shows candidates before re-rankin
         CHECK(height(name) > plain + 112 + 168);
 }
 
-TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
-    if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
+TEST_CASE("classify: real digits and photos are right, letters are rejected and named") {
     if (mnist_folder().empty()) return skip(no_mnist);
-    const Folder cache;  // what is fitted to MNIST is kept for the pages
-    const auto classify = [&](const Words& words) {
-        return program("classify --data" + Words{mnist_folder()} + words,
-                       {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}})
-            .out;
+    const RealPictures pictures;
+    const auto is_digit = [](const json& answer, int digit) {
+        return answer.value("digit", json()) == digit;
     };
-    const auto listed = [&](const std::string& name) {
-        auto rows = csv_rows(read_file(pictures_folder() + '/' + name));
-        rows.erase(rows.begin());
-        for (auto& row : rows)
-            row[0] = pictures_folder() + '/' + row[0];
-        return rows;
+    const auto is_rejected = [](const json& answer) { return answer.value("digit", json()).is_null(); };
+    struct Row {
+        std::string folder;
+        int right, wrong, rejected, named;
     };
-    const auto digits = listed("labels.csv"), letters = listed("nondigits.csv");
-    Words words = "--json -";
-    for (const auto& list : {digits, letters})
-        for (const auto& row : list)
-            words.push_back(row[0]);
-    if (!photos_folder().empty()) words.push_back(photos_folder());
-    const json answers = json::parse(classify(words))["pictures"];
-    int right = 0, wrong = 0, rejected = 0;
-    const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
-    for (std::size_t i = 0; i < digits.size(); ++i)
-        if (!digit(i).is_null()) ++(digit(i) == std::stoi(digits[i][1]) ? right : wrong);
-    for (std::size_t i = 0; i < letters.size(); ++i)
-        rejected += letters[i][2] == "0" && digit(digits.size() + i).is_null();
-    MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected");
-    CHECK(right >= 187);  // docs/classify.md has the figures
-    CHECK(wrong <= 2);
-    CHECK(rejected >= 75);
-
-    const auto pages = listed("pages.csv");
-    words = "--many --json - --method gradients";
-    for (const auto& page : pages)
-        words.push_back(page[0]);
-    const json read = json::parse(classify(words))["pictures"];
-    int exact = 0;
-    for (std::size_t i = 0; i < pages.size(); ++i)
-        exact += page_text(read[i]) == pages[i][1];
-    MESSAGE(exact, " of ", pages.size(), " pages exact");
-    CHECK(exact >= 9);
-
+    // docs/classify.md has the figures.
+    for (const Row& row :
+         {Row{pictures_folder(), 187, 2, 75, 0}, {more_pictures_folder(), 592, 4, 193, 144}}) {
+        if (row.folder.empty()) {
+            skip("there are no pictures: set MNIST_KNN_PICTURES and MNIST_KNN_PICTURES2");
+            continue;
+        }
+        int right = 0, wrong = 0, rejected = 0, named = 0;
+        const auto digits = listed(row.folder, "labels.csv"), letters = listed(row.folder, "nondigits.csv");
+        const json of_digits = pictures.answers({}, digits), of_letters = pictures.answers({}, letters);
+        REQUIRE(of_digits.size() == digits.size());
+        REQUIRE(of_letters.size() == letters.size());
+        for (std::size_t i = 0; i < digits.size(); ++i)
+            if (!is_rejected(of_digits[i]))
+                ++(is_digit(of_digits[i], std::stoi(digits[i][1])) ? right : wrong);
+        for (std::size_t i = 0; i < letters.size(); ++i) {
+            if (letters[i][2] != "0" || !is_rejected(of_letters[i])) continue;
+            ++rejected;
+            if (!of_letters[i].value("reason", "").starts_with("like ")) continue;
+            ++named;
+            CHECK(of_letters[i].contains("guess"));
+        }
+        MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected, ", named,
+                " for what they are like");
+        CHECK(right >= row.right);
+        CHECK(wrong <= row.wrong);
+        CHECK(rejected >= row.rejected);
+        CHECK(named >= row.named);
+    }
     if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
-    for (std::size_t i = digits.size() + letters.size(); i < answers.size();
-         ++i) {  // their names end in their digit
-        const std::string stem = fs::path(answers[i]["file"].get<std::string>()).stem().string();
+    for (const json& answer : pictures.answers({}, {{photos_folder()}})) {  // their names end in their digit
+        const std::string stem = fs::path(answer["file"].get<std::string>()).stem().string();
         CAPTURE(stem);
-        CHECK(digit(i) == stem.back() - '0');
+        CHECK(is_digit(answer, stem.back() - '0'));
     }
 }
 
@@ -269,66 +285,33 @@ TEST_CASE("classify --many: real pages are exact, or their doubtful digits are ?
     if (pictures_folder().empty() || more_pictures_folder().empty())
         return skip("there are no pictures: set MNIST_KNN_PICTURES and MNIST_KNN_PICTURES2");
     if (mnist_folder().empty()) return skip(no_mnist);
-    const Folder cache;
-    int exact = 0;
-    std::size_t digits = 0, unmarked = 0;
-    for (const std::string& folder : {pictures_folder(), more_pictures_folder()}) {
-        auto pages = csv_rows(read_file(folder + "/pages.csv"));
-        pages.erase(pages.begin());
-        Words words = "classify --many --json - --data" + Words{mnist_folder()};
-        for (const auto& page : pages)
-            words.push_back(folder + '/' + page[0]);
-        const std::string out =
-            program(words, {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}}).out;
-        const json read = json::parse(out)["pictures"];
-        for (std::size_t i = 0; i < pages.size(); ++i) {
-            std::string want = pages[i][1], got = page_text(read[i]);
-            exact += got == want;
-            std::erase(got, '/');
-            std::erase(want, '/');
-            digits += want.size();
-            unmarked += count_unmarked(want, got);
-        }
-    }
-    MESSAGE(exact, " pages exact; ", unmarked, " of ", digits, " digits neither right nor ?");
-    CHECK(exact >= 50);  // docs/classify.md has the figures
-    CHECK(70 * unmarked <= digits);
-}
-
-TEST_CASE("classify: digits of other people are right, and their letters are named") {
-    if (more_pictures_folder().empty()) return skip("there are no more pictures: set MNIST_KNN_PICTURES2");
-    if (mnist_folder().empty()) return skip(no_mnist);
-    const Folder cache;
-    Words words = "classify --json - --data" + Words{mnist_folder()};
-    const auto listed = [&](const std::string& name) {
-        auto rows = csv_rows(read_file(more_pictures_folder() + '/' + name));
-        rows.erase(rows.begin());
-        for (const auto& row : rows)
-            words.push_back(more_pictures_folder() + '/' + row[0]);
-        return rows;
+    const RealPictures pictures;
+    struct Row {
+        Words words;
+        std::vector<std::string> folders;
+        int exact;
     };
-    const auto digits = listed("labels.csv"), letters = listed("nondigits.csv");
-    const json answers = json::parse(
-        program(words, {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}}).out)["pictures"];
-    REQUIRE(answers.size() == digits.size() + letters.size());
-    const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
-    int right = 0, wrong = 0, rejected = 0, named = 0;
-    for (std::size_t i = 0; i < digits.size(); ++i)
-        if (!digit(i).is_null()) ++(digit(i) == std::stoi(digits[i][1]) ? right : wrong);
-    for (std::size_t i = 0; i < letters.size(); ++i) {
-        const std::size_t at = digits.size() + i;
-        if (letters[i][2] != "0" || !digit(at).is_null()) continue;
-        ++rejected;
-        if (!answers[at].value("reason", "").starts_with("like ")) continue;
-        ++named;
-        CHECK(answers[at].contains("guess"));
+    // docs/classify.md has the figures.
+    for (const Row& row : {Row{"--many --method gradients", {pictures_folder()}, 9},
+                           {"--many", {pictures_folder(), more_pictures_folder()}, 50}}) {
+        int exact = 0;
+        std::size_t digits = 0, unmarked = 0;
+        for (const std::string& folder : row.folders) {
+            const auto pages = listed(folder, "pages.csv");
+            const json read = pictures.answers(row.words, pages);
+            for (std::size_t i = 0; i < pages.size(); ++i) {
+                std::string want = pages[i][1], got = page_text(read[i]);
+                exact += got == want;
+                std::erase(got, '/');
+                std::erase(want, '/');
+                digits += want.size();
+                unmarked += count_unmarked(want, got);
+            }
+        }
+        MESSAGE(exact, " pages exact; ", unmarked, " of ", digits, " digits neither right nor ?");
+        CHECK(exact >= row.exact);
+        if (row.folders.size() > 1) CHECK(70 * unmarked <= digits);
     }
-    MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected, ", named,
-            " for what they are like");
-    CHECK(right >= 592);  // docs/classify.md has the figures
-    CHECK(wrong <= 4);
-    CHECK(rejected >= 193);
-    CHECK(named >= 144);
 }
 
 TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
