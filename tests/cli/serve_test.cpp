@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
+#include "tests/support/npy_bytes.h"
 #include "tests/support/skip.h"
 
 using nlohmann::json;
@@ -29,20 +30,6 @@ json as_classified(json digit) {
     for (const char* name : {"pixels", "width", "height", "lines", "file"})
         digit.erase(name);
     return digit;
-}
-
-std::string decoded(const std::string& base64) {
-    std::string bytes;
-    unsigned value = 0;
-    int bits = 0;
-    for (const char letter : base64) {
-        if (letter == '=') break;
-        const auto digit =
-            std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(letter);
-        value = value << 6 | static_cast<unsigned>(digit);
-        if ((bits += 6) >= 8) bytes += static_cast<char>(value >> (bits -= 8));
-    }
-    return bytes;
 }
 
 std::string form(const std::string& picture, const std::string& more = "") {
@@ -79,7 +66,7 @@ TEST_CASE("serve answers pictures as classify does") {
         const json same =
             server.post("/v1/classify", photo(digits, i), i % 2 == 0 ? as_pgm : "").json()["pictures"][0];
         CHECK(as_classified(same) == as_classified(one));
-        const std::string pixels = decoded(same["pixels"]);
+        const std::string pixels = from_base64(same["pixels"]);
         REQUIRE(pixels.size() == 784);
         for (std::size_t p = 0; p < pixels.size(); ++p)
             if (static_cast<unsigned char>(pixels[p]) != one["pixels"][p]) FAIL("pixel " << p);
@@ -89,7 +76,8 @@ TEST_CASE("serve answers pictures as classify does") {
     REQUIRE(near["neighbors"].size() == 2);
     const std::string train = read_file(digits.folder / "train-images-idx3-ubyte").substr(16);
     for (const json& neighbor : near["neighbors"])
-        CHECK(decoded(neighbor["pixels"]) == train.substr(neighbor["index"].get<std::size_t>() * 784, 784));
+        CHECK(from_base64(neighbor["pixels"]) ==
+              train.substr(neighbor["index"].get<std::size_t>() * 784, 784));
     const json blank = server.post("/v1/classify", Page(50, 50).pgm(), as_pgm).json()["pictures"][0];
     CHECK(blank["digit"].is_null());
     CHECK(contains(blank["reason"], "no ink found"));
@@ -135,10 +123,7 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
         CHECK(server.post("/v1/predict", digits.images.substr(i * 784, 784), as_bytes).json()["digits"][0] ==
               predicted["digits"][i]);
     }
-    std::string head = "{'descr': '|u1', 'fortran_order': False, 'shape': (40, 28, 28), }";
-    head.resize(118, ' ');
-    const std::string npy =
-        std::string("\x93NUMPY\x01\0\x76\0", 10) + head + digits.images.substr(0, n * 784);
+    const std::string npy = npy_of("|u1", "(40, 28, 28)", digits.images.substr(0, n * 784));
     CHECK(server.post("/v1/predict", npy, as_bytes).json() == predicted);
 
     for (const Served* one : {&server, &saved}) {
@@ -158,7 +143,7 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
             CHECK(digit["label"] != digit["predicted"]);
             CHECK(digit["confidence"] <= before);
             before = digit["confidence"];
-            CHECK(decoded(digit["pixels"]) ==
+            CHECK(from_base64(digit["pixels"]) ==
                   digits.images.substr(digit["index"].get<std::size_t>() * 784, 784));
             CHECK(digit["neighbors"].size() == 5);
         }
