@@ -170,7 +170,7 @@ TEST_CASE("the digits of a page in reading order, and a picture that explains th
     CHECK(digits.folder.names() == before);
 
     digits.write_photo("a.pgm", 0);
-    Words many = "--explain why.png";
+    Words many = "--explain why.png --method raw -k 1";  // few neighbors are drawn soon
     for (int i = 0; i < 51; ++i)
         many.push_back("a.pgm");
     check_contains(digits.classify(many).err, {"note: --explain draws the first 50 of 51 pictures\n"});
