@@ -362,8 +362,6 @@ TEST_CASE("the report of classify --expected names its pictures, and view and co
     digits.write_photo("in/caf\xe9_4.pgm", chosen[4]);
     digits.write_photo("in/wrong-7.pgm", chosen[2]);
     write(digits.folder / "in/broken_1.pgm", "P5\n");
-    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
-                          .folder = digits.folder.path().string()};
     for (const std::string method : {"raw", "accurate"}) {
         digits.classify("-rq --expected --reject off in --report report --method " + method);
         const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
@@ -373,43 +371,41 @@ TEST_CASE("the report of classify --expected names its pictures, and view and co
         const json page = page_data(read_file(digits.folder / "report/index.html"));
         CHECK(page["dataset"]["pictures"] == dataset["pictures"]);
 
-        const std::string text = output_of(program("view --text --from report", here));
+        const std::string text = output_of(digits.run("view --text --from report"));
         CHECK(contains(text, "1 of 3 test images is misclassified"));
         CHECK(contains(text, "#2   true 7   predicted 2   "));
         CHECK(contains(text, "   1 of 1   in/wrong-7.pgm\n"));
-        const std::string all = output_of(program("view -q --text --all --order index --from report", here));
+        const std::string all = output_of(digits.run("view -q --text --all --order index --from report"));
         check_contains(all, {"in/3/photo_9.pgm", "in/caf?_4.pgm", "in/wrong-7.pgm"});
-        output_of(program("view -q --html again.html --from report", here));
+        output_of(digits.run("view -q --html again.html --from report"));
         const json again = page_data(read_file(digits.folder / "again.html"));
         CHECK(again["gallery"] == page["gallery"]);  // pictures, answers and neighbors
         CHECK(again["dataset"] == page["dataset"]);
         // The answers are those of a search for the pixels.
         fs::remove(digits.folder / "report/predictions.csv");
-        CHECK(contains(output_of(program("view --text --from report", here)), "in/wrong-7.pgm"));
+        CHECK(contains(output_of(digits.run("view --text --from report")), "in/wrong-7.pgm"));
     }
     digits.classify("-rq --expected --reject off in --report report");
-    CHECK(contains(output_of(program("compare report report --html c.html", here)), "the same digits right"));
+    CHECK(contains(output_of(digits.run("compare report report --html c.html")), "the same digits right"));
     fs::rename(digits.folder / "report", digits.folder / "moved");
-    CHECK(program("view --text --from moved --data .", here).exit_code == 0);
-    check_error(program("view --from moved --html moved/pictures-images-idx3-ubyte", here), 1,
+    CHECK(digits.run("view --text --from moved --data .").exit_code == 0);
+    check_error(digits.run("view --from moved --html moved/pictures-images-idx3-ubyte"), 1,
                 "is read by this command");
     fs::remove(digits.folder / "moved/pictures-images-idx3-ubyte");
-    check_error(program("view --text --from moved", here), 1, "expected the pictures of ");
+    check_error(digits.run("view --text --from moved"), 1, "expected the pictures of ");
     REQUIRE(::mkfifo((digits.folder / "moved/pictures-images-idx3-ubyte").c_str(), 0600) == 0);
-    check_error(program("view --text --from moved", here), 1, "expected the pictures of ");
+    check_error(digits.run("view --text --from moved"), 1, "expected the pictures of ");
 }
 
 TEST_CASE("the report of pictures that were compared with the built-in digits") {
     const Digits digits;
     digits.write_photo("a_4.pgm", digits.one_of_each()[4]);
-    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
-                          .folder = digits.folder.path().string()};
     const Words quick = "--method raw --limit-train 500";
-    output_of(program("classify -q --expected --reject off a_4.pgm --report report" + quick, here));
+    output_of(digits.run("classify -q --expected --reject off a_4.pgm --report report" + quick));
     const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
     CHECK(dataset["synthetic"] == true);
     CHECK(dataset["files"].empty());
-    CHECK(contains(output_of(program("view --text --all --from report", here)), "a_4.pgm\n"));
+    CHECK(contains(output_of(digits.run("view --text --all --from report")), "a_4.pgm\n"));
 }
 
 TEST_CASE("classify: folders in folders are told of, and searched with -r") {

@@ -168,8 +168,8 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
 }
 
 TEST_CASE("serve without a test set says so, and answers everything else") {
-    Work work({.rows = 28, .cols = 28, .test = 0});
-    const Served server("--device cpu --method raw -k 1 --data " + work.folder.path().string());
+    const ToServe work(0);
+    const Served server(work.words);
     CHECK(server.get("/v1/mistakes").status == 404);
     CHECK(server.get("/v1/confusion").status == 404);
     CHECK(server.post("/v1/predict", std::string(784, '\0'), as_bytes).status == 200);
@@ -177,16 +177,15 @@ TEST_CASE("serve without a test set says so, and answers everything else") {
 
 TEST_CASE("serve without its module of pictures says so at the start, and 501 for pictures alone") {
     if (!has_opencv) return skip(no_opencv);
-    Work work({.rows = 28, .cols = 28});
+    const ToServe work;
     Folder folder;
     const std::string copy = folder / "mnist-knn", module = folder / "mnist-knn-pictures.so";
     fs::copy_file(program_file(), copy);
     const std::string picture = "P5 28 28 255\n" + std::string(784, '\xff');
-    const std::string options = "--device cpu --method raw -k 1 --data " + work.folder.path().string();
     for (const bool is_damaged : {false, true}) {  // what cannot be loaded shows with the first picture
         CAPTURE(is_damaged);
         if (is_damaged) std::ofstream(module) << "no library";
-        Served server(options, {}, true, copy);
+        Served server(work.words, {}, true, copy);
         CHECK(contains(server.output(), "note: no pictures can be read: ") == !is_damaged);
         const Answered answer = server.post("/v1/classify", picture, as_pgm);
         CHECK(answer.status == 501);
@@ -202,9 +201,8 @@ TEST_CASE("serve without its module of pictures says so at the start, and 501 fo
 }
 
 TEST_CASE("serve shows an address with its token on a terminal, and nowhere else") {
-    Work work({.rows = 28, .cols = 28});
-    const Words words = Words{program_file(), "serve", "--port", "0", "--token", "a+b%20"} +
-                        ("--device cpu --method raw -k 1 --data " + work.folder.path().string());
+    const ToServe work;
+    const Words words = Words{program_file(), "serve", "--port", "0", "--token", "a+b%20"} + work.words;
     for (const bool terminal : {true, false}) {
         const RunResult run = started(
             words,
@@ -217,9 +215,8 @@ TEST_CASE("serve shows an address with its token on a terminal, and nowhere else
 }
 
 TEST_CASE("serve: each refusal has its status") {
-    Work work({.rows = 28, .cols = 28});
-    const Served server("--device cpu --method raw -k 1 --token secret --data " +
-                        work.folder.path().string());
+    const ToServe work;
+    const Served server("--token secret" + work.words);
     const std::string token = "Authorization: Bearer secret\r\n", length = "Content-Length: 0\r\n\r\n";
     for (const char* path : {"/", "/app.css", "/app.js", "/livez", "/readyz", "/openapi.json"}) {
         const Answered answer = server.get(path);
