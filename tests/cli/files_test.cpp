@@ -413,6 +413,14 @@ TEST_CASE("a folder for results is made with those above it") {
     output_of(work.plain("info --write-synthetic new/e/f"));
     for (const char* file : {"c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
         CHECK(fs::exists(work.folder / (std::string("new/") + file)));
+    const RunResult result = work.run("evaluate --report new/a/b --predictions p");
+    CHECK(result.exit_code == 0);
+    CHECK(work.file("new/a/b/predictions.csv") == work.file("p"));
+    CHECK(work.file("new/a/b/index.html").starts_with("<!"));
+    if (has_opencv)
+        CHECK(work.file("new/a/b/confusion.png").starts_with("\x89PNG"));
+    else
+        CHECK(contains(result.err, "this build has no OpenCV"));
 }
 
 TEST_CASE("the files of a report are those of one run: all of them, or what was there before") {

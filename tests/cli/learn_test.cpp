@@ -150,12 +150,8 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     // Ink that is no digit is rejected, and searched for.
     Page page(200, 200);
     for (int line = 0; line < 5; ++line)
-        for (int x = 30; x < 170; ++x)
-            for (int y = 30 + 30 * line; y < 36 + 30 * line; ++y)
-                page.gray[static_cast<std::size_t>(y * 200 + x)] = '\x10';
-    for (int y = 30; y < 156; ++y)
-        for (int x = 30; x < 36; ++x)
-            page.gray[static_cast<std::size_t>(y * 200 + x)] = '\x10';
+        page.fill(30 + 30 * line, 30, 6, 140);
+    page.fill(30, 30, 126, 6);
     write(digits.folder / "comb.pgm", page.pgm());
     const auto reviewed = [&](const std::string& typed) {
         return started({"/bin/sh", "-c",

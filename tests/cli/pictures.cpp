@@ -52,6 +52,12 @@ void Page::draw(const Digits& digits, int i, int y, int x, int zoom) {
         }
 }
 
+void Page::fill(int y, int x, int height, int width) {
+    for (int row = y; row < y + height; ++row)
+        for (int col = x; col < x + width; ++col)
+            gray[static_cast<std::size_t>(row * cols + col)] = '\x20';
+}
+
 Page Page::turned() const {
     Page page(cols, rows);
     for (int y = 0; y < rows; ++y)

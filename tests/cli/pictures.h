@@ -39,6 +39,7 @@ struct Page {
 
     Page(int rows_, int cols_);
     void draw(const Digits& digits, int i, int y, int x, int zoom);
+    void fill(int y, int x, int height, int width);
     /// By a quarter, clockwise.
     Page turned() const;
     std::string pgm() const;
