@@ -218,9 +218,6 @@ TEST_CASE("data, files and devices that fail exit 1 with one error line, before 
          }) {
         check_error(work.plain(words), 1);
     }
-    const RunResult info = program("info --data " + data);  // tells all else
-    CHECK(info.exit_code == 1);
-    CHECK(is_one_error_line(info.err));
     check_error(program("bench --device gpu:99 --dim 4 --n-train 9 --n-query 2"), 1, "--device gpu:99: no ");
     CHECK(work.folder.names().size() == 4);  // nothing was added
 }
