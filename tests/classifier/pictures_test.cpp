@@ -81,6 +81,14 @@ struct Reader {
         return cells;
     }
 
+    /// Any of the second half of the test images.
+    NextDigit next(std::mt19937& random) const {
+        return [this, &random] {
+            const auto i = static_cast<std::int64_t>(5000 + random() % 5000);
+            return std::pair{data.test.images().row(i), int(data.test.labels.data()[i])};
+        };
+    }
+
     /// Of the first n test images, the percentage that `label_of` gets right.
     template <class LabelOf>
     double percentage(std::int64_t n, const LabelOf& label_of) const {
@@ -175,14 +183,9 @@ TEST_CASE("pages made of MNIST: digits and rows that are wrong, missing or inven
     for (const PageKind& kind : kinds)
         read.push_back(std::async(std::launch::async, [&] {
             std::mt19937 random(11);
-            const NextDigit next = [&] {
-                const std::int64_t index = 5000 + std::int64_t(random() % 5000);
-                return std::pair{reader.data.test.images().row(index),
-                                 int(reader.data.test.labels.data()[index])};
-            };
             Counts counts;
             for (int i = 0; i < (kind.name == "form" ? 1 : 3); ++i) {
-                const MadePage page = made_page(kind, next, random);
+                const MadePage page = made_page(kind, reader.next(random), random);
                 counts.wrong += edit_distance(page.digits, reader.text_of(page.gray));
                 counts.digits += page.digits.size();
             }
@@ -204,12 +207,7 @@ TEST_CASE("grids made of MNIST, photographed askew: cells that are wrong") {
     std::mt19937 random(13);
     std::size_t wrong = 0, cells = 0;
     for (int i = 0; i < n_grids; ++i) {
-        const NextDigit next = [&] {
-            const std::int64_t index = 5000 + std::int64_t(random() % 5000);
-            return std::pair{reader.data.test.images().row(index),
-                             int(reader.data.test.labels.data()[index])};
-        };
-        const MadePage grid = made_grid(9, next, random);
+        const MadePage grid = made_grid(9, reader.next(random), random);
         const std::string found = reader.cells_of(grid.gray, form);
         REQUIRE(found.size() == grid.digits.size());
         for (std::size_t j = 0; j < found.size(); ++j)

@@ -8,18 +8,12 @@
 #include "classifier/prototypes.h"
 #include "cpu/transform/transform.h"
 #include "tests/support/oracle.h"
+#include "tests/support/plane.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {
 namespace {
-
-std::int64_t root_of(std::int64_t n) {
-    std::int64_t root = 0;
-    while ((root + 1) * (root + 1) <= n)
-        ++root;
-    return root;
-}
 
 /// Plain loops over all pairs, in 64-bit integers.
 struct Oracle {
@@ -52,7 +46,7 @@ struct Oracle {
                 sum += one;
             for (const std::int64_t one : near)
                 squares += (one - sum / count) * (one - sum / count) / count;
-            sizes.push_back(16 * (spread.of == SpreadOf::mean ? sum / count : root_of(squares)));
+            sizes.push_back(16 * (spread.of == SpreadOf::mean ? sum / count : test::floor_root(squares)));
             size_sum += sizes.back();
             mean_sum += 16 * (sum / count);
             ++known;
@@ -66,10 +60,7 @@ struct Oracle {
             std::int64_t q = spread.weight < 0 ? one * m / r : one * r / m, factor = one;
             for (const int part : {8, 4, 2, 1}) {
                 if (std::abs(spread.weight) & part) factor = factor * q / one;
-                std::int64_t low = 0, high = std::int64_t{1} << 29;  // the root by bisection
-                while (high - low > 1)
-                    ((low + high) / 2 * ((low + high) / 2) <= q * one ? low : high) = (low + high) / 2;
-                q = low;
+                q = test::floor_root(__int128{q} * one);
             }
             const std::int64_t more = typical * (one * r / m) / one - typical;
             all.push_back(spread.by == Scaling::times ? factor : spread.weight * more / 8);

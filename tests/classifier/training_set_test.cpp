@@ -149,18 +149,12 @@ TEST_CASE_FIXTURE(Kept, "training set: another list, number of images or file is
 
 TEST_CASE_FIXTURE(Kept,
                   "training set: a damaged or cut entry, or one whose content does not fit, is made anew") {
-    for (const std::string text : {"pca:5", "gradients"}) {
-        features_now(fresh(), text);
-        REQUIRE(is_cached(fresh(), text));
-        for (const bool cut : {true, false}) {
-            damage(cut);
-            CHECK_FALSE(is_cached(fresh(), text));
-            CHECK(is_cached(fresh(), text));
-        }
-    }
-    for (const fs::path& one : entries())
-        fs::remove(one);
     features_now(fresh(), "pca:5");
+    for (const bool cut : {true, false}) {
+        damage(cut);
+        CHECK_FALSE(is_cached(fresh(), "pca:5"));
+        CHECK(is_cached(fresh(), "pca:5"));
+    }
     const fs::path name = entries().at(0).filename();
     const std::string key = identity.key + "features pca:5 of 240 fitted 4";
     const auto bytes = read_cached(name, key, 1);

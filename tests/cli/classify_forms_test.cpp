@@ -12,19 +12,13 @@ using nlohmann::json;
 
 namespace {
 
-void fill(Page& page, int y, int x, int height, int width) {
-    for (int row = y; row < y + height; ++row)
-        for (int col = x; col < x + width; ++col)
-            page.gray[static_cast<std::size_t>(row * page.cols + col)] = '\x20';
-}
-
 /// Cells of 120 pixels within lines, 60 pixels from the border.
 Page grid(int rows, int cols) {
     Page page(120 * rows + 120, 120 * cols + 120);
     for (int i = 0; i <= rows; ++i)
-        fill(page, 58 + 120 * i, 58, 4, 120 * cols + 4);
+        page.fill(58 + 120 * i, 58, 4, 120 * cols + 4);
     for (int i = 0; i <= cols; ++i)
-        fill(page, 58, 58 + 120 * i, 120 * rows + 4, 4);
+        page.fill(58, 58 + 120 * i, 120 * rows + 4, 4);
     return page;
 }
 
@@ -83,10 +77,10 @@ TEST_CASE("classify --numbers: a minus sign, a point, and numbers beside each ot
     const auto put = [&](int digit, int x) {
         page.draw(digits, chosen[static_cast<std::size_t>(digit)], 64, x, 4);
     };
-    fill(page, 116, 40, 8, 50);  // minus
+    page.fill(116, 40, 8, 50);  // minus
     put(3, 100);
     put(7, 200);
-    fill(page, 148, 318, 14, 14);  // point
+    page.fill(148, 318, 14, 14);  // point
     put(5, 340);
     put(8, 800);
     write(digits.folder / "page.pgm", page.pgm());
@@ -104,7 +98,7 @@ TEST_CASE("classify --numbers: few numbers beside each other are several") {
         Page page(240, 1100);
         for (const auto& [digit, x] : placed)
             page.draw(digits, chosen[static_cast<std::size_t>(digit)], 64, x, 4);
-        if (point > 0) fill(page, 148, point, 14, 14);
+        if (point > 0) page.fill(148, point, 14, 14);
         write(digits.folder / "page.pgm", page.pgm());
         return digits.classify("-q --numbers --reject off --device cpu page.pgm").out;
     };

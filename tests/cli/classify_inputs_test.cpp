@@ -26,11 +26,10 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
     digits.write_photo("7.pgm", chosen[7]);
     for (const char* name : {"in/notes.txt", "in/.hidden.pgm"})
         write(digits.folder / name, "no picture");
-    const RunOptions here{.folder = digits.folder.path().string()};
     const RunResult result =
         started({"/bin/sh", "-c", "\"$0\" classify --data . -q --reject off 7.pgm in - < in/deeper/c.pgm",
                  program_file()},
-                here);
+                digits.here());
     CHECK(output_of(result) == "7\n2\n3\n4\n5\n");
     CHECK(result.err.empty());
 
@@ -137,15 +136,13 @@ TEST_CASE("nothing is fitted for pictures in which there is no digit") {
             files += entry.path().filename().string().starts_with("train") ? 0 : 1;
         return files;
     };
-    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
-                          .folder = digits.folder.path().string()};
     fs::create_directories(cache);
     for (const std::string words : {"text.png", "blank.pgm", "--many blank.pgm text.png"}) {
-        program("classify --data . " + words, here);
+        digits.run("classify --data . " + words);
         CHECK(fitted() == 0);
     }
     digits.write_photo("a.pgm", 0);
-    program("classify --data . a.pgm", here);
+    digits.run("classify --data . a.pgm");
     CHECK(fitted() > 0);
 }
 
@@ -164,13 +161,12 @@ TEST_CASE("without /proc the module for pictures is not looked for in the curren
         return skip("/proc cannot be hidden here: that takes root and unshare");
     digits.write_photo("a.pgm", 0);
     write(digits.folder / "mnist-knn-pictures.so", "no module");
-    const RunOptions here{.folder = digits.folder.path().string()};
     check_error(
         started({"/bin/sh", "-c",
                  "exec unshare -m /bin/sh -c 'mount -t tmpfs none /proc && exec \"$0\" classify --data . "
                  "a.pgm' \"$0\"",
                  program_file()},
-                here),
+                digits.here()),
         1, "/proc/self/exe: cannot be read: ");
 }
 

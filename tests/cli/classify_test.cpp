@@ -50,6 +50,28 @@ std::size_t count_unmarked(const std::string& want, const std::string& got) {
     return before.back();
 }
 
+/// The rows of a list in a folder of real pictures: the whole name, and what is to be seen.
+std::vector<std::vector<std::string>> listed(const std::string& folder, const std::string& list) {
+    auto rows = csv_rows(read_file(folder + '/' + list));
+    rows.erase(rows.begin());
+    for (auto& row : rows)
+        row[0] = folder + '/' + row[0];
+    return rows;
+}
+
+/// What is answered of pictures compared with MNIST. What is fitted is kept for the next ones.
+struct RealPictures {
+    Folder cache;
+
+    json answers(const Words& words, const std::vector<std::vector<std::string>>& rows) const {
+        Words all = "classify --json - --data" + Words{mnist_folder()} + words;
+        for (const auto& row : rows)
+            all.push_back(row[0]);
+        const RunOptions here{.environment = {{"XDG_CACHE_HOME", cache.path().string()}}};
+        return json::parse(program(all, here).out)["pictures"];
+    }
+};
+
 }  // namespace
 
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
@@ -148,7 +170,7 @@ TEST_CASE("the digits of a page in reading order, and a picture that explains th
     CHECK(digits.folder.names() == before);
 
     digits.write_photo("a.pgm", 0);
-    Words many = "--explain why.png";
+    Words many = "--explain why.png --method raw -k 1";  // few neighbors are drawn soon
     for (int i = 0; i < 51; ++i)
         many.push_back("a.pgm");
     check_contains(digits.classify(many).err, {"note: --explain draws the first 50 of 51 pictures\n"});
@@ -211,57 +233,51 @@ TEST_CASE("the explanation of one picture also shows candidates before re-rankin
         CHECK(height(name) > plain + 112 + 168);
 }
 
-TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
-    if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
+TEST_CASE("classify: real digits and photos are right, letters are rejected and named") {
     if (mnist_folder().empty()) return skip(no_mnist);
-    const Folder cache;  // what is fitted to MNIST is kept for the pages
-    const auto classify = [&](const Words& words) {
-        return program("classify --data" + Words{mnist_folder()} + words,
-                       {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}})
-            .out;
+    const RealPictures pictures;
+    const auto is_digit = [](const json& answer, int digit) {
+        return answer.value("digit", json()) == digit;
     };
-    const auto listed = [&](const std::string& name) {
-        auto rows = csv_rows(read_file(pictures_folder() + '/' + name));
-        rows.erase(rows.begin());
-        for (auto& row : rows)
-            row[0] = pictures_folder() + '/' + row[0];
-        return rows;
+    const auto is_rejected = [](const json& answer) { return answer.value("digit", json()).is_null(); };
+    struct Row {
+        std::string folder;
+        int right, wrong, rejected, named;
     };
-    const auto digits = listed("labels.csv"), letters = listed("nondigits.csv");
-    Words words = "--json -";
-    for (const auto& list : {digits, letters})
-        for (const auto& row : list)
-            words.push_back(row[0]);
-    if (!photos_folder().empty()) words.push_back(photos_folder());
-    const json answers = json::parse(classify(words))["pictures"];
-    int right = 0, wrong = 0, rejected = 0;
-    const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
-    for (std::size_t i = 0; i < digits.size(); ++i)
-        if (!digit(i).is_null()) ++(digit(i) == std::stoi(digits[i][1]) ? right : wrong);
-    for (std::size_t i = 0; i < letters.size(); ++i)
-        rejected += letters[i][2] == "0" && digit(digits.size() + i).is_null();
-    MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected");
-    CHECK(right >= 187);  // docs/classify.md has the figures
-    CHECK(wrong <= 2);
-    CHECK(rejected >= 75);
-
-    const auto pages = listed("pages.csv");
-    words = "--many --json - --method gradients";
-    for (const auto& page : pages)
-        words.push_back(page[0]);
-    const json read = json::parse(classify(words))["pictures"];
-    int exact = 0;
-    for (std::size_t i = 0; i < pages.size(); ++i)
-        exact += page_text(read[i]) == pages[i][1];
-    MESSAGE(exact, " of ", pages.size(), " pages exact");
-    CHECK(exact >= 9);
-
+    // docs/classify.md has the figures.
+    for (const Row& row :
+         {Row{pictures_folder(), 187, 2, 75, 0}, {more_pictures_folder(), 592, 4, 193, 144}}) {
+        if (row.folder.empty()) {
+            skip("there are no pictures: set MNIST_KNN_PICTURES and MNIST_KNN_PICTURES2");
+            continue;
+        }
+        int right = 0, wrong = 0, rejected = 0, named = 0;
+        const auto digits = listed(row.folder, "labels.csv"), letters = listed(row.folder, "nondigits.csv");
+        const json of_digits = pictures.answers({}, digits), of_letters = pictures.answers({}, letters);
+        REQUIRE(of_digits.size() == digits.size());
+        REQUIRE(of_letters.size() == letters.size());
+        for (std::size_t i = 0; i < digits.size(); ++i)
+            if (!is_rejected(of_digits[i]))
+                ++(is_digit(of_digits[i], std::stoi(digits[i][1])) ? right : wrong);
+        for (std::size_t i = 0; i < letters.size(); ++i) {
+            if (letters[i][2] != "0" || !is_rejected(of_letters[i])) continue;
+            ++rejected;
+            if (!of_letters[i].value("reason", "").starts_with("like ")) continue;
+            ++named;
+            CHECK(of_letters[i].contains("guess"));
+        }
+        MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected, ", named,
+                " for what they are like");
+        CHECK(right >= row.right);
+        CHECK(wrong <= row.wrong);
+        CHECK(rejected >= row.rejected);
+        CHECK(named >= row.named);
+    }
     if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
-    for (std::size_t i = digits.size() + letters.size(); i < answers.size();
-         ++i) {  // their names end in their digit
-        const std::string stem = fs::path(answers[i]["file"].get<std::string>()).stem().string();
+    for (const json& answer : pictures.answers({}, {{photos_folder()}})) {  // their names end in their digit
+        const std::string stem = fs::path(answer["file"].get<std::string>()).stem().string();
         CAPTURE(stem);
-        CHECK(digit(i) == stem.back() - '0');
+        CHECK(is_digit(answer, stem.back() - '0'));
     }
 }
 
@@ -269,66 +285,33 @@ TEST_CASE("classify --many: real pages are exact, or their doubtful digits are ?
     if (pictures_folder().empty() || more_pictures_folder().empty())
         return skip("there are no pictures: set MNIST_KNN_PICTURES and MNIST_KNN_PICTURES2");
     if (mnist_folder().empty()) return skip(no_mnist);
-    const Folder cache;
-    int exact = 0;
-    std::size_t digits = 0, unmarked = 0;
-    for (const std::string& folder : {pictures_folder(), more_pictures_folder()}) {
-        auto pages = csv_rows(read_file(folder + "/pages.csv"));
-        pages.erase(pages.begin());
-        Words words = "classify --many --json - --data" + Words{mnist_folder()};
-        for (const auto& page : pages)
-            words.push_back(folder + '/' + page[0]);
-        const std::string out =
-            program(words, {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}}).out;
-        const json read = json::parse(out)["pictures"];
-        for (std::size_t i = 0; i < pages.size(); ++i) {
-            std::string want = pages[i][1], got = page_text(read[i]);
-            exact += got == want;
-            std::erase(got, '/');
-            std::erase(want, '/');
-            digits += want.size();
-            unmarked += count_unmarked(want, got);
-        }
-    }
-    MESSAGE(exact, " pages exact; ", unmarked, " of ", digits, " digits neither right nor ?");
-    CHECK(exact >= 50);  // docs/classify.md has the figures
-    CHECK(70 * unmarked <= digits);
-}
-
-TEST_CASE("classify: digits of other people are right, and their letters are named") {
-    if (more_pictures_folder().empty()) return skip("there are no more pictures: set MNIST_KNN_PICTURES2");
-    if (mnist_folder().empty()) return skip(no_mnist);
-    const Folder cache;
-    Words words = "classify --json - --data" + Words{mnist_folder()};
-    const auto listed = [&](const std::string& name) {
-        auto rows = csv_rows(read_file(more_pictures_folder() + '/' + name));
-        rows.erase(rows.begin());
-        for (const auto& row : rows)
-            words.push_back(more_pictures_folder() + '/' + row[0]);
-        return rows;
+    const RealPictures pictures;
+    struct Row {
+        Words words;
+        std::vector<std::string> folders;
+        int exact;
     };
-    const auto digits = listed("labels.csv"), letters = listed("nondigits.csv");
-    const json answers = json::parse(
-        program(words, {.environment = {{"XDG_CACHE_HOME", cache.path().string()}}}).out)["pictures"];
-    REQUIRE(answers.size() == digits.size() + letters.size());
-    const auto digit = [&](std::size_t i) { return answers[i].value("digit", json()); };  // null: rejected
-    int right = 0, wrong = 0, rejected = 0, named = 0;
-    for (std::size_t i = 0; i < digits.size(); ++i)
-        if (!digit(i).is_null()) ++(digit(i) == std::stoi(digits[i][1]) ? right : wrong);
-    for (std::size_t i = 0; i < letters.size(); ++i) {
-        const std::size_t at = digits.size() + i;
-        if (letters[i][2] != "0" || !digit(at).is_null()) continue;
-        ++rejected;
-        if (!answers[at].value("reason", "").starts_with("like ")) continue;
-        ++named;
-        CHECK(answers[at].contains("guess"));
+    // docs/classify.md has the figures.
+    for (const Row& row : {Row{"--many --method gradients", {pictures_folder()}, 9},
+                           {"--many", {pictures_folder(), more_pictures_folder()}, 50}}) {
+        int exact = 0;
+        std::size_t digits = 0, unmarked = 0;
+        for (const std::string& folder : row.folders) {
+            const auto pages = listed(folder, "pages.csv");
+            const json read = pictures.answers(row.words, pages);
+            for (std::size_t i = 0; i < pages.size(); ++i) {
+                std::string want = pages[i][1], got = page_text(read[i]);
+                exact += got == want;
+                std::erase(got, '/');
+                std::erase(want, '/');
+                digits += want.size();
+                unmarked += count_unmarked(want, got);
+            }
+        }
+        MESSAGE(exact, " pages exact; ", unmarked, " of ", digits, " digits neither right nor ?");
+        CHECK(exact >= row.exact);
+        if (row.folders.size() > 1) CHECK(70 * unmarked <= digits);
     }
-    MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected, ", named,
-            " for what they are like");
-    CHECK(right >= 592);  // docs/classify.md has the figures
-    CHECK(wrong <= 4);
-    CHECK(rejected >= 193);
-    CHECK(named >= 144);
 }
 
 TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
@@ -379,8 +362,6 @@ TEST_CASE("the report of classify --expected names its pictures, and view and co
     digits.write_photo("in/caf\xe9_4.pgm", chosen[4]);
     digits.write_photo("in/wrong-7.pgm", chosen[2]);
     write(digits.folder / "in/broken_1.pgm", "P5\n");
-    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
-                          .folder = digits.folder.path().string()};
     for (const std::string method : {"raw", "accurate"}) {
         digits.classify("-rq --expected --reject off in --report report --method " + method);
         const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
@@ -390,43 +371,41 @@ TEST_CASE("the report of classify --expected names its pictures, and view and co
         const json page = page_data(read_file(digits.folder / "report/index.html"));
         CHECK(page["dataset"]["pictures"] == dataset["pictures"]);
 
-        const std::string text = output_of(program("view --text --from report", here));
+        const std::string text = output_of(digits.run("view --text --from report"));
         CHECK(contains(text, "1 of 3 test images is misclassified"));
         CHECK(contains(text, "#2   true 7   predicted 2   "));
         CHECK(contains(text, "   1 of 1   in/wrong-7.pgm\n"));
-        const std::string all = output_of(program("view -q --text --all --order index --from report", here));
+        const std::string all = output_of(digits.run("view -q --text --all --order index --from report"));
         check_contains(all, {"in/3/photo_9.pgm", "in/caf?_4.pgm", "in/wrong-7.pgm"});
-        output_of(program("view -q --html again.html --from report", here));
+        output_of(digits.run("view -q --html again.html --from report"));
         const json again = page_data(read_file(digits.folder / "again.html"));
         CHECK(again["gallery"] == page["gallery"]);  // pictures, answers and neighbors
         CHECK(again["dataset"] == page["dataset"]);
         // The answers are those of a search for the pixels.
         fs::remove(digits.folder / "report/predictions.csv");
-        CHECK(contains(output_of(program("view --text --from report", here)), "in/wrong-7.pgm"));
+        CHECK(contains(output_of(digits.run("view --text --from report")), "in/wrong-7.pgm"));
     }
     digits.classify("-rq --expected --reject off in --report report");
-    CHECK(contains(output_of(program("compare report report --html c.html", here)), "the same digits right"));
+    CHECK(contains(output_of(digits.run("compare report report --html c.html")), "the same digits right"));
     fs::rename(digits.folder / "report", digits.folder / "moved");
-    CHECK(program("view --text --from moved --data .", here).exit_code == 0);
-    check_error(program("view --from moved --html moved/pictures-images-idx3-ubyte", here), 1,
+    CHECK(digits.run("view --text --from moved --data .").exit_code == 0);
+    check_error(digits.run("view --from moved --html moved/pictures-images-idx3-ubyte"), 1,
                 "is read by this command");
     fs::remove(digits.folder / "moved/pictures-images-idx3-ubyte");
-    check_error(program("view --text --from moved", here), 1, "expected the pictures of ");
+    check_error(digits.run("view --text --from moved"), 1, "expected the pictures of ");
     REQUIRE(::mkfifo((digits.folder / "moved/pictures-images-idx3-ubyte").c_str(), 0600) == 0);
-    check_error(program("view --text --from moved", here), 1, "expected the pictures of ");
+    check_error(digits.run("view --text --from moved"), 1, "expected the pictures of ");
 }
 
 TEST_CASE("the report of pictures that were compared with the built-in digits") {
     const Digits digits;
     digits.write_photo("a_4.pgm", digits.one_of_each()[4]);
-    const RunOptions here{.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
-                          .folder = digits.folder.path().string()};
     const Words quick = "--method raw --limit-train 500";
-    output_of(program("classify -q --expected --reject off a_4.pgm --report report" + quick, here));
+    output_of(digits.run("classify -q --expected --reject off a_4.pgm --report report" + quick));
     const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
     CHECK(dataset["synthetic"] == true);
     CHECK(dataset["files"].empty());
-    CHECK(contains(output_of(program("view --text --all --from report", here)), "a_4.pgm\n"));
+    CHECK(contains(output_of(digits.run("view --text --all --from report")), "a_4.pgm\n"));
 }
 
 TEST_CASE("classify: folders in folders are told of, and searched with -r") {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/cli/program.h"
+#include "tests/cli/pictures.h"
 #include "tests/support/skip.h"
 
 namespace knn::test {
@@ -60,5 +60,28 @@ inline const std::vector<Command>& commands() {
     };
     return all;
 }
+
+/// What the commands of the table read: a data set in data/ with pictures, and two reports.
+struct Place : Work {
+    Place() : Work({.rows = 28, .cols = 28}) {
+        namespace fs = std::filesystem;
+        fs::create_directory(folder / "data");
+        for (const std::string& name : folder.names())
+            if (name != "data") fs::rename(folder / name, folder / ("data/" + name));
+        for (const int i : {0, 1})
+            write(folder / ("data/" + std::to_string(i) + ".pgm"), raw(std::string(2 * 784, '\x77'), i));
+        write(folder / "data/1/stroke.pgm", stroke_pgm());
+        for (const std::string words : {"-k 1 --report a", "-k 3 --report b"})
+            output_of(in_data("evaluate -q " + words));
+        before = folder.names();
+    }
+    RunResult in_data(const Words& words, const RunOptions& options = {}) const {
+        return plain(words + "--data data --device cpu", options);
+    }
+    void check_refused(const Words& words, const std::string& why) const {
+        check_error(plain(words), 1, why);
+    }
+    std::vector<std::string> before;
+};
 
 }  // namespace knn::test

@@ -187,19 +187,6 @@ TEST_CASE("a usual folder that lacks a file is told of, by every command") {
     CHECK(json::parse(program("info --json -", here).out)["dataset"]["incomplete"] == json{lacks});
 }
 
-TEST_CASE("--report writes all of it and makes the folder") {
-    const Work work;
-    const RunResult result = work.run("evaluate --report a/b/report --predictions p");
-    REQUIRE(result.exit_code == 0);
-    CHECK(json::accept(work.file("a/b/report/report.json")));
-    CHECK(work.file("a/b/report/predictions.csv") == work.file("p"));
-    CHECK(work.file("a/b/report/index.html").starts_with("<!"));
-    if (has_opencv)
-        CHECK(work.file("a/b/report/confusion.png").starts_with("\x89PNG"));
-    else
-        CHECK(contains(result.err, "this build has no OpenCV"));
-}
-
 TEST_CASE("confidences are fitted only for an output that shows them, and the times add up") {
     const Work work({.train = 300});
     for (const Words words : {"evaluate", "evaluate --neighbors-csv n"})

@@ -10,7 +10,6 @@
 #include <csignal>
 
 #include "tests/cli/commands.h"
-#include "tests/cli/pictures.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -26,28 +25,6 @@ std::string ending_of(const std::string& option) {
     if (option == "--npy") return ".";  // of two files: more is appended
     return option == "--out" || option == "--report" ? "-" : "";
 }
-
-/// A data set, pictures and two reports, made once.
-struct Place : Work {
-    Place() : Work({.rows = 28, .cols = 28}) {
-        fs::create_directory(folder / "data");
-        for (const std::string& name : folder.names())
-            if (name != "data") fs::rename(folder / name, folder / ("data/" + name));
-        for (const int i : {0, 1})
-            write(folder / ("data/" + std::to_string(i) + ".pgm"), raw(std::string(2 * 784, '\x77'), i));
-        write(folder / "data/1/stroke.pgm", stroke_pgm());
-        for (const std::string words : {"-k 1 --report a", "-k 3 --report b"})
-            output_of(in_data("evaluate -q " + words));
-        before = folder.names();
-    }
-    RunResult in_data(const Words& words, const RunOptions& options = {}) const {
-        return plain(words + "--data data --device cpu", options);
-    }
-    void check_refused(const Words& words, const std::string& why) const {
-        check_error(plain(words), 1, why);
-    }
-    std::vector<std::string> before;
-};
 
 /// Those of the table that this build has.
 std::vector<Command> here() {
@@ -436,6 +413,14 @@ TEST_CASE("a folder for results is made with those above it") {
     output_of(work.plain("info --write-synthetic new/e/f"));
     for (const char* file : {"c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
         CHECK(fs::exists(work.folder / (std::string("new/") + file)));
+    const RunResult result = work.run("evaluate --report new/a/b --predictions p");
+    CHECK(result.exit_code == 0);
+    CHECK(work.file("new/a/b/predictions.csv") == work.file("p"));
+    CHECK(work.file("new/a/b/index.html").starts_with("<!"));
+    if (has_opencv)
+        CHECK(work.file("new/a/b/confusion.png").starts_with("\x89PNG"));
+    else
+        CHECK(contains(result.err, "this build has no OpenCV"));
 }
 
 TEST_CASE("the files of a report are those of one run: all of them, or what was there before") {

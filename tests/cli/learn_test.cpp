@@ -11,16 +11,6 @@ using namespace knn::test;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-namespace {
-
-RunResult in(const Digits& digits, const Words& words, RunOptions options = {}) {
-    options.environment.emplace("XDG_CACHE_HOME", digits.folder / "cache");
-    options.folder = digits.folder.path().string();
-    return program(words, std::move(options));
-}
-
-}  // namespace
-
 TEST_CASE("learn: pictures whose names give their digits become IDX files, in the order of their names") {
     if (!has_opencv) return skip(no_opencv);
     const Digits digits;
@@ -30,7 +20,7 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
     digits.write_photo("hand/deep/er/x_7.pgm", chosen[7]);
     digits.write_photo("hand/letter.pgm", chosen[1]);
     write(digits.folder / "hand/9/broken.png", "no picture");
-    const RunResult result = in(digits, "learn hand --out my");
+    const RunResult result = digits.run("learn hand --out my");
     CHECK(result.exit_code == 3);
     CHECK(contains(result.out, "learned  3 digits: 2 of 3, 1 of 7"));
     CHECK(contains(result.err, "1 picture left out: no digit in the name"));
@@ -43,14 +33,14 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
         digits.answers("hand/3/a.pgm hand/deep/er/x_7.pgm --extra my --method raw -k 1 --reject off");
     for (const json& answer : answers)
         CHECK(answer["neighbors"][0]["distance"] == 0);
-    check_error(in(digits, "learn my --out more"), 1, "no picture");
-    check_error(in(digits, "learn none --out more"), 1, "none: ");
-    check_error(in(digits, "learn hand/letter.pgm --out more"), 1, "no picture to learn from");
-    check_error(in(digits, "learn hand"), 2, "--out");
+    check_error(digits.run("learn my --out more"), 1, "no picture");
+    check_error(digits.run("learn none --out more"), 1, "none: ");
+    check_error(digits.run("learn hand/letter.pgm --out more"), 1, "no picture to learn from");
+    check_error(digits.run("learn hand"), 2, "--out");
     fs::create_directory_symlink("nowhere", digits.folder / "link");
-    check_error(in(digits, "learn hand --out link"), 1,
+    check_error(digits.run("learn hand --out link"), 1,
                 "link: is a link to nowhere, which is not there; expected a folder");
-    check_error(in(digits, "learn hand --out link/in"), 1, "link is a link to nowhere, which is not there");
+    check_error(digits.run("learn hand --out link/in"), 1, "link is a link to nowhere, which is not there");
 }
 
 TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like them") {
@@ -61,14 +51,14 @@ TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like 
     for (const std::string name : {"hand/?/b.pgm", "hand/c_?.pgm"})
         digits.write_photo(name, digits.one_of_each()[7]);
     digits.write_photo("other/3.pgm", digits.one_of_each()[3]);
-    const RunResult result = in(digits, "learn hand --out my");
+    const RunResult result = digits.run("learn hand --out my");
     CHECK(contains(result.out, "learned   1 digit: 1 of 3"));
     CHECK(contains(result.out, "no digit  2 pictures"));
     CHECK(read_file(digits.folder / "my/learned.csv") ==
           "index,label,file\n0,3,hand/3/a.pgm\n0,?,hand/?/b.pgm\n1,?,hand/c_?.pgm\n");
     CHECK(read_file(digits.folder / "my/no-digits-idx3-ubyte").size() == 16 + 2 * 784);
     const auto answer = [&](const Words& more) {
-        return json::parse(in(digits, "classify hand/?/b.pgm --json - --data" + Words{mnist_folder()} + more)
+        return json::parse(digits.run("classify hand/?/b.pgm --json - --data" + Words{mnist_folder()} + more)
                                .out)["pictures"][0];
     };
     CHECK(answer({})["digit"] == 7);
@@ -77,7 +67,7 @@ TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like 
     CHECK(taught["guess"] == 7);
     CHECK(taught["reason"] == "like one of your pictures of no digit: nearer to it than to any digit");
     CHECK(answer("--extra my") == taught);  // from the cache
-    check_error(in(digits, "learn hand/c_?.pgm --out more"), 1, "only pictures of no digit");
+    check_error(digits.run("learn hand/c_?.pgm --out more"), 1, "only pictures of no digit");
     // What was taught is read, or an error says why not.
     const fs::path file = digits.folder / "my/no-digits-idx3-ubyte";
     const std::string whole = read_file(file);
@@ -85,7 +75,7 @@ TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like 
     CHECK(answer("--extra my")["digit"].is_null());
     fs::remove(file.string() + ".gz");
     const auto fails = [&](const std::string& message) {
-        check_error(in(digits, "classify hand/?/b.pgm --extra my --data" + Words{mnist_folder()}), 1,
+        check_error(digits.run("classify hand/?/b.pgm --extra my --data" + Words{mnist_folder()}), 1,
                     "my/no-digits-idx3-ubyte: " + message);
     };
     fs::create_symlink("nowhere", file);
@@ -98,7 +88,7 @@ TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like 
     fails("has 100,001 images of no digit, more than 100,000");
     write(file, whole);
     // Without such pictures the file is there, and empty.
-    output_of(in(digits, "learn other --out my"));
+    output_of(digits.run("learn other --out my"));
     CHECK(read_file(digits.folder / "my/no-digits-idx3-ubyte").size() == 16);
     CHECK(answer("--extra my")["digit"] == 7);
 }
@@ -113,9 +103,9 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
               digits.images.substr(static_cast<std::size_t>(one) * 784, 784));
     write(digits.folder / "my/train-labels-idx1-ubyte", std::string("\0\0\x08\x01\0\0\0\x01\x04", 9));
     const auto evaluated = [&](const Words& more) {
-        return in(digits, "evaluate --data . --device cpu -k 2 --neighbors-csv - --predictions p.csv" + more);
+        return digits.run("evaluate --data . --device cpu -k 2 --neighbors-csv - --predictions p.csv" + more);
     };
-    const json info = json::parse(output_of(in(digits, "evaluate --data . --device cpu --json -")));
+    const json info = json::parse(output_of(digits.run("evaluate --data . --device cpu --json -")));
     const int n_train = info["dataset"]["train"];
     for (const bool limited : {false, true}) {
         const int own = limited ? 100 : n_train;
@@ -146,11 +136,11 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
             for (const json& neighbor : answer[0]["neighbors"])
                 CHECK(neighbor["index"].get<int>() < n_train + (extra ? 2 : 0));
         }
-    output_of(in(digits, "evaluate --data . --extra my --device cpu -k 2 --limit-train 100 --report r"));
+    output_of(digits.run("evaluate --data . --extra my --device cpu -k 2 --limit-train 100 --report r"));
     const json report = json::parse(read_file(digits.folder / "r/report.json"));
     CHECK(report["dataset"]["train"] == 102);
     CHECK(report["dataset"]["extra"]["images"] == 2);
-    const RunResult seen = in(digits, "view --from r --text --index " + std::to_string(one));
+    const RunResult seen = digits.run("view --from r --text --index " + std::to_string(one));
     CHECK(contains(output_of(seen), "#100"));
     fs::rename(digits.folder / "my", digits.folder / "moved");
     check_error(in(digits, "view --from r --text"), 1,
@@ -160,9 +150,9 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
     for (const Words command :
          {"tune -k 1 --limit-train 200", "audit --method raw --limit-train 200",
           "graph -k 2 --limit-train 200 --json g.json", "condense --limit-train 200 --out small"})
-        output_of(in(digits, command + "-q --data . --device cpu --extra my"));
+        output_of(digits.run(command + "-q --data . --device cpu --extra my"));
     CHECK(contains(read_file(digits.folder / "g.json"), "202"));
-    check_error(in(digits, "evaluate --data . --extra none"), 1, "learn --out");
+    check_error(digits.run("evaluate --data . --extra none"), 1, "learn --out");
 }
 
 TEST_CASE("classify --review asks for doubtful digits, and learn reads what is written") {
@@ -173,19 +163,14 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     // Ink that is no digit is rejected, and searched for.
     Page page(200, 200);
     for (int line = 0; line < 5; ++line)
-        for (int x = 30; x < 170; ++x)
-            for (int y = 30 + 30 * line; y < 36 + 30 * line; ++y)
-                page.gray[static_cast<std::size_t>(y * 200 + x)] = '\x10';
-    for (int y = 30; y < 156; ++y)
-        for (int x = 30; x < 36; ++x)
-            page.gray[static_cast<std::size_t>(y * 200 + x)] = '\x10';
+        page.fill(30 + 30 * line, 30, 6, 140);
+    page.fill(30, 30, 126, 6);
     write(digits.folder / "comb.pgm", page.pgm());
     const auto reviewed = [&](const std::string& typed) {
         return started({"/bin/sh", "-c",
                         "printf '" + typed + "' | \"$0\" classify --data . 7.pgm comb.pgm --review mine",
                         program_file()},
-                       {.environment = {{"XDG_CACHE_HOME", digits.folder / "cache"}},
-                        .folder = digits.folder.path().string()});
+                       digits.here());
     };
     const RunResult first = reviewed("4\\n");
     CHECK(first.exit_code == 0);
@@ -198,7 +183,7 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     CHECK(contains(reviewed("x\\n").err, "0 digits written"));
     CHECK(contains(reviewed("").err, "0 digits written"));
     const json seen = digits.answers("comb.pgm --pixels --reject off");
-    output_of(in(digits, "learn mine --out my"));
+    output_of(digits.run("learn mine --out my"));
     const std::string pixels = read_file(digits.folder / "my/train-images-idx3-ubyte").substr(16);
     CHECK(pixels.size() == 2 * 784);
     std::size_t same = 0;
@@ -206,5 +191,5 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
         same += static_cast<unsigned char>(pixels[i]) == seen[0]["pixels"][i].get<int>();
     CHECK(same == 784);
     CHECK(digits.answers("comb.pgm --extra my --reject off")[0]["digit"] == 4);
-    check_error(in(digits, "classify --data . - --review mine"), 2, "--review");
+    check_error(digits.run("classify --data . - --review mine"), 2, "--review");
 }

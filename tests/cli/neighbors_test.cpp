@@ -4,27 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "tests/cli/program.h"
+#include "tests/support/npy_bytes.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;
 
 namespace {
-
-/// An array of numbers, n × k, as NumPy's format 1.0 has it.
-template <class Number>
-std::string array_file(const std::string& type, std::size_t n, std::size_t k,
-                       const std::vector<Number>& numbers) {
-    std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + std::to_string(n) +
-                       ", " + std::to_string(k) + "), }";
-    head.resize(117, ' ');  // of 128 bytes in all
-    std::string bytes = std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n';
-    bytes.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number));
-    return bytes;
-}
 
 /// All (distance, index) of a query in order.
 using Ordered = std::vector<std::pair<double, int>>;
@@ -40,7 +28,8 @@ struct Vectors {
                                                   1'000'003 % static_cast<std::size_t>(levels)) -
                               2.0);
     }
-    std::string file() const { return array_file("<f8", n, dim, numbers); }
+    std::string file() const { return npy_of("<f8", n, dim, raw(numbers)); }
+    const double* row(std::size_t i) const { return numbers.data() + i * dim; }
     Ordered from(const double* query) const {
         Ordered all;
         for (std::size_t i = 0; i < n; ++i) {
@@ -56,14 +45,10 @@ struct Vectors {
     }
 };
 
-template <class Number>
-void put_number(std::string& bytes, Number number) {
-    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-/// The number without a point: all are whole.
-std::string whole_cell(double value) {
-    return std::to_string(static_cast<std::int64_t>(value));
+/// A line of the CSV; all distances are whole.
+std::string csv_line(std::size_t query, std::size_t rank, const std::pair<double, int>& found) {
+    return std::to_string(query) + ',' + std::to_string(rank + 1) + ',' + std::to_string(found.second) + ',' +
+           std::to_string(static_cast<std::int64_t>(found.first)) + '\n';
 }
 
 }  // namespace
@@ -73,32 +58,23 @@ TEST_CASE("neighbors: the arrays, the CSV and the ground truth are those of plai
     const Vectors train(90, 4, 1), queries(23, 4, 5);
     write(work.folder / "t.npy", train.file());
     write(work.folder / "q.npy", queries.file());
-    const std::size_t k = 8;
-    std::string csv = "query,rank,index,distance\n", ids, distances;
-    std::vector<std::int32_t> indices;
-    std::vector<double> all;
+    std::string csv = "query,rank,index,distance\n", indices, floats, distances;
     for (std::size_t q = 0; q < queries.n; ++q) {
-        const Ordered row = train.from(queries.numbers.data() + q * queries.dim);
-        for (std::size_t rank = 0; rank < k; ++rank) {
-            const auto& [distance, index] = row[rank];
-            csv += std::to_string(q) + ',' + std::to_string(rank + 1) + ',' + std::to_string(index) + ',' +
-                   whole_cell(distance) + '\n';
-            put_number(ids, index);
-            put_number(distances, static_cast<float>(distance));
-            indices.push_back(index);
-            all.push_back(distance);
+        const Ordered row = train.from(queries.row(q));
+        for (std::size_t rank = 0; rank < 8; ++rank) {
+            csv += csv_line(q, rank, row[rank]);
+            indices += raw(row[rank].second);
+            floats += raw(static_cast<float>(row[rank].first));
+            distances += raw(row[rank].first);
         }
     }
-    std::string truth;
-    put_number(truth, std::uint32_t{23});
-    put_number(truth, std::uint32_t{8});
     silent_output(
         work.plain("neighbors --train t.npy --queries q.npy -k 8 --npy o --csv o.csv --ibin o.ibin --json "
                    "o.json --device cpu"));
     CHECK(work.file("o.csv") == csv);
-    CHECK(work.file("o.ibin") == truth + ids + distances);
-    CHECK(work.file("o-indices.npy") == array_file("<i4", 23, k, indices));
-    CHECK(work.file("o-distances.npy") == array_file("<f8", 23, k, all));
+    CHECK(work.file("o.ibin") == raw(std::vector{23, 8}) + indices + floats);
+    CHECK(work.file("o-indices.npy") == npy_of("<i4", 23, 8, indices));
+    CHECK(work.file("o-distances.npy") == npy_of("<f8", 23, 8, distances));
     CHECK(work.json("o.json")["train"]["type"] == "float64");
     CHECK(work.json("o.json")["result"]["pairs"] == 23 * 8);
 }
@@ -110,80 +86,66 @@ TEST_CASE("neighbors: without queries each row finds itself, unless it is left o
     for (const bool excluded : {false, true}) {
         std::string csv = "query,rank,index,distance\n";
         for (std::size_t q = 0; q < train.n; ++q) {
-            Ordered row = train.from(train.numbers.data() + q * train.dim);
+            Ordered row = train.from(train.row(q));
             if (excluded) std::erase_if(row, [&](auto& one) { return one.second == static_cast<int>(q); });
             for (std::size_t rank = 0; rank < 5; ++rank)
-                csv += std::to_string(q) + ',' + std::to_string(rank + 1) + ',' +
-                       std::to_string(row[rank].second) + ',' + whole_cell(row[rank].first) + '\n';
+                csv += csv_line(q, rank, row[rank]);
         }
         CHECK(silent_output(work.plain(Words("neighbors --train t.npy -k 5 --csv - --device cpu") +
                                        (excluded ? Words("--exclude-self") : Words()))) == csv);
     }
 }
 
-TEST_CASE("neighbors: all within a range, those at it too, from none to more than any k") {
+TEST_CASE("neighbors: all within a range, those at it too, from none to more than any k, by each metric") {
     const Work work;
-    const Vectors train(34'000, 2, 3), queries(5, 2, 9, 40);
-    write(work.folder / "t.npy", train.file());
-    write(work.folder / "q.npy", queries.file());
-    for (const int range : {0, 2, 5, 4'000}) {
-        std::string csv = "query,rank,index,distance\n";
-        for (std::size_t q = 0; q < queries.n; ++q) {
-            std::size_t rank = 0;
-            for (const auto& [distance, index] : train.from(queries.numbers.data() + q * queries.dim))
-                if (distance <= range)
-                    csv += std::to_string(q) + ',' + std::to_string(++rank) + ',' + std::to_string(index) +
-                           ',' + whole_cell(distance) + '\n';
-        }
-        CAPTURE(range);
-        const bool same =
-            silent_output(work.plain("neighbors --train t.npy --queries q.npy --csv - --device cpu --range " +
-                                     std::to_string(range))) == csv;
-        CHECK(same);
-    }
-}
-
-TEST_CASE(
-    "neighbors: ranges by other metrics have the rows at the range, whose roots are whole, and one order") {
-    const Work work;
-    const Vectors train(34'000, 2, 3), queries(3, 2, 9, 40);
+    const Vectors train(34'000, 2, 3);
+    Vectors queries(5, 2, 9);
+    queries.numbers[0] = 100;  // far from all
     write(work.folder / "t.npy", train.file());
     write(work.folder / "q.npy", queries.file());
     struct Case {
-        const char* metric;
+        Words metric;
         long double p;
+        bool has_root = true;
     };
-    for (const Case& one :
-         {Case{"--metric l1", 1}, Case{"--metric lp --p 2.5", 2.5}, Case{"--metric lp --p 3", 3}})
+    for (const Case& one : {Case{"--metric l2", 2, false},
+                            {"--metric l1", 1},
+                            {"--metric lp --p 2.5", 2.5},
+                            {"--metric lp --p 3", 3}})
         for (const int range : {0, 2, 5, 4'000}) {
-            Ordered wanted;  // (root, index) of all queries
+            const long double most =
+                one.has_root ? std::pow(static_cast<long double>(range), one.p) * (1 + 1e-12L) : range;
+            std::vector<std::vector<std::string>> wanted;  // all of a row but its distance
+            std::vector<double> distances;
             for (std::size_t q = 0; q < queries.n; ++q) {
                 std::vector<std::pair<long double, int>> row;
                 for (std::size_t i = 0; i < train.n; ++i) {
                     long double sum = 0;
-                    for (std::size_t j = 0; j < 2; ++j) {
-                        const long double d = train.numbers[i * 2 + j] - queries.numbers[q * 2 + j];
-                        sum += std::pow(std::abs(d), one.p);
-                    }
-                    if (sum <= std::pow(static_cast<long double>(range), one.p) * (1 + 1e-12L))
-                        row.emplace_back(sum, static_cast<int>(i));
+                    for (std::size_t j = 0; j < 2; ++j)
+                        sum += std::pow(
+                            std::abs(static_cast<long double>(train.row(i)[j]) - queries.row(q)[j]), one.p);
+                    if (sum <= most) row.emplace_back(sum, static_cast<int>(i));
                 }
                 std::sort(row.begin(), row.end());
-                for (const auto& [sum, index] : row)
-                    wanted.emplace_back(static_cast<double>(std::pow(sum, 1 / one.p)), index);
+                for (std::size_t rank = 0; rank < row.size(); ++rank) {
+                    const auto& [sum, index] = row[rank];
+                    wanted.push_back({std::to_string(q), std::to_string(rank + 1), std::to_string(index)});
+                    distances.push_back(static_cast<double>(one.has_root ? std::pow(sum, 1 / one.p) : sum));
+                }
             }
-            CAPTURE(one.metric);
+            CAPTURE(one.metric.line());
             CAPTURE(range);
-            const auto rows = csv_rows(silent_output(
-                work.plain(Words("neighbors --train t.npy --queries q.npy --csv - --device cpu --range " +
-                                 std::to_string(range)) +
-                           Words(one.metric))));
+            auto rows = csv_rows(silent_output(
+                work.plain("neighbors --train t.npy --queries q.npy --csv - --device cpu --range" +
+                           Words{std::to_string(range)} + one.metric)));
             REQUIRE(rows.size() == wanted.size() + 1);
             bool same = true;
-            for (std::size_t i = 0; i < wanted.size(); ++i)
-                same = same && rows[i + 1][2] == std::to_string(wanted[i].second) &&
-                       std::abs(std::stod(rows[i + 1][3]) - wanted[i].first) <= 4e-16 * wanted[i].first &&
-                       std::stod(rows[i + 1][3]) <= range * (1 + 4e-16);
+            for (std::size_t i = 0; i < wanted.size(); ++i) {
+                const double distance = std::stod(rows[i + 1][3]);
+                rows[i + 1].pop_back();
+                same = same && rows[i + 1] == wanted[i] && distance <= range * (1 + 4e-16) &&
+                       std::abs(distance - distances[i]) <= 4e-16 * distances[i] * one.has_root;
+            }
             CHECK(same);
         }
 }

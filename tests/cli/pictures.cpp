@@ -15,10 +15,10 @@ int Digits::pixel(int i, int row, int col) const {
     return static_cast<unsigned char>(images[static_cast<std::size_t>(i * 784 + row * 28 + col)]);
 }
 
-RunResult Digits::classify(const Words& words, RunOptions options) const {
-    options.environment.emplace("XDG_CACHE_HOME", folder / "cache");  // fits once
+RunOptions Digits::here(RunOptions options) const {
+    options.environment.emplace("XDG_CACHE_HOME", folder / "cache");
     options.folder = folder.path().string();
-    return program("classify --data ." + words, std::move(options));
+    return options;
 }
 
 json Digits::answers(const Words& words) const {
@@ -50,6 +50,12 @@ void Page::draw(const Digits& digits, int i, int y, int x, int zoom) {
             target =
                 static_cast<char>(std::min<int>(static_cast<unsigned char>(target), 240 - ink * 220 / 255));
         }
+}
+
+void Page::fill(int y, int x, int height, int width) {
+    for (int row = y; row < y + height; ++row)
+        for (int col = x; col < x + width; ++col)
+            gray[static_cast<std::size_t>(row * cols + col)] = '\x20';
 }
 
 Page Page::turned() const {

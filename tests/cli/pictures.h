@@ -15,8 +15,15 @@ struct Digits {
 
     Digits();
     int pixel(int i, int row, int col) const;
-    /// Runs `classify` in the folder with these images as training set and a cache of their own.
-    RunResult classify(const Words& words, RunOptions options = {}) const;
+    /// The same in the folder, with a cache of its own: what is fitted is fitted once.
+    RunOptions here(RunOptions options = {}) const;
+    RunResult run(const Words& words, const RunOptions& options = {}) const {
+        return program(words, here(options));
+    }
+    /// Runs `classify` with these images as training set.
+    RunResult classify(const Words& words, const RunOptions& options = {}) const {
+        return run("classify --data ." + words, options);
+    }
     /// One for each picture, of its JSON.
     nlohmann::json answers(const Words& words) const;
     /// Writes a picture of digit i.
@@ -32,6 +39,7 @@ struct Page {
 
     Page(int rows_, int cols_);
     void draw(const Digits& digits, int i, int y, int x, int zoom);
+    void fill(int y, int x, int height, int width);
     /// By a quarter, clockwise.
     Page turned() const;
     std::string pgm() const;

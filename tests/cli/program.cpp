@@ -172,17 +172,6 @@ void overwrite(const std::string& name, std::size_t at, const std::string& bytes
     file.seekp(static_cast<std::streamoff>(at)) << bytes;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-    std::size_t count = 0;
-    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        ++count;
-    return count;
-}
-
 void check_contains(const std::string& text, std::initializer_list<const char*> parts) {
     for (const char* part : parts) {
         CAPTURE(part);

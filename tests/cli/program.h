@@ -12,6 +12,7 @@
 #include "tests/support/oracle.h"
 #include "tests/support/run.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/text.h"
 
 namespace knn::test {
 
@@ -98,8 +99,6 @@ std::pair<int, double> majority(const SmallSet& set, const Nearest& nearest, std
 void write(const std::string& name, const std::string& content);
 /// Replaces bytes in the middle of a file.
 void overwrite(const std::string& name, std::size_t at, const std::string& bytes);
-bool contains(const std::string& text, const std::string& part);
-std::size_t count_of(const std::string& text, const std::string& part);
 /// CHECKs that the text contains each part.
 void check_contains(const std::string& text, std::initializer_list<const char*> parts);
 std::vector<std::string> lines_of(const std::string& text);

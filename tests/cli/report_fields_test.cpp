@@ -8,7 +8,6 @@
 #include <set>
 
 #include "tests/cli/commands.h"
-#include "tests/cli/pictures.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -104,15 +103,7 @@ void check_json(const std::set<std::string>& fields, const FieldTable& table) {
 }  // namespace
 
 TEST_CASE("docs/report.md describes every field of every JSON and every column of every CSV") {
-    const Work work({.rows = 28, .cols = 28});
-    fs::create_directory(work.folder / "data");
-    for (const std::string& name : work.folder.names())
-        if (name != "data") fs::rename(work.folder / name, work.folder / ("data/" + name));
-    for (const int i : {0, 1})
-        write(work.folder / ("data/" + std::to_string(i) + ".pgm"), raw(std::string(2 * 784, '\x77'), i));
-    write(work.folder / "data/1/stroke.pgm", stroke_pgm());
-    for (const std::string words : {"-k 1 --report a", "-k 3 --report b"})
-        output_of(work.plain("evaluate -q --data data --device cpu " + words));
+    const Place work;
     const auto tables = documented();
     std::set<std::string> written;  // tables
     for (const Command& one : commands()) {

@@ -21,24 +21,13 @@ namespace {
 const std::string one_image(784, '\1');
 
 struct SmallServer {
-    SmallServer()
-        : work({.rows = 28, .cols = 28}),
-          server("--device cpu --method raw -k 1 --data " + work.folder.path().string()) {}
-
-    std::string predict(const std::string& body = one_image) const {
-        return "POST /v1/predict HTTP/1.1\r\n" + server.host() +
-               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-    }
-    std::string classify() const {
-        const std::string picture = Page(50, 50).pgm();
-        return "POST /v1/classify HTTP/1.1\r\n" + server.host() +
-               "Content-Length: " + std::to_string(picture.size()) + "\r\n\r\n" + picture;
-    }
+    std::string predict() const { return server.post_of("/v1/predict", one_image); }
+    std::string classify() const { return server.post_of("/v1/classify", Page(50, 50).pgm()); }
     std::string livez() const { return "GET /livez HTTP/1.1\r\n" + server.host() + "\r\n"; }
     bool is_alive() const { return server.send(livez()).status == 200; }
 
-    Work work;
-    Served server;
+    ToServe work;
+    Served server{work.words};
 };
 
 constexpr const char* no_children = "the kernel lists no children";
@@ -192,10 +181,9 @@ TEST_CASE("serve: a decoder that the system ends while it has nothing to do cost
 }
 
 TEST_CASE("serve: SIGTERM during 100 requests: each is answered or refused, none is cut") {
-    Work work({.rows = 28, .cols = 28});
-    Served server("--device cpu --method raw -k 1 --data " + work.folder.path().string());
-    const std::string request =
-        "POST /v1/predict HTTP/1.1\r\n" + server.host() + "Content-Length: 784\r\n\r\n" + one_image;
+    const ToServe work;
+    Served server(work.words);
+    const std::string request = server.post_of("/v1/predict", one_image);
     std::atomic<int> answered = 0, refused = 0, reset = 0, cut = 0;
     std::atomic<bool> stopped = false;
     std::vector<std::thread> threads;
@@ -228,13 +216,12 @@ TEST_CASE("serve: SIGTERM during 100 requests: each is answered or refused, none
 
 TEST_CASE(
     "serve ends: 130 after SIGINT, 0 after SIGTERM, also before it is ready, and what waits is answered") {
-    Work work({.rows = 28, .cols = 28});
-    const Words words = "--device cpu --method raw -k 1 --data " + work.folder.path().string();
-    Served a(words), b(words, {}, false);
+    const ToServe work;
+    Served a(work.words), b(work.words, {}, false);
     CHECK(a.stop(SIGINT) == 130);
     const int code = b.stop(SIGTERM);
     CHECK((code == 0 || code == 130));
-    Served c(words);
+    Served c(work.words);
     Client idle(c.port()), begun(c.port());
     begun.send("POST /v1/predict HTTP/1.1\r\n" + c.host() + "Content-Length: 784\r\n\r\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -247,13 +234,11 @@ TEST_CASE(
 }
 
 TEST_CASE("serve: a port that is taken, no cache, no HOME, a full disk") {
-    Work work({.rows = 28, .cols = 28});
-    const Words words = "serve --device cpu --method raw -k 1 --data " + work.folder.path().string();
-    const Served first("--device cpu --method raw -k 1 --data " + work.folder.path().string(),
-                       {{"HOME", ""}});
-    check_error(program(words + ("--port " + std::to_string(first.port()))), 1,
+    const ToServe work;
+    const Served first(work.words, {{"HOME", ""}});
+    check_error(program("serve" + work.words + ("--port " + std::to_string(first.port()))), 1,
                 "cannot listen there: Address already in use");
-    const RunResult full = program(words + "--port 0", {.stdout_file = "/dev/full"});
+    const RunResult full = program("serve --port 0" + work.words, {.stdout_file = "/dev/full"});
     CHECK(full.exit_code == 1);
 }
 

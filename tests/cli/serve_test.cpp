@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
+#include "tests/support/npy_bytes.h"
 #include "tests/support/skip.h"
 
 using nlohmann::json;
@@ -29,20 +30,6 @@ json as_classified(json digit) {
     for (const char* name : {"pixels", "width", "height", "lines", "file"})
         digit.erase(name);
     return digit;
-}
-
-std::string decoded(const std::string& base64) {
-    std::string bytes;
-    unsigned value = 0;
-    int bits = 0;
-    for (const char letter : base64) {
-        if (letter == '=') break;
-        const auto digit =
-            std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/").find(letter);
-        value = value << 6 | static_cast<unsigned>(digit);
-        if ((bits += 6) >= 8) bytes += static_cast<char>(value >> (bits -= 8));
-    }
-    return bytes;
 }
 
 std::string form(const std::string& picture, const std::string& more = "") {
@@ -79,7 +66,7 @@ TEST_CASE("serve answers pictures as classify does") {
         const json same =
             server.post("/v1/classify", photo(digits, i), i % 2 == 0 ? as_pgm : "").json()["pictures"][0];
         CHECK(as_classified(same) == as_classified(one));
-        const std::string pixels = decoded(same["pixels"]);
+        const std::string pixels = from_base64(same["pixels"]);
         REQUIRE(pixels.size() == 784);
         for (std::size_t p = 0; p < pixels.size(); ++p)
             if (static_cast<unsigned char>(pixels[p]) != one["pixels"][p]) FAIL("pixel " << p);
@@ -89,7 +76,8 @@ TEST_CASE("serve answers pictures as classify does") {
     REQUIRE(near["neighbors"].size() == 2);
     const std::string train = read_file(digits.folder / "train-images-idx3-ubyte").substr(16);
     for (const json& neighbor : near["neighbors"])
-        CHECK(decoded(neighbor["pixels"]) == train.substr(neighbor["index"].get<std::size_t>() * 784, 784));
+        CHECK(from_base64(neighbor["pixels"]) ==
+              train.substr(neighbor["index"].get<std::size_t>() * 784, 784));
     const json blank = server.post("/v1/classify", Page(50, 50).pgm(), as_pgm).json()["pictures"][0];
     CHECK(blank["digit"].is_null());
     CHECK(contains(blank["reason"], "no ink found"));
@@ -135,10 +123,7 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
         CHECK(server.post("/v1/predict", digits.images.substr(i * 784, 784), as_bytes).json()["digits"][0] ==
               predicted["digits"][i]);
     }
-    std::string head = "{'descr': '|u1', 'fortran_order': False, 'shape': (40, 28, 28), }";
-    head.resize(118, ' ');
-    const std::string npy =
-        std::string("\x93NUMPY\x01\0\x76\0", 10) + head + digits.images.substr(0, n * 784);
+    const std::string npy = npy_of("|u1", "(40, 28, 28)", digits.images.substr(0, n * 784));
     CHECK(server.post("/v1/predict", npy, as_bytes).json() == predicted);
 
     for (const Served* one : {&server, &saved}) {
@@ -158,7 +143,7 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
             CHECK(digit["label"] != digit["predicted"]);
             CHECK(digit["confidence"] <= before);
             before = digit["confidence"];
-            CHECK(decoded(digit["pixels"]) ==
+            CHECK(from_base64(digit["pixels"]) ==
                   digits.images.substr(digit["index"].get<std::size_t>() * 784, 784));
             CHECK(digit["neighbors"].size() == 5);
         }
@@ -183,8 +168,8 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
 }
 
 TEST_CASE("serve without a test set says so, and answers everything else") {
-    Work work({.rows = 28, .cols = 28, .test = 0});
-    const Served server("--device cpu --method raw -k 1 --data " + work.folder.path().string());
+    const ToServe work(0);
+    const Served server(work.words);
     CHECK(server.get("/v1/mistakes").status == 404);
     CHECK(server.get("/v1/confusion").status == 404);
     CHECK(server.post("/v1/predict", std::string(784, '\0'), as_bytes).status == 200);
@@ -192,16 +177,15 @@ TEST_CASE("serve without a test set says so, and answers everything else") {
 
 TEST_CASE("serve without its module of pictures says so at the start, and 501 for pictures alone") {
     if (!has_opencv) return skip(no_opencv);
-    Work work({.rows = 28, .cols = 28});
+    const ToServe work;
     Folder folder;
     const std::string copy = folder / "mnist-knn", module = folder / "mnist-knn-pictures.so";
     fs::copy_file(program_file(), copy);
     const std::string picture = "P5 28 28 255\n" + std::string(784, '\xff');
-    const std::string options = "--device cpu --method raw -k 1 --data " + work.folder.path().string();
     for (const bool is_damaged : {false, true}) {  // what cannot be loaded shows with the first picture
         CAPTURE(is_damaged);
         if (is_damaged) std::ofstream(module) << "no library";
-        Served server(options, {}, true, copy);
+        Served server(work.words, {}, true, copy);
         CHECK(contains(server.output(), "note: no pictures can be read: ") == !is_damaged);
         const Answered answer = server.post("/v1/classify", picture, as_pgm);
         CHECK(answer.status == 501);
@@ -217,9 +201,8 @@ TEST_CASE("serve without its module of pictures says so at the start, and 501 fo
 }
 
 TEST_CASE("serve shows an address with its token on a terminal, and nowhere else") {
-    Work work({.rows = 28, .cols = 28});
-    const Words words = Words{program_file(), "serve", "--port", "0", "--token", "a+b%20"} +
-                        ("--device cpu --method raw -k 1 --data " + work.folder.path().string());
+    const ToServe work;
+    const Words words = Words{program_file(), "serve", "--port", "0", "--token", "a+b%20"} + work.words;
     for (const bool terminal : {true, false}) {
         const RunResult run = started(
             words,
@@ -232,9 +215,8 @@ TEST_CASE("serve shows an address with its token on a terminal, and nowhere else
 }
 
 TEST_CASE("serve: each refusal has its status") {
-    Work work({.rows = 28, .cols = 28});
-    const Served server("--device cpu --method raw -k 1 --token secret --data " +
-                        work.folder.path().string());
+    const ToServe work;
+    const Served server("--token secret" + work.words);
     const std::string token = "Authorization: Bearer secret\r\n", length = "Content-Length: 0\r\n\r\n";
     for (const char* path : {"/", "/app.css", "/app.js", "/livez", "/readyz", "/openapi.json"}) {
         const Answered answer = server.get(path);

@@ -161,9 +161,14 @@ Answered Served::get(const std::string& target, const std::string& fields) const
     return answer;
 }
 
+std::string Served::post_of(const std::string& target, const std::string& body,
+                            const std::string& fields) const {
+    return "POST " + target + " HTTP/1.1\r\n" + host() + fields +
+           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
 Answered Served::post(const std::string& target, const std::string& body, const std::string& fields) const {
-    const Answered answer = send("POST " + target + " HTTP/1.1\r\n" + host() + fields +
-                                 "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    const Answered answer = send(post_of(target, body, fields));
     check_described("post", target, answer);
     return answer;
 }

@@ -48,6 +48,12 @@ class Client {
     std::string buffer_;
 };
 
+/// Images as MNIST has them, and the options to serve them.
+struct ToServe : Work {
+    explicit ToServe(int n_test = 17) : Work({.rows = 28, .cols = 28, .test = n_test}) {}
+    const Words words = "--device cpu --method raw -k 1 --data" + Words{folder.path().string()};
+};
+
 class Served {
   public:
     /// Starts it with these options, on a free port, in an environment without a data set, and waits until it is ready.
@@ -66,6 +72,9 @@ class Served {
     /// that /openapi.json describes.
     Answered get(const std::string& target, const std::string& fields = "") const;
     Answered post(const std::string& target, const std::string& body, const std::string& fields = "") const;
+    /// The bytes of such a request.
+    std::string post_of(const std::string& target, const std::string& body,
+                        const std::string& fields = "") const;
     /// The same of any bytes, which are the head and the body of a request.
     Answered send(const std::string& bytes, bool with_body = true) const;
 

@@ -180,25 +180,6 @@ TEST_CASE("a signal ends the wait for a FIFO that nobody reads or writes, or who
     ::close(other_end);
 }
 
-TEST_CASE("a pipe is read where the command line names it, and nowhere else") {
-    const Work work;
-    const std::string expected = work.output("evaluate -q --neighbors-csv -");
-    const RunResult piped = started({"/bin/bash", "-c",
-                                     "\"$0\" evaluate -q --device cpu --data . --neighbors-csv - "
-                                     "--train-images <(cat train-images-idx3-ubyte)",
-                                     program_file()},
-                                    {.folder = work.folder / ""});
-    CHECK(output_of(piped) == expected);
-
-    work.output("evaluate -q --report a");
-    for (const auto& [file, what] : {std::pair("a/predictions.csv", "a/predictions.csv: cannot be read"),
-                                     {"a/report.json", "is no regular file"}}) {
-        std::filesystem::remove(work.folder / file);
-        REQUIRE(::mkfifo((work.folder / file).c_str(), 0600) == 0);
-        check_error(work.plain("compare a a", {.timeout = 20s}), 1, what);
-    }
-}
-
 TEST_CASE("a signal ends the wait for a reader of standard output that stalls") {
     Waiting waiting;
     RunOptions options{.stdout_pause = 20s};

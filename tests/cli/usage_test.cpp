@@ -65,9 +65,10 @@ struct Mistake {
 };
 
 const std::vector<Mistake>& mistakes() {
+    const std::string not_40 =
+        "error: k = 40 is out of range; expected at most 39, the rows that can be neighbors";
     static const std::vector<Mistake> all = {
         {{}},
-        {"evaluate --data . -k 41", "k = "},
         {"evaluate --data . -k 9 --limit-train 8", "k = "},
         {"evaluate --data . --device cpu --sketch 128 --metric l1",
          "sketches bound distances by l2 alone; expected --sketch auto"},
@@ -124,14 +125,10 @@ const std::vector<Mistake>& mistakes() {
         {"graph --images train-images-idx3-ubyte --data ."},
         {"audit --data . --plant 41"},
         // k, with one message; "graph" has its own test.
-        {"evaluate --data . -k 41",
-         "error: k = 41 is out of range; expected at most 40, the rows that can be neighbors"},
-        {"audit --data . -k 40",
-         "error: k = 40 is out of range; expected at most 39, the rows that can be neighbors"},
-        {"tune --data . -k 40",
-         "error: k = 40 is out of range; expected at most 39, the rows that can be neighbors"},
-        {"condense --data . -k 40 --out x",
-         "error: k = 40 is out of range; expected at most 39, the rows that can be neighbors"},
+        {"evaluate --data . -k 41", "error: k = 41 is out of range; expected at most 40, the rows"},
+        {"audit --data . -k 40", not_40},
+        {"tune --data . -k 40", not_40},
+        {"condense --data . -k 40 --out x", not_40},
         {"audit --data . -k 30 --limit-train 20", "expected at most 19"},
         {"audit --data . --csv x --html ./x"},
         {"tune --data . -k 1-40", "expected at most 39"},
@@ -221,9 +218,6 @@ TEST_CASE("data, files and devices that fail exit 1 with one error line, before 
          }) {
         check_error(work.plain(words), 1);
     }
-    const RunResult info = program("info --data " + data);  // tells all else
-    CHECK(info.exit_code == 1);
-    CHECK(is_one_error_line(info.err));
     check_error(program("bench --device gpu:99 --dim 4 --n-train 9 --n-query 2"), 1, "--device gpu:99: no ");
     CHECK(work.folder.names().size() == 4);  // nothing was added
 }

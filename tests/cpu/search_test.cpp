@@ -7,12 +7,9 @@
 #include <chrono>
 #include <thread>
 
-#include "classifier/evaluation.h"
-#include "classifier/vote.h"
 #include "cpu/kernels/kernels.h"
 #include "data/core/problem.h"
 #include "tests/support/battery.h"
-#include "tests/support/mnist.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
 #include "tests/support/skip.h"
@@ -320,26 +317,6 @@ TEST_CASE(
     check_leave_one_out(test::random_rows(2'500, 3, 8, 9), {.first = 0}, 2'500, 2'400);
     const Owned few(5, 1, 3, 5);
     CHECK_THROWS_AS(test::search_on_cpu(few.itself()), std::invalid_argument);
-}
-
-TEST_CASE("cpu::search: the counts on MNIST") {
-    if (test::mnist_folder().empty()) return test::skip(test::no_mnist);
-    const Dataset data = test::mnist();
-    test::Request request;
-    request.train = data.train.images();
-    request.query = data.test.images();
-    request.train_labels = data.train.labels.span();
-    request.k = 10;
-    const Neighbors nearest = test::search_on_cpu(request).neighbors;
-    for (const auto& [k, tie, right] : {std::tuple{1, Tie::smallest, 9691},
-                                        {3, Tie::smallest, 9705},
-                                        {5, Tie::smallest, 9688},
-                                        {10, Tie::smallest, 9665},
-                                        {3, Tie::nearest, 9717},
-                                        {5, Tie::nearest, 9693}}) {
-        const auto voted = votes(nearest.first(k), request.train_labels, {.k = k, .tie = tie}, {});
-        CHECK(score(voted, data.test.labels.span(), data.labels).correct == right);
-    }
 }
 
 }  // namespace

@@ -31,8 +31,7 @@ TEST_CASE("faults: a codec that crashes, hangs or eats memory costs serve one re
     for (const std::string kind : {"abort", "segv", "nomem", "memory", "abort", "abort", "spin", "hang"}) {
         CAPTURE(kind);
         Client beside(server.port());  // is answered meanwhile, by the other process
-        beside.send("POST /v1/classify HTTP/1.1\r\n" + server.host() +
-                    "Content-Length: " + std::to_string(good.size()) + "\r\n\r\n" + good);
+        beside.send(server.post_of("/v1/classify", good));
         const Answered bad =
             server.post("/v1/classify", "P5\n# crash:" + kind + "\n9 9 255\n" + std::string(81, 'x'), type);
         CHECK(bad.status == 422);

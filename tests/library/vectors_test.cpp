@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tests/library/api.h"
+#include "tests/support/npy_bytes.h"
 #include "tests/support/run.h"
 #include "tests/support/temp_folder.h"
 
@@ -50,10 +51,7 @@ struct MadeRows {
     }
     /// A file of the first rows.
     std::string npy(std::int64_t rows) const {
-        std::string head = std::string("{'descr': '") + type.name + "', 'fortran_order': False, 'shape': (" +
-                           std::to_string(rows) + ", " + std::to_string(dim) + "), }";
-        head.resize(117, ' ');
-        return std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n' + bytes_of(0, rows);
+        return npy_of(type.name, static_cast<std::size_t>(rows), dim, bytes_of(0, rows));
     }
     std::string bytes_of(std::int64_t first, std::int64_t count) const {
         const auto row_bytes = static_cast<std::size_t>(dim * type.bytes);
@@ -63,15 +61,12 @@ struct MadeRows {
 
   private:
     void put(int step, bool is_coarse) {
-        const auto add = [&](auto number) {
-            bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-        };
         if (type.type == KNN_INT8)
-            add(static_cast<std::int8_t>(is_coarse ? step % 2 : step));
+            bytes += raw(static_cast<std::int8_t>(is_coarse ? step % 2 : step));
         else if (type.type == KNN_FLOAT32)
-            add(static_cast<float>(is_coarse ? step : step / 7.0));
+            bytes += raw(static_cast<float>(is_coarse ? step : step / 7.0));
         else
-            add(is_coarse ? step : step / 7e9);
+            bytes += raw(is_coarse ? step : step / 7e9);
     }
 };
 

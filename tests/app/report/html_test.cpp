@@ -18,6 +18,7 @@
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
 #include "tests/support/skip.h"
+#include "tests/support/text.h"
 
 using namespace knn;
 
@@ -25,10 +26,6 @@ namespace {
 
 std::string html_page(const Evaluation& evaluation) {
     return knn::html_page(evaluation, misclassified(evaluation));
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != text.npos;
 }
 
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
@@ -46,16 +43,8 @@ nlohmann::json data_of(const std::string& page) {
 
 /// Empty in a build without OpenCV.
 test::Png sprite_of(const std::string& page) {
-    const std::string text = between(page, "src=\"data:image/png;base64,", "\"");
-    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::vector<std::uint8_t> bytes;
-    unsigned bits = 0, held = 0;
-    for (const char c : text.substr(0, text.find('='))) {
-        REQUIRE(digits.find(c) != digits.npos);
-        bits = bits << 6 | static_cast<unsigned>(digits.find(c));
-        if ((held += 6) >= 8) bytes.push_back(static_cast<std::uint8_t>(bits >> (held -= 8)));
-    }
-    return test::has_opencv ? test::read_png(bytes) : test::Png();
+    const std::string png = test::from_base64(between(page, "src=\"data:image/png;base64,", "\""));
+    return test::has_opencv ? test::read_png({png.begin(), png.end()}) : test::Png();
 }
 
 bool tile_shows(const test::Png& sprite, const nlohmann::json& page, int tile, const std::uint8_t* image) {
@@ -91,13 +80,6 @@ std::string misplaced_tag(const std::string& page) {
     return open.empty() ? "" : open.back();
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-    std::size_t times = 0;
-    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1))
-        ++times;
-    return times;
-}
-
 }  // namespace
 
 TEST_CASE("a build without OpenCV says that it draws no pictures") {
@@ -113,9 +95,9 @@ TEST_CASE("the page is well-formed and needs no other file") {
     CHECK(misplaced_tag(page) == "");
     CHECK(page.starts_with("<!DOCTYPE html>"));
     for (const char* outside : {"http:", "https:", "url(", "@import", "src=\"/", "{{"})
-        CHECK(count(page, outside) == 0);
-    CHECK(count(page, "src=") == 2);
-    CHECK(count(page, "src=\"data:image/") == 2);
+        CHECK(test::count_of(page, outside) == 0);
+    CHECK(test::count_of(page, "src=") == 2);
+    CHECK(test::count_of(page, "src=\"data:image/") == 2);
 }
 
 TEST_CASE("the page holds every misclassified digit and the numbers of the evaluation") {
@@ -175,31 +157,31 @@ TEST_CASE("the page has its tables without JavaScript") {
           "<strong>" + percent(score.accuracy) + "</strong> on sample");
     CHECK(between(page, "id=\"lead\">", "</p>")
               .starts_with(std::to_string(score.correct) + " of 400 test images right, "));
-    CHECK(count(page, "<table") == 3);
+    CHECK(test::count_of(page, "<table") == 3);
     const std::string matrix = between(page, "<table class=\"matrix\"", "</table>");
     for (std::size_t i = 0; i < 10; ++i)
         for (std::size_t j = 0; j < 10; ++j) {
             const std::string number = std::to_string(score.confusion[i][j]);
             const std::string cell = "title=\"true " + std::to_string(i) + ", predicted " +
                                      std::to_string(j) + ": " + number + "\"";
-            CHECK(count(matrix, cell) == (score.confusion[i][j] > 0));
+            CHECK(test::count_of(matrix, cell) == (score.confusion[i][j] > 0));
             if (score.confusion[i][j] > 0)
                 CHECK(between(matrix.substr(matrix.find(cell)), ">", "<") == number);
         }
     const std::string classes = between(page, "Precision, recall and F1 of each class", "</table>");
     for (const ClassScore& one : score.per_class)
-        CHECK(count(classes, "<th scope=\"row\">" + std::to_string(one.label) + "</th><td>" +
-                                 std::to_string(one.support) + "</td>") == 1);
+        CHECK(test::count_of(classes, "<th scope=\"row\">" + std::to_string(one.label) + "</th><td>" +
+                                          std::to_string(one.support) + "</td>") == 1);
     const std::string times = between(page, "Time of each stage of the search", "</table>");
     // 1.2 GB in 150 ms are 8 of 20 GB/s; 9e9 operations are 60 GFLOP/s, of which no limit is known.
-    CHECK(contains(times,
-                   "distance</th><td class=\"bar\" aria-hidden=\"true\"></td><td>150</td><td>375</td>"
-                   "<td>8.00<small> 40 %</small></td><td>60.0</td></tr>"));
+    CHECK(test::contains(times,
+                         "distance</th><td class=\"bar\" aria-hidden=\"true\"></td><td>150</td><td>375</td>"
+                         "<td>8.00<small> 40 %</small></td><td>60.0</td></tr>"));
 
     test::SampleOptions many;
     many.classes = 65;
-    CHECK(
-        contains(html_page(test::sample_evaluation(many).evaluation), "65 classes are too many for a table"));
+    CHECK(test::contains(html_page(test::sample_evaluation(many).evaluation),
+                         "65 classes are too many for a table"));
 }
 
 TEST_CASE("a page with very many digits stays bounded and keeps every pair of labels") {

@@ -7,6 +7,8 @@
 #include <regex>
 #include <set>
 
+#include "tests/support/text.h"
+
 namespace knn {
 
 TEST_CASE("marks of an axis enclose its values") {
@@ -89,9 +91,9 @@ TEST_CASE("SVG has title, axes, legend and escaped text") {
     CHECK(svg.ends_with("</svg>\n"));
     for (const char* part : {"two &amp; more", "time &amp; k", ">k</text>", ">ms</text>", ">bitonic</text>",
                              ">rank</text>", "<circle", "rotate(-90"})
-        CHECK(svg.find(part) != std::string::npos);
-    CHECK(svg.find("nan") == std::string::npos);
-    CHECK(svg.find("inf") == std::string::npos);
+        CHECK(test::contains(svg, part));
+    CHECK(!test::contains(svg, "nan"));
+    CHECK(!test::contains(svg, "inf"));
 }
 
 TEST_CASE("a long title makes the picture wider, and is not cut") {
@@ -121,7 +123,7 @@ TEST_CASE("curves that lie on each other can be told apart") {
     // bitonic and near bitonic, rank, and four lines of the legend.
     CHECK(by_place.size() == 2 + 4);
     CHECK(std::ranges::count_if(by_place, [](const auto& one) { return one.second.size() == 2; }) == 1);
-    CHECK(svg.find(">bitonic again</text>") != std::string::npos);
+    CHECK(test::contains(svg, ">bitonic again</text>"));
 }
 
 TEST_CASE("a hollow point and its note") {
@@ -130,15 +132,8 @@ TEST_CASE("a hollow point and its note") {
     panel.lines[0].points[1].hollow = true;
     panel.notes = {"hollow: of fewer queries"};
     const std::string svg = draw_panels("title", {}, {panel});
-    const auto discs = [](const std::string& text) {
-        std::size_t n = 0;
-        for (std::size_t at = text.find("<circle"); at != std::string::npos;
-             at = text.find("<circle", at + 1))
-            ++n;
-        return n;
-    };
-    CHECK(discs(svg) == discs(full) + 1);
-    CHECK(svg.find(">hollow: of fewer queries</text>") != std::string::npos);
+    CHECK(test::count_of(svg, "<circle") == test::count_of(full, "<circle") + 1);
+    CHECK(test::contains(svg, ">hollow: of fewer queries</text>"));
 }
 
 }  // namespace knn

@@ -14,6 +14,7 @@
 #include "app/report/text.h"
 #include "classifier/inventory.h"
 #include "data/core/format.h"
+#include "tests/support/text.h"
 
 using namespace knn;
 
@@ -60,10 +61,6 @@ struct Sample {
         evaluation.score = score(evaluation.found.votes, data.test.labels.span(), data.labels);
     }
 };
-
-bool has_text(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 
@@ -122,7 +119,7 @@ TEST_CASE("the JSON report has the fields of its schema, and the optional ones o
     CHECK_FALSE(json["device"].contains("driver"));
     CHECK_FALSE(json["device"].contains("memory_bytes"));
     CHECK(text.back() == '\n');
-    CHECK(has_text(text, "\n      [0,1,0],\n"));  // a row of the matrix is a line
+    CHECK(test::contains(text, "\n      [0,1,0],\n"));  // a row of the matrix is a line
 }
 
 TEST_CASE("JSON text is readable") {
@@ -152,7 +149,7 @@ TEST_CASE("the accuracy line and the confusion matrix") {
     Score many = sample.evaluation.score;
     many.correct = 9688;
     many.total = 10'000;
-    CHECK(has_text(accuracy_line(many), ": 9,688 of 10,000 right ("));
+    CHECK(test::contains(accuracy_line(many), ": 9,688 of 10,000 right ("));
     CHECK(confusion_text(sample.evaluation.score, false) ==
           "  true \\ predicted\n"
           "           1    7  200\n"
@@ -160,8 +157,8 @@ TEST_CASE("the accuracy line and the confusion matrix") {
           "      7    .    1    .\n"
           "    200    1    .    .\n");
     const std::string colored = confusion_text(sample.evaluation.score, true);
-    CHECK(has_text(colored, "\x1b[1;31m  1\x1b[0m"));  // the error
-    CHECK(has_text(colored, "\x1b[32m  1\x1b[0m"));    // the hit
+    CHECK(test::contains(colored, "\x1b[1;31m  1\x1b[0m"));  // the error
+    CHECK(test::contains(colored, "\x1b[32m  1\x1b[0m"));    // the hit
 }
 
 TEST_CASE("the whole text names data, device, engine and settings") {
@@ -170,9 +167,9 @@ TEST_CASE("the whole text names data, device, engine and settings") {
     CHECK(
         text.starts_with("data      sample ?: 3 training and 2 test images of 1 x 2, 3 classes\n"
                          "source    a folder\n"));
-    CHECK(has_text(text, "\nsettings  k = 5, metric "));
-    CHECK(text.find('\x1b') == std::string::npos);
-    CHECK(text_report(sample.evaluation, true).find("\x1b[1maccuracy 50.00 %") != std::string::npos);
+    CHECK(test::contains(text, "\nsettings  k = 5, metric "));
+    CHECK(!test::contains(text, "\x1b"));
+    CHECK(test::contains(text_report(sample.evaluation, true), "\x1b[1maccuracy 50.00 %"));
 }
 
 TEST_CASE("with many classes the most frequent confusions replace the matrix") {
@@ -184,26 +181,27 @@ TEST_CASE("with many classes the most frequent confusions replace the matrix") {
         votes.push_back({static_cast<std::uint8_t>(label == 255 ? 3 : label), 1});
     }
     const std::string text = confusion_text(score(votes, truth, labels), false);
-    CHECK(has_text(text, "  true  predicted  count\n   255          3      1\n"));
+    CHECK(test::contains(text, "  true  predicted  count\n   255          3      1\n"));
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
-    CHECK(text.find("the full matrix of 256 classes is in --json, and in confusion.png of --report\n") !=
-          std::string::npos);  // not on the page, which omits so large a matrix
+    // Not on the page, which omits so large a matrix.
+    CHECK(test::contains(text,
+                         "the full matrix of 256 classes is in --json, and in confusion.png of --report\n"));
 }
 
 TEST_CASE("stages show rates and the share of their closest limit") {
     const Sample sample;
     const std::string text = timing_text(sample.evaluation);
-    CHECK(has_text(text, "50 % of link\n"));        // 2 of 4 GB/s
-    CHECK(has_text(text, "50 % of arithmetic\n"));  // 4 of 8 GFLOP/s, 2 of 20 GB/s
-    CHECK(has_text(text, "\n  sort              3      1.00"));
-    CHECK(has_text(text, "\n  kernels                  3.00"));
+    CHECK(test::contains(text, "50 % of link\n"));        // 2 of 4 GB/s
+    CHECK(test::contains(text, "50 % of arithmetic\n"));  // 4 of 8 GFLOP/s, 2 of 20 GB/s
+    CHECK(test::contains(text, "\n  sort              3      1.00"));
+    CHECK(test::contains(text, "\n  kernels                  3.00"));
 
     Evaluation on_tensor_cores = sample.evaluation;
     on_tensor_cores.found.plan.device.peak_gflop_per_s =
         2;  // of float32, which is not what the stage computes with
     const std::string other = timing_text(on_tensor_cores);
-    CHECK(other.find("of arithmetic") == std::string::npos);
-    CHECK(has_text(other, "10 % of memory\n"));
+    CHECK(!test::contains(other, "of arithmetic"));
+    CHECK(test::contains(other, "10 % of memory\n"));
 }
 
 TEST_CASE("a file's name of any bytes comes back from its name in a report") {
@@ -291,7 +289,7 @@ TEST_CASE("the progress line") {
           "searching  [" + std::string(20, '#') + std::string(20, '.') + "]   50 %  3 s left");
     for (const int width : {1, 5, 20, 40, 60, 79, 200})
         CHECK(progress_line(1, 1'000'000, 1, width).size() < static_cast<std::size_t>(width));
-    CHECK(progress_line(5, 0, 1, 80).find("0 %") != std::string::npos);
+    CHECK(test::contains(progress_line(5, 0, 1, 80), "0 %"));
 }
 
 TEST_CASE("distances of integers are integers in files") {
@@ -339,18 +337,19 @@ TEST_CASE("Minkowski distances have the fewest digits that identify the score") 
 
 TEST_CASE("info: links between GPUs, one row if all are alike") {
     Inventory inventory;
-    CHECK(!has_text(inventory_text(inventory), "links between GPUs"));
+    CHECK(!test::contains(inventory_text(inventory), "links between GPUs"));
     CHECK(!nlohmann::json::parse(inventory_json(inventory)).contains("links"));
 
     inventory.links = {{0, 1, true, true, 0}, {0, 2, true, true, 0}, {1, 2, true, true, 0}};
-    CHECK(has_text(inventory_text(inventory), "all 3 pairs  peer access by NVLink, performance rank 0"));
+    CHECK(
+        test::contains(inventory_text(inventory), "all 3 pairs  peer access by NVLink, performance rank 0"));
 
     inventory.links[1] = {0, 2, true, false, 1};
     inventory.links[2] = {1, 2, false, false, 0};
     const std::string text = inventory_text(inventory);
-    CHECK(has_text(text, "gpu:0,1  peer access by NVLink, performance rank 0"));
-    CHECK(has_text(text, "gpu:0,2  peer access by PCI Express, performance rank 1"));
-    CHECK(has_text(text, "gpu:1,2  no peer access: copies go through host memory"));
+    CHECK(test::contains(text, "gpu:0,1  peer access by NVLink, performance rank 0"));
+    CHECK(test::contains(text, "gpu:0,2  peer access by PCI Express, performance rank 1"));
+    CHECK(test::contains(text, "gpu:1,2  no peer access: copies go through host memory"));
     const auto links = nlohmann::json::parse(inventory_json(inventory))["links"];
     REQUIRE(links.size() == 3);
     CHECK(links[1] == nlohmann::json::parse(R"({"from": 0, "to": 2, "direct": true, "native_atomics": false,
@@ -362,8 +361,8 @@ TEST_CASE("info: versions of MPI and NCCL, or why there is none") {
     inventory.why_no_mpi = "this build has no MPI";
     inventory.nccl = "2.28.3";
     const std::string text = inventory_text(inventory);
-    CHECK(has_text(text, "none: this build has no MPI"));
-    CHECK(has_text(text, "2.28.3; not used"));
+    CHECK(test::contains(text, "none: this build has no MPI"));
+    CHECK(test::contains(text, "2.28.3; not used"));
     const auto libraries = nlohmann::json::parse(inventory_json(inventory))["libraries"];
     CHECK(libraries[0]["missing"] == "this build has no MPI");
     CHECK(libraries[1]["version"] == "2.28.3");

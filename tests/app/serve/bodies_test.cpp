@@ -4,6 +4,7 @@
 
 #include "app/serve/http.h"
 #include "tests/support/error_of.h"
+#include "tests/support/npy_bytes.h"
 
 using namespace knn;
 using namespace knn::web;
@@ -11,10 +12,7 @@ using namespace knn::web;
 namespace {
 
 std::string npy(const std::string& shape, const std::string& pixels, const std::string& kind = "|u1") {
-    std::string head = "{'descr': '" + kind + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-    head.resize(117, ' ');
-    head += '\n';
-    return std::string("\x93NUMPY\x01", 7) + '\0' + static_cast<char>(head.size()) + '\0' + head + pixels;
+    return test::npy_of(kind, '(' + shape + ')', pixels);
 }
 
 template <class Work>

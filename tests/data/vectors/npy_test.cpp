@@ -183,14 +183,11 @@ open("text.raw", "wb").write(rows.tobytes())
     const auto bytes_of = [&](const std::string& name) {
         return text_of(load_vectors(folder / name).elements);
     };
-    for (const std::string kind : {"u1False", "i1False", "f4False", "f8False", "f4True", "f8True"})
-        for (const std::string version : {"1", "2", "3"}) {
-            CAPTURE(kind);
-            CHECK(bytes_of(kind + version + ".npy") == read_file(folder / (kind + ".raw")));
-        }
     for (const std::string kind : {"u1False", "i1False", "f4False", "f8False", "f4True", "f8True"}) {
         const std::string file = "fortran-" + kind + ".npy", wanted = read_file(folder / (kind + ".raw"));
         CAPTURE(kind);
+        for (const std::string version : {"1", "2", "3"})
+            CHECK(bytes_of(kind + version + ".npy") == wanted);
         CHECK(bytes_of(file) == wanted);
         CHECK(text_of(load_vectors(folder.write("x.npy.gz", gzip(read_file(folder / file)))).elements) ==
               wanted);
