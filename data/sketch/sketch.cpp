@@ -89,19 +89,21 @@ Matrix<double> orthonormal(const Matrix<double>& rows, const ProgressToken& toke
     for (std::int64_t i = 0; i < n; ++i) {
         token.throw_if_stopped();
         std::fill(dots.begin() + i, dots.end(), 0.0);
-        for (std::int64_t j = 0; j < dim; ++j)
+        for (std::int64_t j = 0; j < dim; ++j) {
+            const double* column = columns.row(j);
             for (std::int64_t other = i; other < n; ++other)
-                dots[static_cast<std::size_t>(other)] += columns.row(j)[i] * columns.row(j)[other];
+                dots[static_cast<std::size_t>(other)] += column[i] * column[other];
+        }
         const double square = dots[static_cast<std::size_t>(i)];
         if (square <= lengths[static_cast<std::size_t>(i)] * dependent) continue;
         const double length = std::sqrt(square);
         for (double& dot : dots)
             dot /= square;
         for (std::int64_t j = 0; j < dim; ++j) {
-            const double one = columns.row(j)[i];
-            base.values.push_back(one / length);
+            double* column = columns.row(j);
+            base.values.push_back(column[i] / length);
             for (std::int64_t other = i + 1; other < n; ++other)
-                columns.row(j)[other] -= dots[static_cast<std::size_t>(other)] * one;
+                column[other] -= dots[static_cast<std::size_t>(other)] * column[i];
         }
         ++base.count;
     }
@@ -119,8 +121,9 @@ Matrix<double> turned(const Matrix<double>& base, Signs& signs, const ProgressTo
         token.throw_if_stopped();
         for (std::int64_t other = 0; other < base.count; ++other) {
             const double sign = signs.next();
+            const double* row = base.row(other);
             for (std::int64_t j = 0; j < base.length; ++j)
-                sums.row(i)[j] += sign * base.row(other)[j];
+                sums.row(i)[j] += sign * row[j];
         }
     }
     return sums;
