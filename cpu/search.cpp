@@ -314,7 +314,8 @@ std::int64_t CpuIndex::search(const Queries& queries, int k, std::span<Neighbor>
     if (queries.is_training_set) {
         const bool may_give_up = resident_.plan.sketch == SketchColumns::automatic;
         if (const auto block =
-                SketchSelfSearch(resident_, *sketched, queries, k, may_give_up, found, timeline, rising).run())
+                SketchSelfSearch(resident_, *sketched, queries, k, may_give_up, found, timeline, rising)
+                    .run())
             return *block;
         return search_directly(queries, k, found, timeline, rising);
     }
@@ -363,7 +364,7 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
     const std::int64_t needed = Sketched::bytes(resident_.kernel, train, columns);
     if (available >= 0 && (queries.is_training_set ? 3 : 1) * needed > available / 2) return nullptr;
     Team team(plan.threads, token, n, 1);
-    sketched_ = make_sketched(resident_, columns, k, team, timeline, token);
+    sketched_ = make_sketched(resident_, columns, k, queries.is_training_set, team, timeline, token);
     is_declined_ = sketched_ == nullptr;
     made_ = sketched_.get();
     return made_;

@@ -16,9 +16,8 @@ constexpr std::int64_t images_of_block = 384;
 /// refinement that better limits spare.
 constexpr std::int64_t images_per_neighbor = 24;
 std::int64_t group_for(int k) {
-    return images_of_block *
-           static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
-               divide_up(images_per_neighbor * k, images_of_block))));
+    return images_of_block * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(
+                                 divide_up(images_per_neighbor * k, images_of_block))));
 }
 
 /// The part of direct products that refinement may take, and the part of all of them before the first look at that.
@@ -128,7 +127,9 @@ void SketchSelfSearch::search_group(std::int64_t group) {
     SelfSearch(rows, all, k_, found.rows, timeline, token_.quiet()).run();
     for (std::int64_t i = 0; i < n; ++i) {
         std::ranges::transform(found.row(i), best_of(first + i).begin(), [&](Neighbor one) {
-            return one == no_neighbor ? one : Neighbor{one.distance, order_[static_cast<std::size_t>(first) + one.index]};
+            return one == no_neighbor
+                       ? one
+                       : Neighbor{one.distance, order_[static_cast<std::size_t>(first) + one.index]};
         });
         set_reach(first + i);
     }
@@ -137,7 +138,8 @@ void SketchSelfSearch::search_group(std::int64_t group) {
 void SketchSelfSearch::pack() {
     for (std::int64_t block = 0; block < blocks_; ++block) {
         const std::int64_t first = block * block_, n = size_of(block);
-        packed_.emplace_back(sketched_.kernel(), sketched_.rows().dim, n).fill(sketched_.rows().slice(first, n));
+        packed_.emplace_back(sketched_.kernel(), sketched_.rows().dim, n)
+            .fill(sketched_.rows().slice(first, n));
         std::uint32_t most = 0;
         for (std::int64_t place = first; place < first + n; ++place)
             most = std::max(most, sketched_.error(place));

@@ -137,14 +137,15 @@ Sketched::Sketched(const Sketched& other, std::span<const std::uint32_t> order, 
     : Sketched(other.sketch_, std::ssize(order), other.resident_) {
     const auto start = Clock::now();
     const Rows exact_rows = other.exact(), sketches = other.rows();
-    team.run_pieces(std::ssize(order), piece_of(sketch_.dim), [&](int, std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const std::int64_t from = order[static_cast<std::size_t>(i)];
-            std::copy_n(exact_rows.row(from), sketch_.dim, exact_.data() + i * sketch_.dim);
-            std::copy_n(sketches.row(from), sketch_.columns, rows_.bytes.data() + i * sketch_.columns);
-            rows_.errors[static_cast<std::size_t>(i)] = other.error(from);
-        }
-    });
+    team.run_pieces(
+        std::ssize(order), piece_of(sketch_.dim), [&](int, std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) {
+                const std::int64_t from = order[static_cast<std::size_t>(i)];
+                std::copy_n(exact_rows.row(from), sketch_.dim, exact_.data() + i * sketch_.dim);
+                std::copy_n(sketches.row(from), sketch_.columns, rows_.bytes.data() + i * sketch_.columns);
+                rows_.errors[static_cast<std::size_t>(i)] = other.error(from);
+            }
+        });
     finish(team, timeline, start, 0);
 }
 
@@ -157,12 +158,15 @@ void Sketched::finish(Team& team, Timeline& timeline, Clock::time_point start, s
     resident_.pack(team, timeline);
 }
 
-std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
-                                              Timeline& timeline, const ProgressToken& token) {
+std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k,
+                                              bool is_training_set, Team& team, Timeline& timeline,
+                                              const ProgressToken& token) {
     const auto start = Clock::now();
     Sketch sketch = fit_sketch(exact.train, columns, token);
+    // Of a set in itself direct products have half of the pairs.
+    const double cost = is_training_set ? 2 * pair_refinement_cost(exact) : refinement_cost(exact);
     if (exact.plan.sketch != SketchColumns::automatic ||
-        share_left(sketch, exact, k, token) * refinement_cost(exact) < most_left)
+        share_left(sketch, exact, k, token) * cost < most_left)
         return std::make_unique<Sketched>(std::move(sketch), exact, team, timeline, start);
     timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
     return nullptr;

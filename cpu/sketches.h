@@ -69,8 +69,9 @@ double refinement_cost(const Resident& exact);
 double pair_refinement_cost(const Resident& exact);
 
 /// Fits and makes them. Null if the plan leaves the choice, and too few pairs of a sample of the training set are pruned.
-std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
-                                              Timeline& timeline, const ProgressToken& token);
+std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k,
+                                              bool is_training_set, Team& team, Timeline& timeline,
+                                              const ProgressToken& token);
 
 /// The time of fitting and making them, in direct products of a pair of this training set.
 double sketching_cost(const Resident& exact);
