@@ -20,8 +20,8 @@ std::int64_t group_for(int k) {
                                  divide_up(images_per_neighbor * k, images_of_block))));
 }
 
-/// The part of direct products that refinement may take, and the part of all of them before the first look at that.
-constexpr double most_refinement = 0.7, first_allowance = 0.05;
+/// The part of direct products that refinement may take, and the part of all of them that it may take beside: near pairs come first.
+constexpr double most_refinement = 0.7, first_allowance = 0.2;
 
 /// Halves the images again and again, by which of two that are far apart is nearer: parts of 2^i groups, of which the last may be
 /// smaller.

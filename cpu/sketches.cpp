@@ -37,6 +37,9 @@ constexpr double making_sketch = 13, fitting = 300'000;
 /// The largest part of the time of direct products that refinement may take where sketches are made.
 constexpr double most_left = 0.6;
 
+/// The part of pairs that a rough sketch leaves of a set that none suits.
+constexpr double hopeless = 0.25;
+
 /// Of `n` rows spread over the set, from row `first` on.
 std::vector<std::uint32_t> spread_rows(const Rows& rows, std::int64_t first, std::int64_t n) {
     std::vector<std::uint32_t> images;
@@ -82,6 +85,13 @@ double share_left(const Sketch& sketch, const Resident& exact, int k, const Prog
     }
     const double sampled = static_cast<double>(k * count) / static_cast<double>(train.count);
     return left / static_cast<double>(n_queries * count) * std::pow(std::min(sampled, 1.0), 0.75);
+}
+
+/// Fitted in a tenth of the time. To decline it is enough, and a search of a set in itself may be as short as ten fits.
+Sketch rough_sketch(const Rows& rows, const ProgressToken& token) {
+    constexpr std::int64_t n_images = 256, columns = 64;
+    const std::vector<std::uint8_t> some = gathered(rows, spread_rows(rows, 0, n_images));
+    return fit_sketch({some.data(), n_images, rows.dim}, columns, token);
 }
 
 }  // namespace
@@ -162,12 +172,15 @@ std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_
                                               bool is_training_set, Team& team, Timeline& timeline,
                                               const ProgressToken& token) {
     const auto start = Clock::now();
-    Sketch sketch = fit_sketch(exact.train, columns, token);
+    const bool automatic = exact.plan.sketch == SketchColumns::automatic;
     // Of a set in itself direct products have half of the pairs.
     const double cost = is_training_set ? 2 * pair_refinement_cost(exact) : refinement_cost(exact);
-    if (exact.plan.sketch != SketchColumns::automatic ||
-        share_left(sketch, exact, k, token) * cost < most_left)
-        return std::make_unique<Sketched>(std::move(sketch), exact, team, timeline, start);
+    if (!automatic || !is_training_set ||
+        share_left(rough_sketch(exact.train, token), exact, k, token) < hopeless) {
+        Sketch sketch = fit_sketch(exact.train, columns, token);
+        if (!automatic || share_left(sketch, exact, k, token) * cost < most_left)
+            return std::make_unique<Sketched>(std::move(sketch), exact, team, timeline, start);
+    }
     timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
     return nullptr;
 }
