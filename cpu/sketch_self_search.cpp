@@ -1,7 +1,6 @@
 #include "cpu/sketch_self_search.h"
 
 #include <bit>
-#include <compare>
 
 #include "data/core/round_up.h"
 
@@ -29,7 +28,7 @@ std::vector<std::uint32_t> similar_order(const Sketched& sketched, std::int64_t 
     struct Key {
         std::int32_t distance;
         std::uint32_t image;
-        auto operator<=>(const Key&) const = default;
+        bool operator<(const Key& other) const { return distance < other.distance; }
     };
     const Rows rows = sketched.rows();
     std::vector<Key> keys(static_cast<std::size_t>(rows.count));

@@ -94,11 +94,12 @@ TEST_CASE("cpu sketches: hostile sets in themselves, of several groups") {
     auto sets = test::hostile_sets(3);
     sets.push_back({"a last group of fewer than k", test::random_rows(390, 60, 6, 9)});
     int i = 0;
-    for (const auto& [name, rows] : sets) {
+    for (const auto& set : sets) {
+        const test::Rows& rows = set.rows;
         if (test::has_sanitizer && rows.dim > 512) continue;
         for (const int k : {1, 15}) {
             if (k >= rows.n) continue;
-            CAPTURE(name);
+            CAPTURE(set.name);
             CAPTURE(k);
             test::Request request{.train = rows, .query = rows, .k = k, .exclude = {.first = ++i % 2 - 1}};
             request.threads = 1 + i % 3;
