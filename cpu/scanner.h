@@ -48,9 +48,10 @@ class PanelScanner {
     }  ///< lists that `best` must have
 
     /// Pairs below `limits` (n_lists) of the queries with the images of a panel, of which those from the number of training images
-    /// on are padding.
-    std::span<const Hit> hits(std::int64_t unit, const std::uint32_t* limits) {
-        return find_hits(unit, 0, block_->strips(), limits, nullptr);
+    /// on are padding. image_limits: also those below the limit of the image, or null.
+    std::span<const Hit> hits(std::int64_t unit, const std::uint32_t* limits,
+                              const std::uint32_t* image_limits = nullptr) {
+        return find_hits(unit, 0, block_->strips(), limits, image_limits);
     }
     std::int64_t panel_bytes() const { return panels_.panel_bytes(); }
 

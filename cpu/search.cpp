@@ -15,6 +15,7 @@
 #include "cpu/self_search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/sketch_scanner.h"
+#include "cpu/sketch_self_search.h"
 #include "cpu/vectors/vector_index.h"
 #include "cpu/work.h"
 #include "data/core/clock.h"
@@ -310,6 +311,14 @@ std::int64_t CpuIndex::search(const Queries& queries, int k, std::span<Neighbor>
         rising.progress = [&](std::int64_t done, std::int64_t all) {
             token.progress(reported = std::max(reported, done), all);
         };
+    if (queries.is_training_set) {
+        const bool may_give_up = resident_.plan.sketch == SketchColumns::automatic;
+        if (const auto block =
+                SketchSelfSearch(resident_, *sketched, queries, k, may_give_up, found, timeline, rising)
+                    .run())
+            return *block;
+        return search_directly(queries, k, found, timeline, rising);
+    }
     Search search(resident_, sketched, queries, k, found, timeline, rising);
     const std::int64_t batch = search.run();
     for (const QueryRange& range : search.left())
@@ -336,14 +345,15 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
         return nullptr;
     const bool automatic = plan.sketch == SketchColumns::automatic;
     const std::int64_t columns = count_of(plan.sketch), n = queries.count();
-    // Each distance of a self-search counts for both images: that is faster still.
-    if (automatic && SelfSearch::suits(resident_, queries, k)) return nullptr;
-    if (automatic && (is_declined_ || !sketches_pay(resident_, columns, n, k, 0))) return nullptr;
+    const auto pay = [&](std::int64_t n_query, double making) {
+        return sketches_pay(resident_, columns, n_query, k, making, queries.is_training_set);
+    };
+    if (automatic && (is_declined_ || !pay(n, 0))) return nullptr;
     if (const Sketched* made = made_.load()) return made;
     const double making = sketching_cost(resident_);
     // They are made when all queries so far would have paid for them, which of many small searches none does.
-    const bool pays = !automatic || sketches_pay(resident_, columns, n, k, making);
-    if (!pays && !sketches_pay(resident_, columns, directly_searched_ += n, k, making)) return nullptr;
+    const bool pays = !automatic || pay(n, making);
+    if (!pays && !pay(directly_searched_ += n, making)) return nullptr;
     std::unique_lock lock(sketching_, std::try_to_lock);
     if (!lock) {
         if (!pays) return nullptr;  // meanwhile another search makes them
@@ -351,9 +361,10 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
     }
     if (made_ != nullptr || is_declined_) return made_;
     const std::int64_t available = available_bytes();
-    if (available >= 0 && Sketched::bytes(resident_.kernel, train, columns) > available / 2) return nullptr;
+    const std::int64_t needed = Sketched::bytes(resident_.kernel, train, columns);
+    if (available >= 0 && (queries.is_training_set ? 3 : 1) * needed > available / 2) return nullptr;
     Team team(plan.threads, token, n, 1);
-    sketched_ = make_sketched(resident_, columns, k, team, timeline, token);
+    sketched_ = make_sketched(resident_, columns, k, queries.is_training_set, team, timeline, token);
     is_declined_ = sketched_ == nullptr;
     made_ = sketched_.get();
     return made_;

@@ -27,10 +27,18 @@ constexpr double column_overhead = 40;
 double refined_of(int k) {
     return 30 + 9 * k;
 }
+/// Pairs for each image of the set itself, and the cost of one.
+double pairs_refined_of(int k) {
+    return 40 + 5 * k;
+}
+constexpr double pair_refinement = 0.2;
 /// The time of making, in refinements: of one sketch, and of fitting.
 constexpr double making_sketch = 13, fitting = 300'000;
 /// The largest part of the time of direct products that refinement may take where sketches are made.
 constexpr double most_left = 0.6;
+
+/// The part of pairs that a rough sketch leaves of a set that none suits.
+constexpr double hopeless = 0.25;
 
 /// Of `n` rows spread over the set, from row `first` on.
 std::vector<std::uint32_t> spread_rows(const Rows& rows, std::int64_t first, std::int64_t n) {
@@ -79,6 +87,13 @@ double share_left(const Sketch& sketch, const Resident& exact, int k, const Prog
     return left / static_cast<double>(n_queries * count) * std::pow(std::min(sampled, 1.0), 0.75);
 }
 
+/// Fitted in a tenth of the time. To decline it is enough, and a search of a set in itself may be as short as ten fits.
+Sketch rough_sketch(const Rows& rows, const ProgressToken& token) {
+    constexpr std::int64_t n_images = 256, columns = 64;
+    const std::vector<std::uint8_t> some = gathered(rows, spread_rows(rows, 0, n_images));
+    return fit_sketch({some.data(), n_images, rows.dim}, columns, token);
+}
+
 }  // namespace
 
 SketchRows::SketchRows(std::int64_t count, std::int64_t columns_)
@@ -88,6 +103,10 @@ SketchRows::SketchRows(std::int64_t count, std::int64_t columns_)
 
 double refinement_cost(const Resident& exact) {
     return exact.kernel.refinement_cost * std::max(1.0, 784.0 / static_cast<double>(exact.train.dim));
+}
+
+double pair_refinement_cost(const Resident& exact) {
+    return pair_refinement * refinement_cost(exact);
 }
 
 void sketch_rows(const Sketch& sketch, const Kernel& kernel, const Rows& rows, std::uint8_t* columns,
@@ -102,35 +121,66 @@ void sketch_rows(const Sketch& sketch, const Kernel& kernel, const Rows& rows, s
     }
 }
 
+Sketched::Sketched(Sketch sketch, std::int64_t count, const Resident& like)
+    : sketch_(std::move(sketch)),
+      rows_(count, sketch_.columns),
+      exact_(static_cast<std::size_t>(count * sketch_.dim)),
+      resident_{rows_.view(), {}, like.kernel, like.plan},
+      panel_errors_(static_cast<std::size_t>(divide_up(count, like.kernel.images))) {
+    advise_large_pages(exact_.data(), exact_.size());
+}
+
 Sketched::Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline,
                    Clock::time_point start)
-    : sketch_(std::move(sketch)),
-      rows_(exact.train.count, sketch_.columns),
-      exact_(static_cast<std::size_t>(exact.train.count * exact.train.dim)),
-      resident_{rows_.view(), {}, exact.kernel, exact.plan},
-      panel_errors_(static_cast<std::size_t>(divide_up(exact.train.count, exact.kernel.images))) {
-    advise_large_pages(exact_.data(), exact_.size());
+    : Sketched(std::move(sketch), exact.train.count, exact) {
     team.run_pieces(
         exact.train.count, piece_of(exact.train.dim), [&](int, std::int64_t first, std::int64_t last) {
             std::copy(exact.train.row(first), exact.train.row(last), exact_.data() + first * sketch_.dim);
             sketch_rows(sketch_, kernel(), exact.train.slice(first, last - first),
                         rows_.bytes.data() + first * sketch_.columns, rows_.errors.data() + first);
         });
-    for (std::int64_t i = 0; i < exact.train.count; ++i) {
+    finish(team, timeline, start, 1);
+}
+
+Sketched::Sketched(const Sketched& other, std::span<const std::uint32_t> order, Team& team,
+                   Timeline& timeline)
+    : Sketched(other.sketch_, std::ssize(order), other.resident_) {
+    const auto start = Clock::now();
+    const Rows exact_rows = other.exact(), sketches = other.rows();
+    team.run_pieces(
+        std::ssize(order), piece_of(sketch_.dim), [&](int, std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first; i < last; ++i) {
+                const std::int64_t from = order[static_cast<std::size_t>(i)];
+                std::copy_n(exact_rows.row(from), sketch_.dim, exact_.data() + i * sketch_.dim);
+                std::copy_n(sketches.row(from), sketch_.columns, rows_.bytes.data() + i * sketch_.columns);
+                rows_.errors[static_cast<std::size_t>(i)] = other.error(from);
+            }
+        });
+    finish(team, timeline, start, 0);
+}
+
+void Sketched::finish(Team& team, Timeline& timeline, Clock::time_point start, std::int64_t launches) {
+    for (std::int64_t i = 0; i < rows_.view().count; ++i) {
         std::uint32_t& most = panel_errors_[static_cast<std::size_t>(i / kernel().images)];
         most = std::max(most, error(i));
     }
-    timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
+    timeline.add({.name = "sketch", .launches = launches, .total_ms = ms_since(start), .once = true});
     resident_.pack(team, timeline);
 }
 
-std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
-                                              Timeline& timeline, const ProgressToken& token) {
+std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k,
+                                              bool is_training_set, Team& team, Timeline& timeline,
+                                              const ProgressToken& token) {
     const auto start = Clock::now();
-    Sketch sketch = fit_sketch(exact.train, columns, token);
-    if (exact.plan.sketch != SketchColumns::automatic ||
-        share_left(sketch, exact, k, token) * refinement_cost(exact) < most_left)
-        return std::make_unique<Sketched>(std::move(sketch), exact, team, timeline, start);
+    const bool automatic = exact.plan.sketch == SketchColumns::automatic;
+    // Of a set in itself direct products have half of the pairs.
+    const double cost = is_training_set ? 2 * pair_refinement_cost(exact) : refinement_cost(exact);
+    if (!automatic || !is_training_set ||
+        share_left(rough_sketch(exact.train, token), exact, k, token) < hopeless) {
+        Sketch sketch = fit_sketch(exact.train, columns, token);
+        if (!automatic || share_left(sketch, exact, k, token) * cost < most_left)
+            return std::make_unique<Sketched>(std::move(sketch), exact, team, timeline, start);
+    }
     timeline.add({.name = "sketch", .launches = 1, .total_ms = ms_since(start), .once = true});
     return nullptr;
 }
@@ -139,15 +189,18 @@ double sketching_cost(const Resident& exact) {
     return refinement_cost(exact) * (making_sketch * static_cast<double>(exact.train.count) + fitting);
 }
 
-bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, double making) {
+bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, double making,
+                  bool is_training_set) {
     const Rows& train = exact.train;
     if (train.count < least_images || k > train.count / 64) return false;
     const auto n = static_cast<double>(train.count), dim = static_cast<double>(train.dim);
     // Several threads search for the same few queries, each with limits of its own.
     const std::int64_t strips = std::max<std::int64_t>(divide_up(n_query, exact.kernel.queries), 1);
     const auto slices = static_cast<double>(divide_up(exact.plan.threads, strips));
-    const double saved = n * (1 - (static_cast<double>(columns) + column_overhead) / dim) -
-                         slices * refinement_cost(exact) * refined_of(k);
+    const double refined = is_training_set ? pair_refinement_cost(exact) * pairs_refined_of(k)
+                                           : slices * refinement_cost(exact) * refined_of(k);
+    const double pairs = is_training_set ? n / 2 : n;
+    const double saved = pairs * (1 - (static_cast<double>(columns) + column_overhead) / dim) - refined;
     return saved * static_cast<double>(n_query) > making;
 }
 

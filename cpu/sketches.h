@@ -34,6 +34,9 @@ class Sketched {
     Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline,
              Clock::time_point start = Clock::now());
 
+    /// The same sketches, and rows, in another order.
+    Sketched(const Sketched& other, std::span<const std::uint32_t> order, Team& team, Timeline& timeline);
+
     static std::int64_t bytes(const Kernel& kernel, const Rows& train, std::int64_t columns);
 
     const Sketch& sketch() const { return sketch_; }
@@ -44,10 +47,14 @@ class Sketched {
         return panel_errors_[static_cast<std::size_t>(panel)];
     }
     const Resident& resident() const { return resident_; }
+    Rows rows() const { return rows_.view(); }
     /// The rows themselves, in memory that is fast to read at random.
     Rows exact() const { return {exact_.data(), rows_.view().count, sketch_.dim}; }
 
   private:
+    Sketched(Sketch sketch, std::int64_t count, const Resident& like);
+    void finish(Team& team, Timeline& timeline, Clock::time_point start, std::int64_t launches);
+
     Sketch sketch_;
     SketchRows rows_;
     Uninitialized<std::uint8_t> exact_;
@@ -58,15 +65,20 @@ class Sketched {
 /// The time of refining a candidate, in direct products of a pair of this training set.
 double refinement_cost(const Resident& exact);
 
+/// The same in a search of the training set in itself: rows that are near in the order are near in memory, and few wait in a list.
+double pair_refinement_cost(const Resident& exact);
+
 /// Fits and makes them. Null if the plan leaves the choice, and too few pairs of a sample of the training set are pruned.
-std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k, Team& team,
-                                              Timeline& timeline, const ProgressToken& token);
+std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_t columns, int k,
+                                              bool is_training_set, Team& team, Timeline& timeline,
+                                              const ProgressToken& token);
 
 /// The time of fitting and making them, in direct products of a pair of this training set.
 double sketching_cost(const Resident& exact);
 
 /// Whether n_query queries by sketches, with `making` beside, take less time than by direct products, if sketches prune as well as
-/// those of digits do.
-bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, double making);
+/// those of digits do. is_training_set: the queries are all images, and each pair is compared once.
+bool sketches_pay(const Resident& exact, std::int64_t columns, std::int64_t n_query, int k, double making,
+                  bool is_training_set);
 
 }  // namespace knn::cpu

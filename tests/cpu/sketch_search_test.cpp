@@ -9,6 +9,7 @@
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "cpu/sketch_scanner.h"
+#include "cpu/sketch_self_search.h"
 #include "tests/support/battery.h"
 #include "tests/support/hostile_sets.h"
 #include "tests/support/points.h"
@@ -91,6 +92,71 @@ test::Rows clustered(std::int64_t n, std::int64_t dim, std::uint64_t seed, std::
     return rows;
 }
 
+TEST_CASE("cpu sketches: hostile sets in themselves, of several groups") {
+    auto sets = test::hostile_sets(3);
+    sets.push_back({"a last group of fewer than k", test::random_rows(390, 60, 6, 9)});
+    int i = 0;
+    for (const auto& set : sets) {
+        const test::Rows& rows = set.rows;
+        if (test::has_sanitizer && rows.dim > 512) continue;
+        for (const int k : {1, 15}) {
+            if (k >= rows.n) continue;
+            CAPTURE(set.name);
+            CAPTURE(k);
+            test::Request request{.train = rows, .query = rows, .k = k, .exclude = {.first = ++i % 2 - 1}};
+            request.threads = 1 + i % 3;
+            request.sketch = SketchColumns::off;
+            const Results direct = test::search_on_cpu(request);
+            CHECK(launches_of(direct, "sketch") == 0);
+            request.sketch = i % 4 < 2 ? SketchColumns::c64 : SketchColumns::c128;
+            const Results found = test::search_on_cpu(request);
+            CHECK(launches_of(found, "sketch") == 1);
+            CHECK(found.neighbors.rows == direct.neighbors.rows);
+        }
+    }
+}
+
+TEST_CASE("cpu sketches: a set in itself is given up if its pairs are not pruned") {
+    const test::Rows noise = test::random_rows(1'000, 300, 5), near = clustered(1'000, 300, 1, 100);
+    const ProgressToken token;
+    Timeline timeline;
+    cpu::Team team(1, token, 1, 1);
+    for (const test::Rows* rows : {&noise, &near}) {
+        const cpu::Resident exact{*rows, {}, cpu::chosen_kernel(), {.threads = 2}};
+        const cpu::Sketched made(fit_sketch(*rows, 128), exact, team, timeline);
+        for (const bool may_give_up : {false, true}) {
+            Neighbors found(rows->n, 2);
+            const auto block = cpu::SketchSelfSearch(exact, made, Queries::all_of(*rows), 2, may_give_up,
+                                                     found.rows, timeline, token)
+                                   .run();
+            REQUIRE(block.has_value() == (rows == &near || !may_give_up));
+            if (block) CHECK(found.rows == test::right(*rows, *rows, 2, {.first = 0}).rows);
+        }
+    }
+}
+
+TEST_CASE("cpu sketches: a set is searched in itself by them where that is faster") {
+    const std::uint8_t pixel = 0;
+    const auto pay = [&](std::int64_t n, std::int64_t dim, int k) {
+        const cpu::Resident sizes{{&pixel, n, dim}, {}, cpu::chosen_kernel(), {.threads = 2}};
+        return cpu::sketches_pay(sizes, 128, n, k, cpu::sketching_cost(sizes), true);
+    };
+    CHECK(pay(60'000, 784, 10));
+    CHECK_FALSE(pay(60'000, 784, 900));
+    CHECK_FALSE(pay(60'000, 128, 10));
+    CHECK_FALSE(pay(2'000, 784, 10));
+    const test::Rows rows = clustered(4'500, 784, 1, 100);
+    test::Request request{.train = rows, .query = rows, .k = 3, .exclude = {.first = 0}};
+    request.sketch = SketchColumns::off;
+    const Neighbors direct = test::search_on_cpu(request).neighbors;
+    const test::Isa isa("plain");  // whose products are slow
+    request.sketch = SketchColumns::automatic;
+    const Results found = test::search_on_cpu(request);
+    CHECK(launches_of(found, "sketch") == 1);
+    CHECK(launches_of(found, "refine") > 0);
+    CHECK(found.neighbors.rows == direct.rows);
+}
+
 TEST_CASE("cpu sketches: a block whose pairs are not pruned is given up, others are not") {
     const test::Rows train = clustered(6'000, 300, 1, 300), near = clustered(96, 300, 2, 300),
                      far = test::random_rows(96, 300, 3);
@@ -120,7 +186,8 @@ TEST_CASE("cpu sketches: a block whose pairs are not pruned is given up, others 
     CHECK(answers(far, false));
     const test::Rows noise = test::random_rows(3'000, 300, 5);
     const cpu::Resident random{noise, {}, cpu::chosen_kernel(), {.threads = 1}};
-    CHECK(cpu::make_sketched(random, 128, 5, team, timeline, {}) == nullptr);
+    CHECK(cpu::make_sketched(random, 128, 5, true, team, timeline, {}) == nullptr);
+    CHECK(cpu::make_sketched(random, 128, 5, false, team, timeline, {}) == nullptr);
 }
 
 TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanner gave up") {

@@ -4,11 +4,11 @@
 
 namespace knn::test {
 
-std::vector<NamedRows> hostile_sets() {
+std::vector<NamedRows> hostile_sets(std::int64_t times) {
     std::vector<NamedRows> sets;
     const auto add = [&](std::string name, std::int64_t n, std::int64_t dim, const auto& value) {
-        Rows rows{{}, n, dim};
-        for (std::int64_t i = 0; i < n; ++i)
+        Rows rows{{}, n < 1'000 ? n * times : n, dim};
+        for (std::int64_t i = 0; i < rows.n; ++i)
             for (std::int64_t j = 0; j < dim; ++j)
                 rows.pixels.push_back(static_cast<std::uint8_t>(value(i, j)));
         sets.push_back({std::move(name), std::move(rows)});

@@ -13,7 +13,8 @@ struct NamedRows {
     Rows rows;
 };
 
-/// Sets that are hard for a bound or for what fits its axes: equal, distant, random, constant, few, short and long rows.
-std::vector<NamedRows> hostile_sets();
+/// Sets that are hard for a bound or for what fits its axes: equal, distant, random, constant, few, short and long rows. times:
+/// so many times as many rows, but of the largest set.
+std::vector<NamedRows> hostile_sets(std::int64_t times = 1);
 
 }  // namespace knn::test
