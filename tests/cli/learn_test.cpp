@@ -122,7 +122,7 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
     // Leave-one-out leaves one of the copies there.
     for (const std::string words :
          {"tune -k 1", "audit --method raw", "condense --out small -k 1", "graph -k 1", "evaluate -k 1"}) {
-        const RunResult result = in(digits, words + " --data . --device cpu --limit-train 100 --extra my");
+        const RunResult result = digits.run(words + " --data . --device cpu --limit-train 100 --extra my");
         CHECK(result.exit_code == 0);
         CHECK((result.err.find("its nearest neighbor is the other copy") == std::string::npos) ==
               (words == "evaluate -k 1"));
@@ -143,9 +143,9 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
     const RunResult seen = digits.run("view --from r --text --index " + std::to_string(one));
     CHECK(contains(output_of(seen), "#100"));
     fs::rename(digits.folder / "my", digits.folder / "moved");
-    check_error(in(digits, "view --from r --text"), 1,
+    check_error(digits.run("view --from r --text"), 1,
                 "my/train-images-idx3-ubyte is missing; expected it there, or --data and --extra with");
-    output_of(in(digits, "view --from r --text --data . --extra moved"));
+    output_of(digits.run("view --from r --text --data . --extra moved"));
     fs::rename(digits.folder / "moved", digits.folder / "my");
     for (const Words command :
          {"tune -k 1 --limit-train 200", "audit --method raw --limit-train 200",

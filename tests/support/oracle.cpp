@@ -17,16 +17,13 @@ std::int64_t bits_of(double value) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
 
-std::int64_t pixel(const knn::Rows& rows, std::int64_t image, std::int64_t i) {
-    return rows.row(image)[i];
-}
-
 /// Σ of what `term` makes of the pixels of both images.
 template <class Number>
 Number sum_of(const knn::Rows& a, std::int64_t at, const knn::Rows& b, std::int64_t bt, const auto& term) {
+    const std::uint8_t *x = a.row(at), *y = b.row(bt);
     Number sum = 0;
     for (std::int64_t i = 0; i < a.dim; ++i)
-        sum += term(pixel(a, at, i), pixel(b, bt, i));
+        sum += term(x[i], y[i]);
     return sum;
 }
 
