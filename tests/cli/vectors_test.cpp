@@ -272,3 +272,32 @@ TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, 
                 "--spread: only --kind clusters has one");
     check_error(run("generate --out train-labels-idx1-ubyte.npy/x.npy"), 1);
 }
+
+TEST_CASE_FIXTURE(Flowers, "vectors: README's examples print what it shows") {
+    const std::string readme = read_file(MNIST_KNN_SOURCE "/README.md");
+    const std::size_t begin = readme.find("\n## Vectors\n"), end = readme.find("\n## ", begin + 1);
+    REQUIRE(end != std::string::npos);
+    std::string shown;  // of the last command
+    std::size_t shown_to = 0;
+    int compared = 0;
+    for (const std::string& line : lines_of(readme.substr(begin, end - begin))) {
+        CAPTURE(line);
+        if (line.starts_with("$ mnist-knn") && !contains(line, "data/mnist")) {
+            shown = output(Words(line.substr(12, line.find("#") - 12)));
+            shown_to = 0;
+        } else if (line.starts_with("$ printf '")) {
+            std::string text = line.substr(10, line.rfind("' > ") - 10);
+            for (std::size_t at; (at = text.find("\\n")) != std::string::npos;)
+                text.replace(at, 2, "\n");
+            write(folder / line.substr(line.rfind(' ') + 1), text);
+        } else if (line.starts_with("```") || line.starts_with("$ ")) {
+            shown.clear();
+        } else if (!shown.empty() && line != "...") {
+            const std::size_t at = shown.find(line + '\n', shown_to);
+            CHECK(at != std::string::npos);
+            if (at != std::string::npos) shown_to = at + line.size() + 1;
+            ++compared;
+        }
+    }
+    CHECK(compared >= 13);
+}
