@@ -204,7 +204,7 @@ std::string label(const Option& option) {
     return indent + option.name + (placeholder != nullptr ? std::string(" ") + placeholder : "");
 }
 
-/// "; default here: 8", of a default that depends on the machine; empty for others.
+/// "; if not given, here: 8", of a default that depends on the machine; empty for others.
 std::string default_here(const Option& option) {
     const std::string name = option.key();
     const bool is_engine = name == "engine";
@@ -222,7 +222,7 @@ std::string default_here(const Option& option) {
         const std::vector<Device> gpus = find_machine({}, nullptr).gpus;
         found = gpus.empty() ? "cpu" : is_engine ? default_engine : device_id(gpus.front());
     }
-    return found.empty() ? "" : "; default here: " + found;
+    return found.empty() ? "" : "; if not given, here: " + found;
 }
 
 }  // namespace

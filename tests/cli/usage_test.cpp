@@ -39,7 +39,7 @@ TEST_CASE("defaults that depend on the machine are told as they are on this one"
     };
     const auto info = nlohmann::json::parse(program("info --json -").out);
     const bool gpu = info["devices"][0]["kind"] == "gpu";
-    const std::string here = "default here: ", threads = info["devices"].back()["threads"].dump();
+    const std::string here = "if not given, here: ", threads = info["devices"].back()["threads"].dump();
     for (const Words words : {"evaluate --help", "evaluate --help=all", "bench --help"}) {
         CHECK(contains(help(words), "--data DIR folder with the four IDX files, each plain or .gz"));
         CHECK(contains(help(words), here + "built-in synthetic digits "));
