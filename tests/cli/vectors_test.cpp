@@ -124,6 +124,16 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
                 "train.csv: 60 rows of 4 columns, not images; expected images");
 }
 
+TEST_CASE_FIXTURE(Flowers,
+                  "vectors: compare reads names of classes that are quoted, of two lines, or not UTF-8") {
+    write(folder / "odd.csv", "a,label\n1,\"one\r\nand\"\"two\"\n9,Z\xfcrich\n1.5,Zug\n");
+    output("evaluate -q -k 1 --report a --device cpu --train odd.csv --test odd.csv");
+    output("evaluate -q -k 3 --report b --device cpu --train odd.csv --test odd.csv");
+    const std::string text = output("compare a b --csv c.csv");
+    check_contains(text, {"3 of 3 right", "Z\xef\xbf\xbdrich"});
+    CHECK(contains(file("c.csv"), "Z\xef\xbf\xbdrich"));
+}
+
 TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
     const std::string needs = "train.csv: 60 rows of 4 columns, not images; expected images";
     check_error(run("view --text" + files), 1, needs);
@@ -265,8 +275,10 @@ TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, 
     output("generate -q --n 10 --dim 3 --kind uniform --type uint8 --out u.npy");
 
     check_error(run("generate --n 5"), 2, "generate: writes a file; expected --out FILE");
-    check_error(run("generate --out x.dat"), 2,
-                "--out x.dat: its name says no format; expected one that ends with .npy");
+    check_error(
+        run("generate --out x.dat"), 2,
+        "--out x.dat: its name says no format; expected one that ends with .npy, .csv, .fvecs, .bvecs, "
+        ".fbin or .u8bin\n");
     check_error(run("generate --type uint8 --out x.fbin"), 2, "--type uint8: x.fbin holds float32");
     check_error(run("generate --kind uniform --spread 2 --out x.npy"), 2,
                 "--spread: only --kind clusters has one");
