@@ -68,6 +68,9 @@ const std::vector<Mistake>& mistakes() {
     static const std::vector<Mistake> all = {
         {{}},
         {"evaluate --data . -k 41", "k = "},
+        {"audit --data . --limit-test 3", "--limit-test: the labels of the training set are judged"},
+        {"serve --data . --report . --limit-test 3", "--limit-test: conflicts with --report"},
+        {"compare a b --data .", "expected --html FILE with its options"},
         {"evaluate --data . -k 9 --limit-train 8", "k = "},
         {"evaluate --data . --device cpu --sketch 128 --metric l1",
          "sketches bound distances by l2 alone; expected --sketch auto"},

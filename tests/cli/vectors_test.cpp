@@ -158,6 +158,11 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
     check_error(run("evaluate --test test.csv --device cpu"), 2,
                 "--test: has no training set; expected --train FILE with it");
     check_error(run("evaluate --data ." + files), 2, "--train and --data: both say where the data are");
+    output("generate -q --n 5 --dim 4 --out no.npy");
+    const std::string no_column = "no.npy: has no column of labels; expected a CSV, or no --label-column";
+    check_error(run("neighbors --train no.npy --label-column c"), 1, no_column);
+    check_error(run("evaluate --train no.npy --test no.npy --label-column c"), 1, no_column);
+    check_error(run("graph --train no.npy --label-column c"), 1, no_column);
     check_error(run("evaluate --label-column a --data ."), 2, "--label-column: is of a CSV");
     check_error(run("evaluate --train-labels x" + files), 2, "--label-column and --train-labels: both say");
     check_error(run("tune --train train.csv --device cpu"), 1,
