@@ -12,6 +12,7 @@
 #include "classifier/plan.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/set/cache.h"
 #include "data/set/locate.h"
 #include "version.h"
 
@@ -172,6 +173,9 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     if (method.reranks() && !options.given.contains("candidates"))
         method.rerank.candidates = std::clamp(method.vote.k, method.rerank.candidates, max_candidates);
     check_options(options);
+    const auto is_no_cache = [](const Option& option) { return option.key() == "no-cache"; };
+    if (!options.no_cache && std::ranges::any_of(known, is_no_cache))
+        cache_limit();  // where the cache is written, no error ends the run
 }
 
 constexpr std::size_t line_width = 80;
