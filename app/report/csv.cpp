@@ -31,12 +31,13 @@ std::string as_utf8(const std::string& text) {
     return json::parse(json(text).dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
-/// The next record without its end; a name in quotes may have ends of lines.
-bool next_record(std::istream& stream, std::string& record) {
+/// The next record without its end; a name in quotes may have ends of lines. One that grows above `most` bytes is not read on.
+bool next_record(std::istream& stream, std::string& record, std::size_t most) {
     if (!std::getline(stream, record)) return false;
     const auto is_open = [](const std::string& line) { return std::ranges::count(line, '"') % 2 != 0; };
     bool open = is_open(record);
-    for (std::string line; open && std::getline(stream, line); open = open != is_open(line))
+    for (std::string line; open && record.size() <= most && std::getline(stream, line);
+         open = open != is_open(line))
         (record += '\n') += line;
     if (record.ends_with('\r')) record.pop_back();
     return true;
@@ -154,15 +155,20 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
     std::string line;
     if (!next_line(stream, line, true) || line != predictions_heading) wrong(1, "is not the heading");
     std::vector<std::string> names;
-    for (const std::string& name_of_class : classes)
+    std::size_t longest = 0;
+    for (const std::string& name_of_class : classes) {
         names.push_back(as_utf8(text_cell(name_of_class)));
+        longest = std::max(longest, names.back().size());
+    }
+    const std::size_t most = 2 * longest + 200;  // two names and three numbers
     Predictions read;
     for (std::int64_t i = 0; i < n_test; ++i) {
-        if (!next_record(stream, line)) wrong(i + 2, "is missing");
+        if (!next_record(stream, line, most)) wrong(i + 2, "is missing");
         std::int64_t index = -1;
         Vote vote{};
         std::uint8_t truth = 0;
         double confidence = 0;
+        if (line.size() > most) wrong(i + 2, "is damaged");
         if (!names.empty()) line = as_utf8(line);
         Cells cells(line, names);
         if (!cells.take(index) || index != i || !cells.take_label(truth) || !cells.take_label(vote.label) ||
