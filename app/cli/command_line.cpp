@@ -12,6 +12,7 @@
 #include "classifier/plan.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/set/cache.h"
 #include "data/set/locate.h"
 #include "version.h"
 
@@ -172,6 +173,9 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     if (method.reranks() && !options.given.contains("candidates"))
         method.rerank.candidates = std::clamp(method.vote.k, method.rerank.candidates, max_candidates);
     check_options(options);
+    const auto is_no_cache = [](const Option& option) { return option.key() == "no-cache"; };
+    if (!options.no_cache && std::ranges::any_of(known, is_no_cache))
+        cache_limit();  // where the cache is written, no error ends the run
 }
 
 constexpr std::size_t line_width = 80;
@@ -204,7 +208,7 @@ std::string label(const Option& option) {
     return indent + option.name + (placeholder != nullptr ? std::string(" ") + placeholder : "");
 }
 
-/// "; default here: 8", of a default that depends on the machine; empty for others.
+/// "; if not given, here: 8", of a default that depends on the machine; empty for others.
 std::string default_here(const Option& option) {
     const std::string name = option.key();
     const bool is_engine = name == "engine";
@@ -222,7 +226,7 @@ std::string default_here(const Option& option) {
         const std::vector<Device> gpus = find_machine({}, nullptr).gpus;
         found = gpus.empty() ? "cpu" : is_engine ? default_engine : device_id(gpus.front());
     }
-    return found.empty() ? "" : "; default here: " + found;
+    return found.empty() ? "" : "; if not given, here: " + found;
 }
 
 }  // namespace

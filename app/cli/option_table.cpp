@@ -271,7 +271,7 @@ std::vector<Option> output_options(Options& o) {
     constexpr OwnFile report = {report_files[0], report_head};
     return {
         {"learn", "--out", folder(o.learn.out, learned_files, {learned_files[2], learned_header}),
-         "the training set that is written: two IDX files, and learned.csv, which says where each image is "
+         "the training set that is written: IDX files, and learned.csv, which says where each image is "
          "from"},
         {"condense", "--out", folder(o.condense.out, kept, {kept[2], kept_header}),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "

@@ -104,7 +104,10 @@ int learn(const Options& options, Clock::time_point) {
     std::vector<PictureSource> named;
     for (const PictureSource& picture : found.pictures) {
         inputs.emplace_back(picture.file);
-        if (!picture.error.empty() || expected_digit(picture.file) || names_no_digit(picture.file))
+        std::error_code none;
+        const bool is_missing = picture.file != "-" && !fs::exists(picture.file, none);  // reading it says so
+        if (!picture.error.empty() || is_missing || expected_digit(picture.file) ||
+            names_no_digit(picture.file))
             named.push_back(picture);
     }
     check_outputs(output_places(options), inputs);

@@ -67,6 +67,7 @@ class SearchedVectors {
             queries_ = read(n.queries);
             fit_together();
         }
+        check_label_column(n.label_column, train_, are_own() ? nullptr : &queries_);
         stop_if_asked();
         load_ms_ = ms_since(start);
     }

@@ -133,6 +133,9 @@ void prepare_for_many(const Opened& opened, const Options& options) {
 int serve(const Options& options, Clock::time_point) {
     const ServeOptions& given = options.serve;
     std::optional<SavedReport> report;
+    if (!given.report.empty() && options.given.contains("limit-test"))
+        throw UsageError(
+            "--limit-test: conflicts with --report, whose report determines it; expected one of them");
     if (!given.report.empty()) report = read_report(given.report);
     web::Server server(given.address, given.port);
     check_access(options, server.address());

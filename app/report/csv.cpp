@@ -1,8 +1,10 @@
 #include "app/report/csv.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "app/console/terminal.h"
 #include "app/report/text.h"
@@ -23,15 +25,33 @@ bool is_share(double value) {
     return value > 0 && value <= 1;
 }
 
-/// Reads the numbers of one line, from left to right.
+/// As a report has it: U+FFFD for what is not UTF-8.
+std::string as_utf8(const std::string& text) {
+    using nlohmann::json;
+    return json::parse(json(text).dump(-1, ' ', true, json::error_handler_t::replace));
+}
+
+/// The next record without its end; a name in quotes may have ends of lines. One that grows above `most` bytes is not read on.
+bool next_record(std::istream& stream, std::string& record, std::size_t most) {
+    if (!std::getline(stream, record)) return false;
+    const auto is_open = [](const std::string& line) { return std::ranges::count(line, '"') % 2 != 0; };
+    bool open = is_open(record);
+    for (std::string line; open && record.size() <= most && std::getline(stream, line);
+         open = open != is_open(line))
+        (record += '\n') += line;
+    if (record.ends_with('\r')) record.pop_back();
+    return true;
+}
+
+/// Reads the cells of one line, from left to right.
 class Cells {
   public:
+    /// `classes`: names as text_cell and as_utf8 write them.
     Cells(std::string_view line, const std::vector<std::string>& classes) : rest_(line), classes_(classes) {}
-    /// A label as text_cell wrote it.
     bool take_label(std::uint8_t& label) {
         if (classes_.empty()) return take(label);
         for (std::size_t i = 0; i < classes_.size(); ++i) {
-            const std::string cell = text_cell(classes_[i]) + ',';
+            const std::string cell = classes_[i] + ',';
             if (!rest_.starts_with(cell)) continue;
             label = static_cast<std::uint8_t>(i);
             rest_.remove_prefix(cell.size());
@@ -134,14 +154,23 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
     };
     std::string line;
     if (!next_line(stream, line, true) || line != predictions_heading) wrong(1, "is not the heading");
+    std::vector<std::string> names;
+    std::size_t longest = 0;
+    for (const std::string& name_of_class : classes) {
+        names.push_back(as_utf8(text_cell(name_of_class)));
+        longest = std::max(longest, names.back().size());
+    }
+    const std::size_t most = 2 * longest + 200;  // two names and three numbers
     Predictions read;
     for (std::int64_t i = 0; i < n_test; ++i) {
-        if (!next_line(stream, line)) wrong(i + 2, "is missing");
+        if (!next_record(stream, line, most)) wrong(i + 2, "is missing");
         std::int64_t index = -1;
         Vote vote{};
         std::uint8_t truth = 0;
         double confidence = 0;
-        Cells cells(line, classes);
+        if (line.size() > most) wrong(i + 2, "is damaged");
+        if (!names.empty()) line = as_utf8(line);
+        Cells cells(line, names);
         if (!cells.take(index) || index != i || !cells.take_label(truth) || !cells.take_label(vote.label) ||
             !cells.take(confidence) || !(confidence == 0 || is_share(confidence)) ||
             !cells.take(vote.vote_share, true) || !is_share(vote.vote_share))

@@ -72,8 +72,8 @@ struct Predictions {
     std::vector<double> confidence;
 };
 
-/// Reads the CSV of `evaluate --predictions` of `n_test` images, whose labels may be names of classes, by number. Throws
-/// DataError.
+/// Reads the CSV of `evaluate --predictions` of `n_test` images, whose labels may be names of classes, by number: those of
+/// the data set, or of report.json, where U+FFFD is what was not UTF-8. Throws DataError.
 Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_test,
                              const std::vector<std::string>& classes = {});
 

@@ -61,7 +61,9 @@ bool Access::is_own(const std::string& host) const {
 void Access::check_origin(const Head& head) const {
     if (!is_own(head.host))
         throw Problem(403,
-                      "The server is not known by this name; expected its numeric address, or localhost.");
+                      "The server is not known by this name; expected its numeric address, or localhost, "
+                      "with the port " +
+                          port_ + ".");
     const bool own =
         head.origin.empty() || in_small_letters(head.origin) == "http://" + in_small_letters(head.host);
     const bool own_site =

@@ -88,6 +88,7 @@ Dataset load_vector_sets(const DataLocation& location, const LoadOptions& option
     data.named_vectors = true;
     data.label_column = location.label_column;
     if (!both) {
+        check_label_column(location.label_column, train, nullptr);
         data.files = std::move(files);
         data.train = with_shape(train, train.are_images(), train.type, options.memory);
         data.classes = std::move(train.labels.classes);
@@ -100,6 +101,7 @@ Dataset load_vector_sets(const DataLocation& location, const LoadOptions& option
     VectorSet test = read_set(files[2], files[3], location.test_labels_named, "§test-labels",
                               location.label_column, options.first.test, rest);
     data.files = std::move(files);
+    check_label_column(location.label_column, train, &test);
     check_same_columns(train, test);
     unify_classes(train.labels, test.labels, location.source);
     const ElementType type = common_type(train.type, test.type);

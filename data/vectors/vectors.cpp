@@ -172,6 +172,7 @@ VectorSet read_vectors(ByteSource& source, const VectorOptions& options) {
                     : format == Format::text ? read_csv(content)
                                              : (content.fail("is in none of the known formats"), VectorSet());
     set.source = content.file();
+    set.is_csv = format == Format::text;
     const std::string name = source.file().filename().string();
     set.name =
         fs::path(lower_case(name).ends_with(".gz") ? name.substr(0, name.size() - 3) : name).stem().string();
@@ -262,6 +263,12 @@ Labels named_labels(std::span<const std::uint32_t> ids, std::span<const std::str
     Labels labels{Bytes(ids.size()), std::move(classes.names)};
     std::ranges::transform(ids, labels.numbers.data(), [&](std::uint32_t id) { return number_of[id]; });
     return labels;
+}
+
+void check_label_column(const std::string& label_column, const VectorSet& train, const VectorSet* other) {
+    if (!label_column.empty() && label_column != "none" && !train.is_csv &&
+        (other == nullptr || !other->is_csv))
+        throw DataError(train.source + ": has no column of labels; expected a CSV, or no §label-column");
 }
 
 void check_same_columns(const VectorSet& train, const VectorSet& other) {

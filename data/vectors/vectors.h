@@ -53,6 +53,7 @@ struct VectorSet {
     Bytes elements;                         ///< count × dim, in the order of the machine
     Labels labels;                          ///< one for each row, or none
     std::vector<std::string> columns = {};  ///< their names in the header of a CSV; empty: none
+    bool is_csv = false;
 
     bool are_images() const { return shape.rows > 0; }
     bool has_labels() const { return labels.numbers.size() > 0; }
@@ -83,6 +84,9 @@ std::string plain_name(const std::filesystem::path& file);
 /// Throws DataError unless `other` has as many columns as `train`, and images of the same size if both have images; or where both have
 /// names and a column of `other` has that of another column of `train`.
 void check_same_columns(const VectorSet& train, const VectorSet& other);
+
+/// Throws DataError where a column of labels is named, other than "none", and neither set (`other` may be null) is of a CSV.
+void check_label_column(const std::string& label_column, const VectorSet& train, const VectorSet* other);
 
 /// Gives both sets the same numbers for the same names. `file`: of the message. Throws DataError if there are more than max_classes.
 void unify_classes(Labels& a, Labels& b, const std::string& file);

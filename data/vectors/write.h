@@ -10,8 +10,8 @@
 
 namespace knn {
 
-/// The endings of names, as messages list them, and what type an ending needs; none: any.
-inline constexpr const char* written_endings = ".npy, .csv, .fvecs, .bvecs, .fbin, .u8bin or .i8bin";
+/// The endings of names that `generate` lists, and what type an ending needs; none: any. `condense` writes .i8bin too.
+inline constexpr const char* written_endings = ".npy, .csv, .fvecs, .bvecs, .fbin or .u8bin";
 bool can_write_vectors(const std::string& file);
 std::optional<ElementType> written_type(const std::string& file);
 

@@ -101,6 +101,8 @@ TEST_CASE("info says how large the cache is and may be, and empties it") {
     check_error(info("--clear-cache --json -"), 2, "--clear-cache: ");
     own.environment["MNIST_KNN_CACHE_MB"] = "much";
     check_error(info(), 2, "MNIST_KNN_CACHE_MB: 'much'");
+    check_error(program("evaluate -q --device cpu", own), 2, "MNIST_KNN_CACHE_MB: 'much'");
+    output_of(program("evaluate -q --device cpu --no-cache", own));
 }
 
 TEST_CASE("info of an installed program names the script that is installed beside it") {

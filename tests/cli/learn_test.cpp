@@ -34,7 +34,10 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
     for (const json& answer : answers)
         CHECK(answer["neighbors"][0]["distance"] == 0);
     check_error(digits.run("learn my --out more"), 1, "no picture");
-    check_error(digits.run("learn none --out more"), 1, "none: ");
+    check_error(digits.run("learn none --out more"), 1, "none: cannot be read: No such file");
+    const RunResult one_missing = digits.run("learn hand/3 none --out three");
+    CHECK(one_missing.exit_code == 3);
+    CHECK(contains(one_missing.err, "error: none: cannot be read: No such file"));
     check_error(digits.run("learn hand/letter.pgm --out more"), 1, "no picture to learn from");
     check_error(digits.run("learn hand"), 2, "--out");
     fs::create_directory_symlink("nowhere", digits.folder / "link");

@@ -39,7 +39,7 @@ TEST_CASE("defaults that depend on the machine are told as they are on this one"
     };
     const auto info = nlohmann::json::parse(program("info --json -").out);
     const bool gpu = info["devices"][0]["kind"] == "gpu";
-    const std::string here = "default here: ", threads = info["devices"].back()["threads"].dump();
+    const std::string here = "if not given, here: ", threads = info["devices"].back()["threads"].dump();
     for (const Words words : {"evaluate --help", "evaluate --help=all", "bench --help"}) {
         CHECK(contains(help(words), "--data DIR folder with the four IDX files, each plain or .gz"));
         CHECK(contains(help(words), here + "built-in synthetic digits "));
@@ -69,6 +69,9 @@ const std::vector<Mistake>& mistakes() {
         "error: k = 40 is out of range; expected at most 39, the rows that can be neighbors";
     static const std::vector<Mistake> all = {
         {{}},
+        {"audit --data . --limit-test 3", "--limit-test: the labels of the training set are judged"},
+        {"serve --data . --report . --limit-test 3", "--limit-test: conflicts with --report"},
+        {"compare a b --data .", "expected --html FILE with its options"},
         {"evaluate --data . -k 9 --limit-train 8", "k = "},
         {"evaluate --data . --device cpu --sketch 128 --metric l1",
          "sketches bound distances by l2 alone; expected --sketch auto"},

@@ -124,6 +124,16 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
                 "train.csv: 60 rows of 4 columns, not images; expected images");
 }
 
+TEST_CASE_FIXTURE(Flowers,
+                  "vectors: compare reads names of classes that are quoted, of two lines, or not UTF-8") {
+    write(folder / "odd.csv", "a,label\n1,\"one\r\nand\"\"two\"\n9,Z\xfcrich\n1.5,Zug\n");
+    output("evaluate -q -k 1 --report a --device cpu --train odd.csv --test odd.csv");
+    output("evaluate -q -k 3 --report b --device cpu --train odd.csv --test odd.csv");
+    const std::string text = output("compare a b --csv c.csv");
+    check_contains(text, {"3 of 3 right", "Z\xef\xbf\xbdrich"});
+    CHECK(contains(file("c.csv"), "Z\xef\xbf\xbdrich"));
+}
+
 TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
     const std::string needs = "train.csv: 60 rows of 4 columns, not images; expected images";
     check_error(run("view --text" + files), 1, needs);
@@ -145,6 +155,12 @@ TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
 TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files") {
     check_error(run("evaluate --train train.csv --device cpu"), 2,
                 "--train train.csv: has no test set; expected --test FILE with it");
+    output("generate -q --n 5 --dim 4 --out no.npy");
+    const std::string no_column = "no.npy: has no column of labels; expected a CSV, or no --label-column";
+    check_error(run("neighbors --train no.npy --label-column c"), 1, no_column);
+    check_error(run("evaluate --train no.npy --test no.npy --label-column c"), 1, no_column);
+    check_error(run("graph --train no.npy --label-column c"), 1, no_column);
+    check_error(run("evaluate --label-column a --data ."), 2, "--label-column: is of a CSV");
     check_error(run("evaluate --train-labels x" + files), 2, "--label-column and --train-labels: both say");
     write(folder / "plain.csv", "1,2\n3,4\n5,6\n");
     check_error(run("tune --train plain.csv --device cpu"), 1,
@@ -252,10 +268,41 @@ TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, 
     output("generate -q --n 10 --dim 3 --kind uniform --type uint8 --out u.npy");
 
     check_error(run("generate --n 5"), 2, "generate: writes a file; expected --out FILE");
-    check_error(run("generate --out x.dat"), 2,
-                "--out x.dat: its name says no format; expected one that ends with .npy");
+    check_error(
+        run("generate --out x.dat"), 2,
+        "--out x.dat: its name says no format; expected one that ends with .npy, .csv, .fvecs, .bvecs, "
+        ".fbin or .u8bin\n");
     check_error(run("generate --type uint8 --out x.fbin"), 2, "--type uint8: x.fbin holds float32");
     check_error(run("generate --kind uniform --spread 2 --out x.npy"), 2,
                 "--spread: only --kind clusters has one");
     check_error(run("generate --out train-labels-idx1-ubyte.npy/x.npy"), 1);
+}
+
+TEST_CASE_FIXTURE(Flowers, "vectors: README's examples print what it shows") {
+    const std::string readme = read_file(MNIST_KNN_SOURCE "/README.md");
+    const std::size_t begin = readme.find("\n## Vectors\n"), end = readme.find("\n## ", begin + 1);
+    REQUIRE(end != std::string::npos);
+    std::string shown;  // of the last command
+    std::size_t shown_to = 0;
+    int compared = 0;
+    for (const std::string& line : lines_of(readme.substr(begin, end - begin))) {
+        CAPTURE(line);
+        if (line.starts_with("$ mnist-knn") && !contains(line, "data/mnist")) {
+            shown = output(Words(line.substr(12, line.find("#") - 12)));
+            shown_to = 0;
+        } else if (line.starts_with("$ printf '")) {
+            std::string text = line.substr(10, line.rfind("' > ") - 10);
+            for (std::size_t at; (at = text.find("\\n")) != std::string::npos;)
+                text.replace(at, 2, "\n");
+            write(folder / line.substr(line.rfind(' ') + 1), text);
+        } else if (line.starts_with("```") || line.starts_with("$ ")) {
+            shown.clear();
+        } else if (!shown.empty() && line != "...") {
+            const std::size_t at = shown.find(line + '\n', shown_to);
+            CHECK(at != std::string::npos);
+            if (at != std::string::npos) shown_to = at + line.size() + 1;
+            ++compared;
+        }
+    }
+    CHECK(compared >= 13);
 }

@@ -16,6 +16,18 @@ for command in $commands; do
     done
 done
 
+transforms=$(sed -n '/Names<TransformKind>/,/^};/p' "$repository/data/transform/spec.h" | grep -oE '"[a-z]+"' | tr -d '"')
+check "the program has transforms" contains "$transforms" zscore
+for transform in $transforms; do
+    check "transform $transform" grep -qE "^\.It Cm $transform( |\$)" "$page"
+done
+cases=$("$program" bench --help=all | tr -s ' \n' ' ' | sed 's/.*an experiment: //; s/ or /, /; s/;.*//' | tr -d ,)
+check "the program has cases" contains "$cases" rerank
+for case in $cases; do
+    check "case $case" grep -qx ".Cm $case :" "$page"
+    check "case $case in README" grep -q "bench --case $case \|\`$case\`" "$repository/README.md"
+done
+
 variables=$(grep -rhoE '(getenv|environment)\("MNIST_KNN_[A-Z_]+"' "$repository"/{app,cpu,data,gpu} | grep -oE 'MNIST_KNN_[A-Z_]+' | grep -v FAULT)
 check "the program reads variables" test -n "$variables"
 for variable in $variables; do

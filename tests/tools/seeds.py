@@ -1,4 +1,4 @@
-"""docs/seeds.md against the tree and the program:  seeds.py REPOSITORY PROGRAM
+"""docs/seeds.md against the tree and the program, and the links of all pages:  seeds.py REPOSITORY PROGRAM
 
 Every row says where a claim is: a command that the program accepts, a file that exists, a name of its tables, or why it is
 absent. Every published figure in app/bench/figures.csv, or its table, has a row.
@@ -77,10 +77,14 @@ def wrong_names_of_files(root, page):
     for span in SPAN.findall(page):
         if "/" in span and " " not in span and not (root / span).exists():
             yield f"{span}: no such file"
-    for file, anchor in LINK.findall(page):
-        target = (root / "docs" / file).resolve()
-        if not target.exists() or anchor and anchor not in anchors_of(target):
-            yield f"{file}#{anchor}: no such page or heading"
+
+
+def wrong_links(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for file, anchor in LINK.findall(text):
+        target = page.parent / file if file else page
+        if not file.startswith("http") and (not target.exists() or anchor and anchor not in anchors_of(target)):
+            yield f"{page.name}: {file}#{anchor}: no such page or heading"
 
 
 def missing_figures(root, claims):
@@ -108,7 +112,8 @@ def main(root, program):
     wrong += wrong_names_of_files(root, page)
     wrong += [f"{command}: {why}" for command in commands if (why := refusal(program, command, names))]
     wrong += missing_figures(root, claims)
-    for file in [root / "README.md", *root.glob("docs/*.md")]:
+    for file in [*root.glob("*.md"), *root.glob("docs/*.md")]:
+        wrong += wrong_links(file)
         for left in re.findall(r"@\w+@", file.read_text(encoding="utf-8")):
             wrong.append(f"{file.relative_to(root)}: {left}: to be measured")
     print("\n".join(dict.fromkeys(wrong)))

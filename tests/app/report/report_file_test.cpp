@@ -116,5 +116,11 @@ TEST_CASE("predictions are read back, bit for bit") {
     std::istringstream stream(windows);
     CHECK(read_predictions(stream, "windows", sample.evaluation.n_test).confidence == read.confidence);
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test + 1), DataError);
+    std::string open = "index,label,predicted,confidence,vote_share\n0,\"a";  // and no quote behind it
+    for (int line = 0; line < 10'000; ++line)
+        open += "\nmore";
+    std::istringstream unclosed(open);
+    CHECK_THROWS_AS(read_predictions(unclosed, "unclosed", 1, {"a", "b"}), DataError);
+    CHECK(unclosed.tellg() < 1000);
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test - 1), DataError);
 }

@@ -46,6 +46,13 @@ TEST_CASE("access: by which names the server is known") {
         CHECK(origin_status(any, asked_as(host)) == 0);
     for (const char* host : {"router.example", "10.0.0.2:8765", "10.0.0"})
         CHECK(origin_status(any, asked_as(host)) == 403);
+    std::string said;  // "localhost" is right but for the port
+    try {
+        loopback.check_origin(asked_as("localhost"));
+    } catch (const Problem& problem) {
+        said = problem.what();
+    }
+    CHECK(said.find("with the port 8765") != std::string::npos);
     CHECK(origin_status(six, asked_as("[::1]:8765")) == 0);
     CHECK(origin_status(six, asked_as("::1:8765")) == 403);
     CHECK(origin_status(lan, asked_as("10.0.0.2:8765")) == 0);
