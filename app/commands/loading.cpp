@@ -196,15 +196,12 @@ Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);
     note(std::exchange(data_notice_, ""));  // not where it is an error anyway
-    const bool finds_copies =
-        needed_ != Needed::both && !location_.extra.empty();  // leave-one-out, or a graph
-    for (const std::string& notice :
-         {resolved.notice,
-          std::string(finds_copies
-                          ? "--extra: each of its images is there twice, and its nearest neighbor is the "
-                            "other copy"
-                          : "")})
+    const auto note_once = [&](const std::string& notice) {
         if (noted_.insert(notice).second) note(notice, output_);
+    };
+    note_once(resolved.notice);
+    if (needed_ != Needed::both && !location_.extra.empty())  // leave-one-out, or a graph
+        note_once("--extra: each of its images is there twice, and its nearest neighbor is the other copy");
     return resolved;
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "data/core/errors.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -50,28 +51,28 @@ const char* expectation(int error) {
     switch (error) {
         case ENOENT:
         case ENOTDIR:
-            return "expected a name in an existing folder";
+            return "a name in an existing folder";
         case EISDIR:
-            return "expected a file, not a folder";
+            return "a file, not a folder";
         case ENOSPC:
         case EDQUOT:
-            return "expected enough free space";
+            return "enough free space";
         case EFBIG:
-            return "expected a size within the limits of the file system and of ulimit -f";
+            return "a size within the limits of the file system and of ulimit -f";
         case ENAMETOOLONG:
-            return "expected a shorter name";
+            return "a shorter name";
         case EMFILE:
-            return "expected more open files (ulimit -n)";
+            return more_files;
         case ELOOP:
-            return "expected a link that leads to a file";
+            return "a link that leads to a file";
         case EACCES:
         case EPERM:
         case EROFS:
-            return "expected permission to write there";
+            return "permission to write there";
         case EPIPE:
-            return "expected a reader at the other end";
+            return "a reader at the other end";
         default:
-            return "expected a place that can be written";
+            return "a place that can be written";
     }
 }
 
@@ -95,7 +96,8 @@ FileDescriptor open_beside(const fs::path& place, mode_t mode, fs::path& name) {
 
 void fail_to_write(const std::string& file, int error) {
     if (error == ECANCELED) throw Interrupted();
-    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; " + expectation(error));
+    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
+                    expectation(error));
 }
 
 fs::path follow_links(fs::path file) {

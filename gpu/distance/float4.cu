@@ -1,8 +1,8 @@
 // Squared Euclidean and Manhattan distances by float4 loads and register blocking (seed 003, §3.2 to
 // §3.5).
 //
-// in, out  n_query × dim and n_train × dim floats, pitched rows (multiples of 16 bytes), device memory; n_query × n_train
-//          unsigned 32-bit distances, pitched rows (distance.h)
+// in       n_query × dim and n_train × dim floats, pitched rows (multiples of 16 bytes), device memory
+// out      n_query × n_train unsigned 32-bit distances, pitched rows (distance.h)
 // launch   a block of 256 threads computes 64 queries × 128 training images, a thread 4 × 8 of them;
 //          concurrent blocks share a training tile, so it is read from device memory once. Tiles of 32
 //          pixels of both sets are copied to shared memory asynchronously, one tile ahead of the arithmetic.

@@ -7,8 +7,8 @@
 // out       each query's candidates that reach its threshold (TensorPass, survivors.cuh); in the sampling pass the
 //           maxima of 64 buckets of the sample instead
 //
-// launch    one block of 384 threads per multiprocessor: a producer warp group, two threads of which issue the bulk copies,
-//           and two consumer warp groups, which multiply and compare 64 queries each
+// launch    one block of 384 threads per multiprocessor: a producer warp group, two threads of which issue the
+//           bulk copies, and two consumer warp groups, which multiply and compare 64 queries each
 // shared    the 128 queries of a piece (128 · dim, rounded up to stages), and a ring of training stages: 256
 //           rows × 128 bytes each, zero beyond dim and n_train
 // tile      128 × 256 pairs. sums: 64 × 256 per warp group, 128 registers per thread. The first and the last
