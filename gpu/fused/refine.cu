@@ -1,12 +1,12 @@
 // Refines what a search by sketches leaves: exact distances in the order of the sketches' distances.
 //
-// survivors   lists of a block's 16 queries (sketches.h), emptied
+// survivors   lists of a block's 8 queries (sketches.h)
 // train       used pixels and sketches in tile order; rows are gathered
 // known       neighbors found in other images, which compete; or none
 // out         n_query × k neighbors by (distance, index); before the last pass padded with no_key
 // thresholds  raised as by the fold
 //
-// launch    a block for 16 queries, a warp for each. First, 8 lanes each multiply the sketches of a survivor, as the search did,
+// launch    a block for 8 queries, a warp for each, those with the most survivors first. First, 8 lanes each multiply the sketches of a survivor, as the search did,
 //           and sort the survivors by query into shared memory. Then come two rounds: each warp names those of its query
 //           whose distances are wanted, all warps compute the distances of all, 8 lanes a row, because few queries have many, and each
 //           warp takes what is near. In the first round the nearest by sketch are wanted, which raises the limit; in the
@@ -36,7 +36,7 @@ struct alignas(8) Survivor {
     std::int32_t score;
     std::uint32_t position;
 };
-constexpr std::uint32_t position_bits = 0x0fffffff;
+constexpr std::uint32_t position_mask = (1u << position_bits) - 1;
 
 struct Refinement : Folding {
     SketchPass sketches;
@@ -91,27 +91,29 @@ __device__ inline T sum_of_row(T sum) {
 }
 
 /// The survivors of the block's queries by query: those of query i are found[begins[i]] .. found[ends[i] − 1]. A query whose survivors
-/// do not fit has ends[i] < 0. Returns false if a list overflowed. By the whole block.
-[[maybe_unused]] __device__ bool gather_survivors(const Refinement& refinement, const RefineShared& shared,
-                                                  int* begins, int* ends) {
+/// do not fit has ends[i] < 0. Copies the queries' rows and sketches too. Returns false if a list overflowed.
+/// By the whole block.
+template <int stages>
+__device__ bool gather_survivors(const Refinement& refinement, const RefineShared& shared,
+                                 std::int64_t first_query, int n_query, int* begins, int* ends) {
     __shared__ int next[warps];
-    __shared__ int overflow;
+    __shared__ int overflow, n_found;
     const SketchLists& lists = refinement.sketches.lists;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % warp_size, warp = thread / warp_size;
-    const std::int64_t first_list = std::int64_t{blockIdx.x} * lists.slots;
-    // The survivors of all slots are numbered one after another.
+    const std::int64_t first_list = first_query / warps * lists.slots;
+    // The masks of all slots are numbered one after another.
     __shared__ int totals[most_slots];
-    const auto survivor_at = [&](int i) {
+    const auto survivors_at = [&](int i) {
         int slot = 0, before = 0;
         while (i >= totals[slot])
             before = totals[slot++];
-        return lists.d_survivors[(first_list + slot) * lists.capacity + i - before];
+        const uint2 both = __ldg(reinterpret_cast<const uint2*>(
+            lists.d_survivors + (first_list + slot) * lists.capacity + i - before));
+        return Survivors{both.x, both.y};
     };
     if (thread < warps) next[thread] = 0;
-    if (thread < lists.slots) {
-        totals[thread] = lists.d_counts[first_list + thread];
-        lists.d_counts[first_list + thread] = 0;
-    }
+    for (int slot = thread; slot < lists.slots; slot += threads)
+        totals[slot] = lists.d_counts[first_list + slot];
     __syncthreads();
     if (thread == 0) {
         overflow = 0;
@@ -123,9 +125,16 @@ __device__ inline T sum_of_row(T sum) {
         if (overflow != 0) totals[lists.slots - 1] = 0;
     }
     __syncthreads();
+    copy_rows(refinement.query.row(first_query), n_query, static_cast<int>(refinement.query.pitch_bytes / 16),
+              stages * lanes_per_row, shared.rows);
+    copy_rows(refinement.sketches.d_query + first_query * sketch_columns, n_query, sketch_columns / 16,
+              sketch_columns / 16, shared.sketches);
     const int n = totals[lists.slots - 1];
-    for (int i = thread; i < n; i += threads)
-        atomicAdd(&next[survivor_at(i) >> 28], 1);
+#pragma unroll 4
+    for (int i = thread; i < n; i += threads) {
+        const Survivors survivors = survivors_at(i);
+        atomicAdd(&next[survivors.first >> position_bits], __popc(survivors.mask));
+    }
     __syncthreads();
     if (thread == 0) {
         int begin = 0;
@@ -136,24 +145,34 @@ __device__ inline T sum_of_row(T sum) {
             next[i] = begin;
             if (fits) begin = ends[i];
         }
+        n_found = begin;
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int i = thread; i < n; i += threads) {
+        Survivors survivors = survivors_at(i);
+        if (ends[survivors.first >> position_bits] < 0) continue;
+        int at = atomicAdd(&next[survivors.first >> position_bits], __popc(survivors.mask));
+        while (survivors.mask != 0) {
+            const auto t = static_cast<unsigned>(__clz(static_cast<int>(survivors.mask)));
+            survivors.mask &= ~(0x80000000u >> t);
+            shared.found[at++].position = survivors.first + 8 * (t / 2) + t % 2;
+        }
     }
     __syncthreads();
     const int row = lane / lanes_per_row, part = lane % lanes_per_row;
-    for (int first = warp * warp_size; first < n; first += threads) {
-        const std::uint32_t mine = survivor_at(min(first + lane, n - 1));
-        int score = 0;
+    for (int first = warp * warp_size; first < n_found; first += threads) {
 #pragma unroll
         for (int i = 0; i < lanes_per_row; ++i) {
-            const std::uint32_t survivor = __shfl_sync(all_lanes, mine, rows_at_once * i + row);
+            const int at = min(first + rows_at_once * i + row, n_found - 1);
+            const std::uint32_t survivor = shared.found[at].position;
             const auto* d_sketch = reinterpret_cast<const uint4*>(
-                refinement.sketches.d_train + std::int64_t{survivor & position_bits} * sketch_columns);
-            const int sum = sum_of_row(add_products(
-                __ldg(d_sketch + part), shared.sketches[(survivor >> 28) * (sketch_columns / 16) + part], 0));
-            const int moved = __shfl_sync(all_lanes, sum, lane % rows_at_once * lanes_per_row);
-            if (lane / rows_at_once == i) score = moved;
+                refinement.sketches.d_train + std::int64_t{survivor & position_mask} * sketch_columns);
+            const int sum = sum_of_row(
+                add_products(__ldg(d_sketch + part),
+                             shared.sketches[(survivor >> position_bits) * (sketch_columns / 16) + part], 0));
+            if (part == 0) shared.found[at].score = sum;
         }
-        if (first + lane < n && ends[mine >> 28] >= 0)
-            shared.found[atomicAdd(&next[mine >> 28], 1)] = {score, mine};
     }
     __syncthreads();
     return overflow == 0;
@@ -178,14 +197,15 @@ __device__ void compute_keys(const Refinement& refinement, const RefineShared& s
         const bool there = first + row < n;
         Survivor* survivor = shared.found + (there ? wanted.survivors[first + row] : 0);
         const std::uint32_t position = there ? survivor->position : 0;
-        const auto* d_row = reinterpret_cast<const uint4*>(refinement.train.row(position & position_bits));
-        const uint4* query = shared.rows + static_cast<int>(position >> 28) * (stages * lanes_per_row) + part;
+        const auto* d_row = reinterpret_cast<const uint4*>(refinement.train.row(position & position_mask));
+        const uint4* query =
+            shared.rows + static_cast<int>(position >> position_bits) * (stages * lanes_per_row) + part;
         uint4 a[stages];
 #pragma unroll
         for (int stage = 0; stage < stages; ++stage)
             a[stage] = __ldg(d_row + min(stage * lanes_per_row + part, pieces - 1));  // sixteen bytes at once
-        const TrainImage image = refinement.pass.d_images[position & position_bits];
-        const std::uint32_t norm = refinement.pass.d_query_norms[first_query + (position >> 28)];
+        const TrainImage image = refinement.pass.d_images[position & position_mask];
+        const std::uint32_t norm = refinement.pass.d_query_norms[first_query + (position >> position_bits)];
         std::uint32_t sum = 0;
 #pragma unroll
         for (int stage = 0; stage < stages; ++stage) {
@@ -301,22 +321,19 @@ class Refiner {
 }
 
 template <int stages>
-__global__ void __launch_bounds__(threads, 2) refine_kernel(const __grid_constant__ Refinement refinement) {
+__global__ void __launch_bounds__(threads, 4) refine_kernel(const __grid_constant__ Refinement refinement) {
 #if __CUDA_ARCH__ >= 800
     extern __shared__ uint4 bytes[];
     __shared__ int begins[warps], ends[warps], counts[2];
     if (threadIdx.x < 2) counts[threadIdx.x] = 0;
     assert(blockDim.x == threads && refinement.out.k <= most_refined_k);
     const RefineShared shared(bytes, stages * stage_bytes, refinement.most);
-    const std::int64_t first = std::int64_t{blockIdx.x} * warps;
+    const std::int64_t first = std::int64_t{refinement.sketches.lists.d_order[blockIdx.x]} * warps;
     const int warp = static_cast<int>(threadIdx.x) / warp_size,
               lane = static_cast<int>(threadIdx.x) % warp_size;
     const int n = static_cast<int>(min(std::int64_t{warps}, refinement.out.n_query - first));
-    copy_rows(refinement.query.row(first), n, static_cast<int>(refinement.query.pitch_bytes / 16),
-              stages * lanes_per_row, shared.rows);
-    copy_rows(refinement.sketches.d_query + first * sketch_columns, n, sketch_columns / 16,
-              sketch_columns / 16, shared.sketches);
-    const bool complete = gather_survivors(refinement, shared, begins, ends);  // synchronizes the block
+    const bool complete =
+        gather_survivors<stages>(refinement, shared, first, n, begins, ends);  // synchronizes the block
     const std::int64_t query = min(first + warp, refinement.out.n_query - 1);
     const bool complete_here = warp < n && complete && ends[warp] >= 0;
     const int begin = begins[warp], end = complete_here ? ends[warp] : begin, k = refinement.out.k;
@@ -343,9 +360,41 @@ __global__ void __launch_bounds__(threads, 2) refine_kernel(const __grid_constan
 #endif
 }
 
+constexpr int order_threads = 1024, sizes = 64;
+
+/// The order in which groups of queries are refined: those with the most masks first, as a block that is begun last would keep the
+/// others waiting. By one block; sizes are powers of √2.
+__global__ void __launch_bounds__(order_threads) order_kernel(SketchLists lists, int n) {
+    __shared__ int next[sizes];
+    const int thread = static_cast<int>(threadIdx.x);
+    const auto size_of = [&](int group) {
+        int total = 1;
+        for (int slot = 0; slot < lists.slots; ++slot)
+            total += lists.d_counts[std::int64_t{group} * lists.slots + slot];
+        return sizes - 1 - min(static_cast<int>(2 * __log2f(static_cast<float>(total))), sizes - 1);
+    };
+    if (thread < sizes) next[thread] = 0;
+    __syncthreads();
+    for (int group = thread; group < n; group += order_threads)
+        atomicAdd(&next[size_of(group)], 1);
+    __syncthreads();
+    if (thread == 0)
+        for (int size = 0, begin = 0; size < sizes; ++size) {
+            const int count = next[size];
+            next[size] = begin;
+            begin += count;
+        }
+    __syncthreads();
+    for (int group = thread; group < n; group += order_threads)
+        lists.d_order[atomicAdd(&next[size_of(group)], 1)] = group;
+}
+
 template <int stages>
 void launch(const Refinement& refinement, cudaStream_t stream) {
     const int bytes = RefineShared::bytes(stages * stage_bytes, refinement.most);
+    order_kernel<<<1, order_threads, 0, stream>>>(refinement.sketches.lists,
+                                                  static_cast<int>(divide_up(refinement.out.n_query, warps)));
+    check_launch("launching order");
     allow_shared(refine_kernel<stages>, bytes);
     refine_kernel<stages>
         <<<grid_size(divide_up(refinement.out.n_query, warps)), threads, bytes, stream>>>(refinement);
@@ -365,8 +414,8 @@ void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const Byt
     require(train.aligned(16) && query.aligned(16) && train.pitch_bytes == query.pitch_bytes &&
                 train.pitch_bytes <= most_stages * 128,
             "rows of at most 1,024 bytes at multiples of 16");
-    require(sketches.lists.slots <= most_slots, "at most 512 lists for each 16 queries");
-    const int most = out.k <= 8 ? 8192 : 20'000;
+    require(sketches.lists.slots <= most_slots, "at most 512 lists for each 8 queries");
+    const int most = out.k <= 8 ? 4096 : 6656;  // 4 and 3 blocks per multiprocessor
     const Refinement refinement{{pass, step, out, batch.left_out, batch.known}, sketches, train, query, most};
     const std::int64_t stages = divide_up(static_cast<std::int64_t>(train.pitch_bytes), 128);
     if (stages <= 2)
@@ -378,7 +427,7 @@ void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const Byt
 }
 
 void load_refine() {
-    load_kernels(refine_kernel<2>, refine_kernel<6>, refine_kernel<most_stages>);
+    load_kernels(order_kernel, refine_kernel<2>, refine_kernel<6>, refine_kernel<most_stages>);
 }
 
 }  // namespace knn::gpu

@@ -10,8 +10,9 @@ namespace {
 
 constexpr int n_buckets = 64, max_rank = n_buckets * 3 / 4;
 
-/// Cost of a survivor in pixels of a tile's products, measured on compute capability 9.0.
-constexpr double survivor_cost = 300;
+/// Costs in pixels of a tile's products, measured on compute capability 9.0: of a survivor, and of one by sketches; columns of a
+/// sketch.
+constexpr double survivor_cost = 300, sketch_survivor_cost = 180, sketch_cost = 128;
 
 /// With `above` sample images over a threshold on average: whether at least k of a set `ratio` times as large
 /// are over it too. The margin in standard deviations leaves hardly one of 10,000 queries for the brute-force
@@ -67,7 +68,11 @@ double images_above(int rank, int buckets) {
     return -buckets * std::log1p(-static_cast<double>(rank) / buckets);
 }
 
-Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
+double sketch_survivors(double exact) {
+    return 8 * exact + 40;
+}
+
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool by_sketches) {
     Sampling best;
     double least = std::numeric_limits<double>::infinity();
     const auto next = [](int tiles) { return tiles + std::max(tiles / 8, 1); };
@@ -76,8 +81,16 @@ Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
         for (int first = sample; first <= most_first; first = next(first)) {
             Sampling choice = sampling_with(train_tiles, k, sample, first);
             if (choice.sample_tiles == 0) continue;
-            const double cost = static_cast<double>(sample) * dim +
-                                survivor_cost * add_passes(choice, train_tiles, k, pass_tiles);
+            double cost = static_cast<double>(sample) * dim;
+            const double survivors = add_passes(choice, train_tiles, k, pass_tiles);
+            if (by_sketches) {
+                choice.direct = 1;
+                cost += first * (dim - sketch_cost) + survivor_cost * choice.passes.front().survivors;
+                for (std::size_t i = 1; i < choice.passes.size(); ++i)
+                    cost += sketch_survivor_cost * sketch_survivors(choice.passes[i].survivors);
+            } else {
+                cost += survivor_cost * survivors;
+            }
             if (cost >= least) continue;
             least = cost;
             best = std::move(choice);

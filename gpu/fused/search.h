@@ -85,6 +85,8 @@ class FusedSearch {
     struct Layout;
     FusedSearch(const TensorKernel& kernel, std::shared_ptr<const FusedTraining> training);
     Layout layout_for(std::int64_t n_query) const;
+    std::size_t direct_passes()
+        const;  ///< the first so many of the search that `reserve` prepared multiply all pixels
     void make_sketches(const Sketch& sketch, cudaStream_t stream);
     double time_search(const Batch& batch, cudaStream_t stream);
     void reserve_batch(std::int64_t n_query, int k);

@@ -1,6 +1,7 @@
 #include "gpu/fused/sketch_search.h"
 
 #include <algorithm>
+#include <span>
 
 #include "data/core/round_up.h"
 
@@ -8,12 +9,8 @@ namespace knn::gpu {
 
 namespace {
 
-/// Survivors by sketches where `exact` images reach the threshold: measured on MNIST, 4 to 13 times as many, the fewer the
-/// more. Lists are three times as long, as some queries have a hundred times as many; where that is too short, queries are
+/// Lists are three times as long as expected, as some queries have a hundred times as many; where that is too short, queries are
 /// left to the fallback.
-double expected_survivors(double exact) {
-    return 8 * exact + 40;
-}
 constexpr int most_capacity = 12'288;
 
 /// As many of the first training images in tile order, which are a fair sample, determine e₀.
@@ -74,15 +71,15 @@ SketchSearch::SketchSearch(const TensorKernel& kernel, const Sketch& sketch,
 }
 
 SketchLists SketchSearch::lists_for(std::int64_t n_query) const {
-    SketchLists lists{survivors_.d_data(), counts_.d_data()};
+    SketchLists lists{survivors_.d_data(), counts_.d_data(), order_.d_data()};
     double longest = 0;
-    for (const SearchPass& pass : passes_) {
+    for (const SearchPass& pass : std::span(passes_).subspan(direct_)) {
         const Schedule schedule = schedule_of(pass, n_query);
         lists.slots = std::max(lists.slots, schedule.slots());
         const double share = static_cast<double>(schedule.max_piece()) / schedule.train_tiles;
-        longest = std::max(longest, 3 * share * expected_survivors(pass.survivors) * queries_per_list);
+        longest = std::max(longest, 3 * share * sketch_survivors(pass.survivors) * queries_per_list);
     }
-    lists.capacity = std::min(static_cast<int>(longest) + 1024, most_capacity);
+    lists.capacity = std::min(static_cast<int>(longest) + 512, most_capacity);
     if (max_capacity_ > 0) lists.capacity = std::min(lists.capacity, max_capacity_);
     return lists;
 }
@@ -90,6 +87,7 @@ SketchLists SketchSearch::lists_for(std::int64_t n_query) const {
 void SketchSearch::reserve(std::int64_t n_query, const Sampling& sampling, int multiprocessors) {
     multiprocessors_ = multiprocessors;
     passes_ = sampling.passes;
+    direct_ = sampling.direct;
     const SketchLists lists = lists_for(n_query);
     const auto rows = static_cast<std::size_t>(round_up(n_query, sketch_queries));
     const std::size_t count = rows / queries_per_list * static_cast<std::size_t>(lists.slots);
@@ -97,7 +95,8 @@ void SketchSearch::reserve(std::int64_t n_query, const Sampling& sampling, int m
     if (query_sketches_.reserve(rows * sketch_columns)) fill(query_sketches_, 0, "clearing sketches");
     query_terms_.reserve(rows);
     survivors_.reserve(count * static_cast<std::size_t>(lists.capacity));
-    if (counts_.reserve(count)) fill(counts_, 0, "clearing counters");
+    counts_.reserve(count);
+    order_.reserve(rows / queries_per_list);
 }
 
 void SketchSearch::enqueue_queries(const ByteRows& query, cudaStream_t stream) {
@@ -116,9 +115,8 @@ Schedule SketchSearch::schedule_of(const SearchPass& pass, std::int64_t n_query)
     return schedule;
 }
 
-SketchPass SketchSearch::pass_for(const Schedule& schedule, const TensorPass& pass,
-                                  std::int64_t n_query) const {
-    return {.schedule = schedule,
+SketchPass SketchSearch::pass_for(std::size_t i, const TensorPass& pass, std::int64_t n_query) const {
+    return {.schedule = schedule_of(passes_[i], n_query),
             .n_query = n_query,
             .bound = bound_,
             .d_train = train_sketches_.d_data(),
@@ -131,13 +129,12 @@ SketchPass SketchSearch::pass_for(const Schedule& schedule, const TensorPass& pa
 
 void SketchSearch::enqueue_search(std::size_t i, const TensorPass& pass, std::int64_t n_query,
                                   cudaStream_t stream) {
-    kernel_.search_sketches(pass_for(schedule_of(passes_[i], n_query), pass, n_query), train_.n, stream);
+    kernel_.search_sketches(pass_for(i, pass, n_query), train_.n, stream);
 }
 
-void SketchSearch::enqueue_refine(const ByteRows& query, const TensorPass& pass, const FoldStep& step,
-                                  const Batch& batch, cudaStream_t stream) {
-    gpu::enqueue_refine(pass_for(schedule_of(passes_.front(), query.n), pass, query.n), train_, query, pass,
-                        step, batch, stream);
+void SketchSearch::enqueue_refine(std::size_t i, const ByteRows& query, const TensorPass& pass,
+                                  const FoldStep& step, const Batch& batch, cudaStream_t stream) {
+    gpu::enqueue_refine(pass_for(i, pass, query.n), train_, query, pass, step, batch, stream);
 }
 
 }  // namespace knn::gpu

@@ -30,8 +30,8 @@ class SketchSearch {
     void enqueue_queries(const ByteRows& query, cudaStream_t stream);
     /// Pass i of `sampling`, which `reserve` got: lists survivors. pass: norms and thresholds.
     void enqueue_search(std::size_t i, const TensorPass& pass, std::int64_t n_query, cudaStream_t stream);
-    /// Refines those of the last search.
-    void enqueue_refine(const ByteRows& query, const TensorPass& pass, const FoldStep& step,
+    /// Refines those.
+    void enqueue_refine(std::size_t i, const ByteRows& query, const TensorPass& pass, const FoldStep& step,
                         const Batch& batch, cudaStream_t stream);
 
     /// For tests: makes the lists so short that some overflow.
@@ -39,7 +39,7 @@ class SketchSearch {
 
   private:
     SketchLists lists_for(std::int64_t n_query) const;
-    SketchPass pass_for(const Schedule& schedule, const TensorPass& pass, std::int64_t n_query) const;
+    SketchPass pass_for(std::size_t i, const TensorPass& pass, std::int64_t n_query) const;
     Schedule schedule_of(const SearchPass& pass, std::int64_t n_query) const;
 
     const TensorKernel& kernel_;
@@ -47,13 +47,15 @@ class SketchSearch {
     SketchBound bound_;
     bool fits_ = false;
     std::int64_t scale_;
-    DeviceBuffer<std::uint32_t> weights_, survivors_;
-    DeviceBuffer<std::int32_t> centers_, counts_;
+    DeviceBuffer<std::uint32_t> weights_;
+    DeviceBuffer<Survivors> survivors_;
+    DeviceBuffer<std::int32_t> centers_, counts_, order_;
     DeviceBuffer<std::uint8_t> train_sketches_, query_sketches_;
     DeviceBuffer<SketchTerms> query_terms_;
 
     int multiprocessors_ = 0, max_capacity_ = 0;
     std::vector<SearchPass> passes_;
+    std::size_t direct_ = 0;  ///< of Sampling
 };
 
 }  // namespace knn::gpu

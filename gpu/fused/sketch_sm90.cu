@@ -2,15 +2,15 @@
 //
 // train       sketches in tile order: 128 bytes without sign, the last four of which have V
 // query       sketches: 128 signed bytes, the last four of which multiply V
-// survivors   for each 16 queries and slot a list of row << 28 | position
+// survivors   for each 8 queries and slot a list of masks (Survivors)
 //
 // launch    one block per multiprocessor: a thread that issues the bulk copies, and four consumer warp groups, each with 64
 //           of the block's 256 queries in registers for all tiles of a piece
 // shared    a ring of stages: 128 training sketches each, half a tile
 // stage     256 × 128 pairs. sums: 64 × 128 per warp group, 64 registers per thread, in 4 wgmma
 // compare   limit − 1 − sum is negative where a pair survives. Multiply-adds subtract, because the pipe for integer additions
-//           and comparisons is the one that shifts the signs into a mask of 32. The survivors of a warp go to one list, side
-//           by side, without atomics: they are few, and lists of single queries cost a sector of the L2 cache for each
+//           and comparisons is the one that shifts the signs into masks, one for each of a thread's two rows. Those of a warp
+//           that are not zero go to two lists, side by side, without atomics or branches
 // exact     |sums| <= 124 · 127 · 255 + 98,047 < 2²³
 // bound by  instructions: about 300 of a warp for 64 × 32 pairs of a thread's, beside 256 cycles of the tensor cores
 // source    the design is this project's; instructions: PTX ISA 8.0
@@ -50,49 +50,53 @@ __device__ inline int below(int limit, int sum, int minus_one) {
     return difference;
 }
 
-/// The list of a warp's 16 queries for one piece.
-class WarpList {
-  public:
-    __device__ WarpList(const SketchLists& lists, std::int64_t queries, int slot)
-        : list_(queries * lists.slots + slot),
-          capacity_(lists.capacity),
-          d_survivors_(lists.d_survivors + list_ * lists.capacity) {}
+/// An operand so many 16 bytes further; only its lower half changes.
+__device__ inline std::uint64_t operand_at(std::uint64_t b, int further) {
+    const std::uint32_t low = static_cast<std::uint32_t>(b) + static_cast<std::uint32_t>(further);
+    return b >> 32 << 32 | low;
+}
 
-    /// Adds the pairs in the masks of all lanes, the highest bit first: bit 31 − i is that of sums[i] of a half.
-    /// survivor: that of sums[0].
-    __device__ void add(unsigned mask, std::uint32_t survivor, int lane) {
-        for (unsigned lanes = __ballot_sync(all_lanes, mask != 0); lanes != 0;
-             lanes = __ballot_sync(all_lanes, mask != 0)) {
-            const int at = count_ + __popc(lanes & ((1u << lane) - 1));
-            if (mask != 0) {
-                const auto i = static_cast<unsigned>(__clz(static_cast<int>(mask)));
-                mask &= ~(0x80000000u >> i);
-                // Column 8 · (i / 4) + i % 2, and 8 rows down if i / 2 is odd.
-                if (at < capacity_) d_survivors_[at] = survivor + 8 * (i >> 2) + (i & 1) + ((i & 2) << 30);
-            }
-            count_ += __popc(lanes);
+/// The two lists of a warp's 16 queries for one piece.
+class WarpLists {
+  public:
+    __device__ WarpLists(const SketchLists& lists, std::int64_t first_query, int slot)
+        : first_list_(first_query / queries_per_list * lists.slots + slot), capacity_(lists.capacity) {
+#pragma unroll
+        for (int row = 0; row < 2; ++row)
+            d_survivors_[row] = lists.d_survivors + (first_list_ + row * lists.slots) * lists.capacity;
+    }
+
+    /// Adds what the masks of all lanes have, of each lane's two queries.
+    __device__ void add(const unsigned (&masks)[2], std::uint32_t first, int lane) {
+        const unsigned before = (1u << lane) - 1;
+#pragma unroll
+        for (int row = 0; row < 2; ++row) {
+            const unsigned lanes = __ballot_sync(all_lanes, masks[row] != 0);
+            const int at = counts_[row] + __popc(lanes & before);
+            if (masks[row] != 0 && at < capacity_) d_survivors_[row][at] = {first, masks[row]};
+            counts_[row] += __popc(lanes);
         }
     }
     __device__ void close(const SketchLists& lists, int lane) const {
-        if (lane == 0) lists.d_counts[list_] = count_;
+        if (lane < 2) lists.d_counts[first_list_ + lane * lists.slots] = lane == 0 ? counts_[0] : counts_[1];
     }
 
   private:
-    std::int64_t list_;
-    int count_ = 0, capacity_;
-    std::uint32_t* d_survivors_;
+    std::int64_t first_list_;
+    int counts_[2] = {}, capacity_;
+    Survivors* d_survivors_[2];
 };
 
-/// The mask of 32 of the sums, from `first` on: bit 31 − i is set if sums[first + i] reaches the limit of its row. The limits are one
-/// less.
-template <int first>
-__device__ inline unsigned survivors_in(const int (&sums)[64], int upper, int lower, int minus_one) {
-    unsigned mask = 0;
+/// The masks (Survivors) of a thread's sums: of its upper and of its lower row. The limits are one less.
+__device__ inline void survivors_in(const int (&sums)[64], int upper, int lower, int minus_one,
+                                    unsigned (&masks)[2]) {
+    masks[0] = masks[1] = 0;
 #pragma unroll
-    for (int i = 0; i < 32; ++i)
+    for (int i = 0; i < 64; ++i) {
+        unsigned& mask = masks[i / 2 % 2];
         mask = __funnelshift_l(
-            static_cast<unsigned>(below((i & 2) != 0 ? lower : upper, sums[first + i], minus_one)), mask, 1);
-    return mask;
+            static_cast<unsigned>(below(i / 2 % 2 != 0 ? lower : upper, sums[i], minus_one)), mask, 1);
+    }
 }
 
 /// One less than the limit of a query, which may be one that only pads a tile.
@@ -148,17 +152,16 @@ __device__ void list_survivors(const SketchArguments& arguments, const std::uint
             for (int i = 0; i < 4; ++i)
                 a[k][i] = words[i % 2 * 8 * sketch_columns / 4 + 8 * k + i / 2 * 4];
         const int upper = limit_before(pass, query), lower = limit_before(pass, query + 8);
-        WarpList list(pass.lists, first_query / queries_per_list, piece.slot);
+        WarpLists lists(pass.lists, first_query, piece.slot);
         const int begin = stages_per_tile * piece.first_tile, end = begin + stages_per_tile * piece.n_tiles;
-        std::uint32_t survivor = static_cast<std::uint32_t>(lane / quad) << 28 |
-                                 static_cast<std::uint32_t>(begin * stage_rows + 2 * member);
-        for (int stage = begin; stage < end; ++stage, survivor += stage_rows) {
+        std::uint32_t first = static_cast<std::uint32_t>(lane / quad) << position_bits |
+                              static_cast<std::uint32_t>(begin * stage_rows + 2 * member);
+        for (int stage = begin; stage < end; ++stage, first += stage_rows) {
             wait(&full[slot], parity);
             begin_products();
 #pragma unroll
             for (int k = 0; k < steps; ++k)
-                multiply_128(sums, a[k], b + static_cast<std::uint64_t>(slot * (stage_bytes >> 4) + 2 * k),
-                             k > 0);
+                multiply_128(sums, a[k], operand_at(b, slot * (stage_bytes >> 4) + 2 * k), k > 0);
             commit_products();
             wait_products<0>();
             products_are_done(sums);
@@ -167,11 +170,11 @@ __device__ void list_survivors(const SketchArguments& arguments, const std::uint
                 slot = 0;
                 parity ^= 1;
             }
-            list.add(survivors_in<0>(sums, upper, lower, arguments.minus_one), survivor, lane);
-            list.add(survivors_in<32>(sums, upper, lower, arguments.minus_one), survivor + stage_rows / 2,
-                     lane);
+            unsigned masks[2];
+            survivors_in(sums, upper, lower, arguments.minus_one, masks);
+            lists.add(masks, first, lane);
         }
-        list.close(pass.lists, lane);
+        lists.close(pass.lists, lane);
     }
 }
 
@@ -209,9 +212,15 @@ __global__ void __launch_bounds__(threads, 1)
 void enqueue_sketch_search(const SketchPass& pass, std::int64_t train_rows, cudaStream_t stream) {
     require(train_rows % tile_train == 0 && train_rows <= most_sketched &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train_rows,
-            "whole tiles of at most 268,435,456 training images");
+            "whole tiles of at most 536,870,912 training images");
     require(pass.lists.capacity >= 1 && pass.schedule.slots() <= pass.lists.slots, "a list for each piece");
     const ByteRows rows{const_cast<std::uint8_t*>(pass.d_train), train_rows, sketch_columns, sketch_columns};
+    check(cudaMemsetAsync(pass.lists.d_counts, 0,
+                          static_cast<std::size_t>(std::int64_t{pass.schedule.query_tiles} * sketch_queries /
+                                                   queries_per_list * pass.lists.slots) *
+                              sizeof(std::int32_t),
+                          stream),
+          "emptying lists");
     allow_shared(sketch_sm90_kernel, shared_bytes);
     sketch_sm90_kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, shared_bytes, stream>>>(
         tensor_map(rows, stage_rows), {pass, -1});

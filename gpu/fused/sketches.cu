@@ -5,7 +5,7 @@
 // weights   16 bits, as two matrices of 8-bit numbers: weight = 256 · high + low, low without sign. For each 32 pixels and
 //           8 axes, lane l has 4 words: high of axis l / 4 and pixels 4 · (l % 4) + {0..3}, high of those 16 further, and
 //           the same of low
-// launch    a block for 64 rows; a warp has 32 of them and 32 axes: mma.sync m16n8k32
+// launch    a block for 32 rows; a warp has 16 of them and 32 axes: mma.sync m16n8k32
 // exact     integers; |Σ weight · x| < 2³¹ (data/sketch)
 // limits    dim <= 4096, as low · x sums to less than 2³¹
 // values    a thread per training image
@@ -21,8 +21,10 @@ namespace knn::gpu {
 
 namespace {
 
-[[maybe_unused]] constexpr int threads = 256, rows_per_block = 64, warp_rows = 32, warp_columns = 32;
-constexpr int step = 32, axes_at_once = 8, column_tiles = sketch_columns / axes_at_once;
+[[maybe_unused]] constexpr int threads = 256, rows_per_block = 32, warp_rows = 16, warp_columns = 32;
+[[maybe_unused]] constexpr int warps_per_row = sketch_columns / warp_columns;
+constexpr int step = 32, axes_at_once = 8, column_tiles = sketch_columns / axes_at_once,
+              warp_tiles = warp_columns / axes_at_once;
 
 /// sums (16 × 8) += a (16 × 32 bytes) · b (8 × 32 bytes)ᵀ; b signed or not.
 template <bool is_signed>
@@ -45,7 +47,7 @@ struct RowSums {
     int sum, square;
 };
 
-__global__ void __launch_bounds__(threads, 2)
+__global__ void __launch_bounds__(threads, 3)
     sketches_kernel(SketchWeights weights, ByteRows rows, bool are_queries, std::uint8_t* d_sketches,
                     SketchTerms* d_terms) {
 #if __CUDA_ARCH__ >= 800
@@ -54,69 +56,59 @@ __global__ void __launch_bounds__(threads, 2)
     const int thread = static_cast<int>(threadIdx.x), lane = thread % warp_size, warp = thread / warp_size;
     const int group = lane / quad, member = lane % quad;
     const std::int64_t block_row = std::int64_t{blockIdx.x} * rows_per_block;
-    const int first_row = warp / 4 * warp_rows, first_tile = warp % 4 * (warp_columns / axes_at_once);
+    const int first_row = warp / warps_per_row * warp_rows, first_tile = warp % warps_per_row * warp_tiles;
     if (thread < rows_per_block) sums[thread] = {0, 0, 0};
     __syncthreads();
 
-    int high[2][4][4] = {}, low[2][4][4] = {};
+    int high[warp_tiles][4] = {}, low[warp_tiles][4] = {};
     const int steps = static_cast<int>((rows.cols + step - 1) / step);
-    const std::uint8_t* from[2][2];
-    for (int r = 0; r < 2; ++r)
-        for (int half = 0; half < 2; ++half)
-            from[r][half] =
-                rows.row(min(block_row + first_row + 16 * r + 8 * half + group, rows.n - 1)) + 4 * member;
+    const std::uint8_t* from[2];
+    for (int half = 0; half < 2; ++half)
+        from[half] = rows.row(min(block_row + first_row + 8 * half + group, rows.n - 1)) + 4 * member;
     const uint4* d_weights = weights.d_weights + first_tile * warp_size + lane;
 #pragma unroll 4
     for (int k = 0; k < steps; ++k) {
-        std::uint32_t a[2][4];
+        std::uint32_t a[4];
 #pragma unroll
-        for (int r = 0; r < 2; ++r)
+        for (int i = 0; i < 4; ++i)
+            a[i] = *reinterpret_cast<const std::uint32_t*>(from[i % 2] + k * step + i / 2 * 16);
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
-                a[r][i] = *reinterpret_cast<const std::uint32_t*>(from[r][i % 2] + k * step + i / 2 * 16);
-#pragma unroll
-        for (int tile = 0; tile < 4; ++tile) {
+        for (int tile = 0; tile < warp_tiles; ++tile) {
             const uint4 b = d_weights[(k * column_tiles + tile) * warp_size];
-#pragma unroll
-            for (int r = 0; r < 2; ++r) {
-                multiply_weights<true>(high[r][tile], a[r], b.x, b.y);
-                multiply_weights<false>(low[r][tile], a[r], b.z, b.w);
-            }
+            multiply_weights<true>(high[tile], a, b.x, b.y);
+            multiply_weights<false>(low[tile], a, b.z, b.w);
         }
     }
 #pragma unroll
-    for (int r = 0; r < 2; ++r)
+    for (int half = 0; half < 2; ++half) {
+        const int row = first_row + 8 * half + group;
+        unsigned long long squares = 0;
+        int sum = 0, square = 0;
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-            const int row = first_row + 16 * r + 8 * half + group;
-            unsigned long long squares = 0;
-            int sum = 0, square = 0;
+        for (int tile = 0; tile < warp_tiles; ++tile)
 #pragma unroll
-            for (int tile = 0; tile < 4; ++tile)
-#pragma unroll
-                for (int e = 0; e < 2; ++e) {
-                    const int column = (first_tile + tile) * axes_at_once + 2 * member + e;
-                    const int v = 256 * high[r][tile][2 * half + e] + low[r][tile][2 * half + e] -
-                                  weights.d_centers[column];
-                    const SketchColumn made_column = sketch_column(v, weights.scale);
-                    made[row][column] = made_column.byte;
-                    squares +=
-                        static_cast<unsigned long long>(std::int64_t{made_column.rest} * made_column.rest);
-                    const int s = static_cast<int>(made_column.byte) - 128;
-                    sum += s;
-                    square += s * s;
-                }
-            for (int distance = 1; distance < quad; distance *= 2) {
-                squares += __shfl_xor_sync(all_lanes, squares, distance);
-                sum += __shfl_xor_sync(all_lanes, sum, distance);
-                square += __shfl_xor_sync(all_lanes, square, distance);
+            for (int e = 0; e < 2; ++e) {
+                const int column = (first_tile + tile) * axes_at_once + 2 * member + e;
+                const int v =
+                    256 * high[tile][2 * half + e] + low[tile][2 * half + e] - weights.d_centers[column];
+                const SketchColumn made_column = sketch_column(v, weights.scale);
+                made[row][column] = made_column.byte;
+                squares += static_cast<unsigned long long>(std::int64_t{made_column.rest} * made_column.rest);
+                const int s = static_cast<int>(made_column.byte) - 128;
+                sum += s;
+                square += s * s;
             }
-            if (member == 0) {
-                atomicAdd(&sums[row].squares, squares);
-                atomicAdd(&sums[row].sum, sum);
-                atomicAdd(&sums[row].square, square);
-            }
+        for (int distance = 1; distance < quad; distance *= 2) {
+            squares += __shfl_xor_sync(all_lanes, squares, distance);
+            sum += __shfl_xor_sync(all_lanes, sum, distance);
+            square += __shfl_xor_sync(all_lanes, square, distance);
         }
+        if (member == 0) {
+            atomicAdd(&sums[row].squares, squares);
+            atomicAdd(&sums[row].sum, sum);
+            atomicAdd(&sums[row].square, square);
+        }
+    }
     __syncthreads();
     if (thread < rows_per_block && block_row + thread < rows.n)
         d_terms[block_row + thread] = {sums[thread].sum, sums[thread].square,

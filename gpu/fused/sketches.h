@@ -20,12 +20,13 @@ namespace knn::gpu {
 
 /// Columns of a sketch here, and queries that a block searches with.
 inline constexpr int sketch_columns = 128, sketch_queries = 256;
-/// Queries that share lists: the rows of a warp.
-inline constexpr int queries_per_list = 16;
+/// Queries that share lists: half of the rows of a warp.
+inline constexpr int queries_per_list = 8;
 /// Of such lists, one for each piece.
 inline constexpr int most_slots = 512;
-/// Positions of training images have 28 bits in a list.
-inline constexpr std::int64_t most_sketched = std::int64_t{1} << 28;
+/// Of positions of training images in a list.
+inline constexpr int position_bits = 29;
+inline constexpr std::int64_t most_sketched = std::int64_t{1} << position_bits;
 /// Of a query with the errors, in steps of 2⁻¹⁰ as everywhere: no distance of sketches is much larger, see `value_columns`.
 inline constexpr std::uint32_t most_reach = 440 << 10;
 
@@ -65,10 +66,18 @@ void enqueue_sketches(const SketchWeights& weights, const ByteRows& rows, bool a
 void enqueue_values(std::int64_t n, const SketchTerms* d_terms, std::uint32_t error, std::uint8_t* d_sketches,
                     std::int32_t* d_unfit, cudaStream_t stream);
 
-/// Survivors of a pass: for each 16 queries and slot a list of row << 28 | position in tile order.
+/// Training images that a query's limit does not exclude: for each bit 31 − t of the mask the one in tile order at the position
+/// 8 · ⌊t / 2⌋ + t mod 2 further.
+struct alignas(8) Survivors {
+    std::uint32_t first;  ///< query of the list << position_bits | position
+    std::uint32_t mask;
+};
+
+/// Survivors of a pass: a list for each 8 queries and slot.
 struct SketchLists {
-    std::uint32_t* d_survivors = nullptr;
-    std::int32_t* d_counts = nullptr;  ///< per list; above capacity: overflow. 0 between searches
+    Survivors* d_survivors = nullptr;
+    std::int32_t* d_counts = nullptr;  ///< per list; above capacity: overflow
+    std::int32_t* d_order = nullptr;   ///< workspace of enqueue_refine: a number for each 8 queries
     int capacity = 0, slots = 0;
 };
 
@@ -89,7 +98,7 @@ struct SketchPass {
 void enqueue_sketch_search(const SketchPass& pass, std::int64_t train_rows, cudaStream_t stream);
 
 /// Like enqueue_fold, for k <= 32: refines the survivors, that is, computes exact distances, those of the nearest sketches
-/// first, until the distances found exclude the others, and empties the lists. folding: the same as for the fold; its lists
+/// first, until the distances found exclude the others. folding: the same as for the fold; its lists
 /// are not used. train, query: used pixels.
 void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const ByteRows& query,
                     const TensorPass& pass, const FoldStep& step, const Batch& batch, cudaStream_t stream);
