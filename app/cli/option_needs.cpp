@@ -12,7 +12,8 @@ const std::vector<OptionNeed>& option_needs() {
     static const std::vector<OptionNeed> needs = {
         {"audit", "--seed", "--plant N"},
         {"audit", "--test --test-images --test-labels --limit-test", "--of test"},
-        {"compare", "--data --train --test --label-column --train-images --train-labels --test-images --test-labels",
+        {"compare",
+         "--data --train --test --label-column --train-images --train-labels --test-images --test-labels",
          "--html FILE"},
         {"classify", "--pixels --json-version", "--json FILE"},
         {"classify", "--report", "--expected"},
@@ -24,7 +25,8 @@ const std::vector<OptionNeed>& option_needs() {
 
 const std::vector<OptionConflict>& option_conflicts() {
     static constexpr const char* in_report =
-        "--method --transform --rerank --candidates --vote -k --metric --p --weights --tie --limit-train --limit-test";
+        "--method --transform --rerank --candidates --vote -k --metric --p --weights --tie --limit-train "
+        "--limit-test";
     static constexpr const char* kinds = "--many --numbers --grid --template";
     static const std::vector<OptionConflict> conflicts = {
         {"view", "--from", in_report, "the report determines it"},
@@ -34,7 +36,14 @@ const std::vector<OptionConflict>& option_conflicts() {
         {"classify", "--expected", kinds, "a page has many digits"},
         {"neighbors", "--exclude-self", "--queries", "the queries are not the rows of --train"},
         {"neighbors", "-k", "--range", "both say how many neighbors a query has"},
-        {"neighbors", "--npy --ibin", "--range", "a range has any number of rows; --csv and --npz write them"},
+        {"neighbors", "--npy --ibin", "--range",
+         "a range has any number of rows; --csv and --npz write them"},
+        {"bench", "--dim",
+         "--data --train --test --extra --train-images --train-labels --test-images --test-labels",
+         "random images come from no file"},
+        {"bench", "--extra", "--n-train",
+         "only the first training images are searched, and those of --extra follow all"},
+        {"graph", "--images", "--extra", "those of --extra are added to a training set"},
         {"", "--train --test --images", "--data --train-images --test-images", "both say where the data are"},
         {"", "--images", "--train --train-labels", "both say where the data are"},
     };
@@ -52,7 +61,8 @@ void check_needs(std::string_view command, const GivenValues& given) {
         for (const std::string& one : words_of(concerns(conflict.commands) ? conflict.options : ""))
             for (const std::string& other : words_of(conflict.others))
                 if (one != other && is_given(one) && is_given(other))
-                    throw UsageError(one + " and " + other + ": " + conflict.reason + "; expected one of them");
+                    throw UsageError(one + " and " + other + ": " + conflict.reason +
+                                     "; expected one of them");
     for (const OptionNeed& need : option_needs())
         for (const std::string& option : words_of(concerns(need.commands) ? need.options : "")) {
             const std::vector<std::string> needed = words_of(need.needed);

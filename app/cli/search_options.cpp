@@ -94,7 +94,8 @@ Method parse_method(const std::string& given, Options& options) {
 std::vector<Option> search_options(Options& o) {
     constexpr const char* all = "evaluate classify draw serve view bench graph neighbors condense audit tune";
     constexpr const char* searching = "evaluate classify draw serve view graph neighbors condense audit tune";
-    constexpr const char* voting = "evaluate classify draw serve view condense audit";
+    constexpr const char* voting = "evaluate classify draw serve view condense";
+    constexpr const char* reranking = "evaluate classify draw serve view condense audit";
     constexpr const char* with_transform = "evaluate classify draw serve view graph neighbors condense audit";
     constexpr const char* with_metric =
         "evaluate classify draw serve view bench graph neighbors condense audit";
@@ -123,14 +124,14 @@ std::vector<Option> search_options(Options& o) {
          "what is compared: " + transform_names() +
              "; several one after another, with commas (default: the method's)"},
         {"tune", "--transform", several("LIST", t.transforms, parse_transform), instead},
-        {voting, "--rerank", once("NAME", m.rerank, read_reranker),
+        {reranking, "--rerank", once("NAME", m.rerank, read_reranker),
          "none; distortion, cells or both: re-ranks the nearest by a distance that tolerates shifted "
          "pixels; spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from "
          "its class"},
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
-        {voting, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates},
+        {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates},
         {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates},
-        {voting, "--vote", choice(m.vote.votes),
+        {reranking, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average"},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
          "only majority, or only class-mean (default: both)"},

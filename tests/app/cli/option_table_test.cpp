@@ -349,7 +349,9 @@ TEST_CASE("errors name the mistake") {
         {"evaluate --candidates 20 --method accurate --rerank none --vote majority", "--candidates: nothing"},
         {"evaluate --weights distance --vote class-mean",
          "--weights: --vote class-mean weighs no votes; expected --vote majority"},
-        {"audit --weights distance --method accurate", "--weights: --vote class-mean weighs no votes"},
+        {"audit --weights distance", "--weights: unknown option"},
+        {"audit --tie nearest", "--tie: unknown option"},
+        {"view --weights distance --method accurate", "--weights: --vote class-mean weighs no votes"},
         {"tune --weights distance --vote class-mean", "--weights: --vote class-mean weighs no votes"},
         {"evaluate --vote class-mean --metric cosine", "--vote class-mean: adds up integers"},
     };
