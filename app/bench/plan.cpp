@@ -10,8 +10,8 @@ namespace knn {
 
 namespace {
 
-constexpr const char* files[] = {"data",         "train",       "test",       "train-images",
-                                 "train-labels", "test-images", "test-labels"};
+constexpr const char* files[] = {"data",         "train",       "test",        "train-images",
+                                 "train-labels", "test-images", "test-labels", "extra"};
 
 void refuse_if(bool wrong, const std::string& text) {
     if (wrong) throw UsageError(text);
@@ -84,9 +84,6 @@ void check_sizes(const Options& options) {
     for (const std::string size : {"n-train", "n-query"})
         refuse_if(!options.given.contains(size),
                   "--dim: random images need their number too; expected --" + size);
-    for (const std::string file : files)
-        refuse_if(options.given.contains(file),
-                  "--dim and --" + file + ": random images come from no file; expected one of the two");
 }
 
 template <Paper paper()>

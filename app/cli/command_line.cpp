@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cctype>
-#include <map>
 #include <sstream>
 
 #include "app/cli/option_table.h"
@@ -119,9 +118,7 @@ const Command* command_named(const std::string& name) {
                      (near.empty() ? "expected one that --help=all lists" : "did you mean '" + near + "'?"));
 }
 
-/// The values of each option by its key, in the order of the command line.
-std::map<std::string, std::vector<std::string>> parse_words(const std::vector<std::string>& words,
-                                                            const Known& known) {
+GivenValues parse_words(const std::vector<std::string>& words, const Known& known) {
     po::options_description described;
     for (const Option& option : known) {
         std::string name = option.key() == "-k" ? "" : option.key();
@@ -132,7 +129,7 @@ std::map<std::string, std::vector<std::string>> parse_words(const std::vector<st
             described.add_options()(name.c_str(), po::bool_switch());
     }
     constexpr int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    std::map<std::string, std::vector<std::string>> values;
+    GivenValues values;
     const auto shown = [](const std::string& name) {
         return name == "--k" ? "-k" : name;
     };  // as Boost calls it
@@ -172,6 +169,7 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     Method& method = options.method;
     if (method.reranks() && !options.given.contains("candidates"))
         method.rerank.candidates = std::clamp(method.vote.k, method.rerank.candidates, max_candidates);
+    check_needs(command.name, values);
     check_options(options);
     const auto is_no_cache = [](const Option& option) { return option.key() == "no-cache"; };
     if (!options.no_cache && std::ranges::any_of(known, is_no_cache))

@@ -3,6 +3,7 @@
 /// and the options that a report determines.
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,8 +39,7 @@ struct Option {
     const char* commands;  ///< those that take it, separated by blanks
     const char* name;      ///< "--data", "-k", "-q, --quiet"
     OptionValue value;
-    std::string meaning;     ///< the usual help has it up to the first semicolon
-    bool in_report = false;  ///< a report determines it, so that it conflicts with --from
+    std::string meaning;  ///< the usual help has it up to the first semicolon
 
     bool is_rare() const;                             ///< only --help=all has it
     bool belongs_to(std::string_view command) const;  ///< empty: any
@@ -60,6 +60,23 @@ std::vector<Option> search_options(Options& options);
 std::vector<OptionGroup> option_table(Options& options, std::string_view command = {});
 /// The same one after another.
 std::vector<Option> options_of(Options& options, std::string_view command = {});
+
+/// Options that have an effect only beside another: "--plant N", or of one value, "--of test". No commands: all.
+struct OptionNeed {
+    const char *commands, *options, *needed;
+};
+const std::vector<OptionNeed>& option_needs();
+
+/// Options of which each excludes each of the others.
+struct OptionConflict {
+    const char *commands, *options, *others, *reason;
+};
+const std::vector<OptionConflict>& option_conflicts();
+
+/// The values of each option by its key, in the order of the command line.
+using GivenValues = std::map<std::string, std::vector<std::string>>;
+/// Throws UsageError where an option of the command has no effect or excludes another by these tables.
+void check_needs(std::string_view command, const GivenValues& given);
 
 /// All files that the options name as outputs, as (option, file); a folder is followed by its files.
 struct OutputPlace {

@@ -94,12 +94,12 @@ Method parse_method(const std::string& given, Options& options) {
 std::vector<Option> search_options(Options& o) {
     constexpr const char* all = "evaluate classify draw serve view bench graph neighbors condense audit tune";
     constexpr const char* searching = "evaluate classify draw serve view graph neighbors condense audit tune";
-    constexpr const char* voting = "evaluate classify draw serve view condense audit";
+    constexpr const char* voting = "evaluate classify draw serve view condense";
+    constexpr const char* reranking = "evaluate classify draw serve view condense audit";
     constexpr const char* with_transform = "evaluate classify draw serve view graph neighbors condense audit";
     constexpr const char* with_metric =
         "evaluate classify draw serve view bench graph neighbors condense audit";
     constexpr const char* instead = "instead of the method's; may be repeated";
-    constexpr bool in_report = true;
     Method& m = o.method;
     TuneOptions& t = o.tune;
     PlanRequest& w = o.request;
@@ -115,31 +115,28 @@ std::vector<Option> search_options(Options& o) {
     const std::string first_images = "only the first N training images";
     const std::string candidates = "number of nearest neighbors to re-rank, 10 to 1024 (default 96)";
     return {
-        {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding, in_report},
+        {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding},
         {"classify draw serve", "--method", method, methods_text + "accurate" + overriding},
         {"audit", "--method", method, methods_text + "accurate, of vectors raw" + overriding},
         {"tune", "--method", several("NAME|FILE", t.methods, read_method),
          "a method, or a FILE of --save, without its vote (default raw); may be repeated"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),
          "what is compared: " + transform_names() +
-             "; several one after another, with commas (default: the method's)",
-         in_report},
+             "; several one after another, with commas (default: the method's)"},
         {"tune", "--transform", several("LIST", t.transforms, parse_transform), instead},
-        {voting, "--rerank", once("NAME", m.rerank, read_reranker),
+        {reranking, "--rerank", once("NAME", m.rerank, read_reranker),
          "none; distortion, cells or both: re-ranks the nearest by a distance that tolerates shifted "
          "pixels; spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from "
-         "its class",
-         in_report},
+         "its class"},
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
-        {voting, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates,
-         in_report},
+        {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates},
         {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates},
-        {voting, "--vote", choice(m.vote.votes),
-         "majority, or class-mean: the class whose nearest k candidates are nearest on average", in_report},
+        {reranking, "--vote", choice(m.vote.votes),
+         "majority, or class-mean: the class whose nearest k candidates are nearest on average"},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
          "only majority, or only class-mean (default: both)"},
         {"evaluate classify draw serve view condense audit", "-k", number(m.vote.k, 1, max_k),
-         "neighbors, 1 to 16384 (default 5, accurate: 4); tensor finds up to 1024", in_report},
+         "neighbors, 1 to 16384 (default 5, accurate: 4); tensor finds up to 1024"},
         {"bench", "-k", number(m.vote.k, 1, max_device_k), "neighbors, 1 to 1024 (default 5)"},
         {"graph neighbors", "-k", number(m.vote.k, 1, max_k),
          "neighbors of each image or row, 1 to 16384 (default 10); tensor finds up to 1024"},
@@ -156,19 +153,17 @@ std::vector<Option> search_options(Options& o) {
         {searching, "--select", select, list_of("another selector", selectors())},
         {"bench", "--select", select,
          "the selector that runs after each distance kernel (default: bitonic_topk)"},
-        {with_metric, "--metric", choice(m.measure.metric), "l2 (default), l1, lp, cosine or pearson",
-         in_report},
+        {with_metric, "--metric", choice(m.measure.metric), "l2 (default), l1, lp, cosine or pearson"},
         {"tune", "--metric", several("NAME", t.metrics, parse_choice<Metric>), instead},
         {all, "--p",
          once("P", m.measure.p,
               [](Text option, Text value) { return parse_number(option, value, min_p, max_p); }),
-         "the exponent of --metric lp, 0.1 to 15", in_report},
-        {voting, "--weights", choice(m.vote.weights), "uniform (default), or distance: a vote counts 1/d^2",
-         in_report},
+         "the exponent of --metric lp, 0.1 to 15"},
+        {voting, "--weights", choice(m.vote.weights), "uniform (default), or distance: a vote counts 1/d^2"},
         {"tune", "--weights", once("NAME", t.range.weights, parse_choice<Weights>),
          "only uniform, or only distance (default: both)"},
         {voting, "--tie", choice(m.vote.tie),
-         "ties go to the smallest label (default) or to the class of the nearest neighbor", in_report},
+         "ties go to the smallest label (default) or to the class of the nearest neighbor"},
         {"tune", "--tie", once("NAME", t.range.tie, parse_choice<Tie>),
          "only smallest, or only nearest (default: both)"},
         {all, "--device", once("NAME", w.device, parse_device),
@@ -180,12 +175,10 @@ std::vector<Option> search_options(Options& o) {
         {searching, "--memory", once("SIZE", w.memory, parse_size),
          "limit of device memory for training images, such as 500M or 8GB; a larger training set is searched "
          "in parts"},
-        {"evaluate classify draw serve view", "--limit-train", number(o.first.train), first_images,
-         in_report},
+        {"evaluate classify draw serve view", "--limit-train", number(o.first.train), first_images},
         {"graph condense audit tune", "--limit-train", number(o.first.train, 2),
          first_images + ", at least 2"},
-        {"evaluate serve view audit", "--limit-test", number(o.first.test), "only the first N test images",
-         in_report},
+        {"evaluate serve view audit", "--limit-test", number(o.first.test), "only the first N test images"},
         {searching, "--sketch", choice(w.sketch, "WHEN"),
          "bounds from 8-bit projections before exact distances by l2: auto (default; where that is faster, "
          "on a "
@@ -197,29 +190,7 @@ std::vector<Option> search_options(Options& o) {
     };
 }
 
-namespace {
-
-/// Vectors come from --train and --test, images from the other options.
-void check_data_options(const Options& options) {
-    const auto is_given = [&](const char* option) { return options.given.contains(option); };
-    const bool vectors = is_given("train") || is_given("test");
-    for (const char* option : {"data", "train-images", "test-images", "images"})
-        if (vectors && is_given(option))
-            throw UsageError(std::string(is_given("train") ? "--train" : "--test") + " and --" + option +
-                             ": both say where the data are; expected one of them");
-    if (is_given("test") && !is_given("train"))
-        throw UsageError("--test: has no training set; expected --train FILE with it");
-    if (is_given("label-column") && !vectors)
-        throw UsageError("--label-column: is of a CSV; expected --train FILE with it");
-    if (is_given("label-column") && is_given("train-labels") && options.data.label_column != "none")
-        throw UsageError(
-            "--label-column and --train-labels: both say where the labels are; expected one of them");
-}
-
-}  // namespace
-
 void check_options(const Options& options) {
-    check_data_options(options);
     const TuneOptions& tune = options.tune;
     const Method& method = options.method;
     const auto is_given = [&](const char* option) { return options.given.contains(option); };
@@ -229,8 +200,9 @@ void check_options(const Options& options) {
         throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
     if (is_given("p") && !needs_p)
         throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
-    if (options.audit.seed && options.audit.plant == 0)
-        throw UsageError("--seed: chooses the labels that --plant makes wrong; expected --plant N with it");
+    if (is_given("label-column") && is_given("train-labels") && options.data.label_column != "none")
+        throw UsageError(
+            "--label-column and --train-labels: both say where the labels are; expected one of them");
     const bool class_mean = tune.range.votes.value_or(method.vote.votes) == VoteKind::class_mean;
     if (class_mean && is_given("weights"))
         throw UsageError("--weights: --vote class-mean weighs no votes; expected --vote majority with it");

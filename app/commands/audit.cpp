@@ -217,10 +217,6 @@ int audit(const Options& options, Clock::time_point start) {
     if (!given.sheet.empty() && !pictures_available())
         throw UsageError("--sheet " + given.sheet + ": this build cannot draw pictures; expected --html");
     const bool of_train = given.of == AuditSet::train;
-    for (const std::string option : {"test", "test-images", "test-labels", "limit-test"})
-        if (of_train && options.given.contains(option))
-            throw UsageError("--" + option +
-                             ": the labels of the training set are judged; expected --of test");
     LoadedSet set(options, of_train ? Needed::training : Needed::both);
     for (const char* option : {"html", "sheet"})
         if (options.given.contains(option) && !set.data().are_images())

@@ -191,17 +191,9 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     write_outputs_together(report_folder(evaluation, options.output), options.output.report);
 }
 
-/// Throws UsageError where options contradict each other.
+/// Throws UsageError where standard input would be read twice.
 void check(const Options& options) {
     const ClassifyOptions& classify = options.classify;
-    const int kinds = classify.many + classify.numbers + classify.grid.has_value() + !classify.form.empty();
-    if (kinds > 1)
-        throw UsageError(
-            "--many, --numbers, --grid, --template: one tells what is in a picture; expected one of them");
-    if (classify.expected && classify.reads_pages())
-        throw UsageError("--expected: a page has many digits; expected pictures of one digit");
-    if (!options.output.report.empty() && !classify.expected)
-        throw UsageError("--report: the names of the pictures must tell their digits; expected --expected");
     const bool reads_picture = std::ranges::count(classify.images, "-") > 0;
     if (classify.form == "-" && (reads_picture || !classify.review.empty()))
         throw UsageError("--template -: standard input is also read for " +
@@ -209,10 +201,6 @@ void check(const Options& options) {
                          "; expected the name of a file");
     if (!classify.review.empty() && reads_picture)
         throw UsageError("--review: the answers are read from standard input; expected no picture -");
-    if (classify.pixels && options.output.json.empty())
-        throw UsageError("--pixels: are part of the JSON; expected --json FILE");
-    if (options.given.contains("json-version") && options.output.json.empty())
-        throw UsageError("--json-version: is that of the JSON; expected --json FILE");
 }
 
 }  // namespace

@@ -236,9 +236,6 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
 
 int compare(const Options& options, Clock::time_point) {
     const CompareOptions& given = options.compare;
-    if (names_data(options) && given.html.empty())
-        throw UsageError(
-            "compare: only the page shows images of a data set; expected --html FILE with its options");
     const std::vector<OutputPlace> outputs = output_places(options);
     const Side a(given.a), b(given.b);
     check_outputs(outputs,

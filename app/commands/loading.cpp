@@ -112,10 +112,6 @@ void LoadedSet::locate_images(const Options& options) {
         location_ = needed_ == Needed::both ? locate_data(options.data) : locate_training_data(options.data);
         return;
     }
-    for (const char* name : {"data", "train-images", "train-labels"})
-        if (options.given.contains(name))
-            throw UsageError("--" + std::string(name) + " and --images " + images_ +
-                             ": both say where the images are; expected one of them");
     std::error_code none;
     if (fs::is_directory(images_, none)) pictures_ = pictures_in(images_);
     location_.source = images_;

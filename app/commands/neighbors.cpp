@@ -30,28 +30,6 @@ constexpr int usual_neighbors = 10;
 constexpr std::int64_t rows_in_text = 10;
 constexpr std::size_t neighbors_in_text = 5;
 
-void check_neighbors_options(const Options& options) {
-    const NeighborsOptions& n = options.neighbors;
-    if (n.train.empty())
-        throw UsageError("--train: is missing; expected --train FILE, the vectors to search");
-    if (n.exclude_self && !n.queries.empty())
-        throw UsageError(
-            "--exclude-self: the queries are not the rows of --train; expected no --queries with it");
-    if (!n.range) {
-        if (!n.npz.empty())
-            throw UsageError("--npz " + n.npz +
-                             ": has the rows within a range; expected --range with it, or --npy");
-        return;
-    }
-    if (options.given.contains("-k"))
-        throw UsageError("-k and --range: both say how many neighbors a query has; expected one of them");
-    for (const auto& [option, file] : {std::pair("--npy ", n.npy), std::pair("--ibin ", n.ibin)})
-        if (!file.empty())
-            throw UsageError(option + file +
-                             ": has k neighbors of each query, but --range finds any number; expected --npz "
-                             "or --csv");
-}
-
 /// The vectors of the command, of one type and with as many columns.
 class SearchedVectors {
   public:
@@ -320,7 +298,8 @@ void check_count(const NeighborsOptions& options, const SearchedVectors& vectors
 }  // namespace
 
 int neighbors(const Options& options, Clock::time_point start) {
-    check_neighbors_options(options);
+    if (options.neighbors.train.empty())
+        throw UsageError("--train: is missing; expected --train FILE, the vectors to search");
     const NeighborsOptions& wanted = options.neighbors;
     SearchedVectors vectors(options);
     check_count(wanted, vectors);

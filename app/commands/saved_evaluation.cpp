@@ -113,6 +113,11 @@ void SavedEvaluation::check_data(const SavedReport& report) const {
         return with_commas(train) + " training and " + counted(test, "test image");
     };
     const Evaluation& saved = report.evaluation;
+    if (report.n_extra != data.n_extra)
+        throw DataError(report.file + ": was made " +
+                        (report.n_extra == 0 ? std::string("without --extra")
+                                             : "with " + counted(report.n_extra, "image") + " of --extra") +
+                        ", not with " + with_commas(data.n_extra) + "; expected the same");
     if (saved.n_train > data.train.count || saved.n_test > data.test.count)
         differ(images(saved.n_train, saved.n_test));
     if (report.rows != data.test.rows || report.cols != data.test.cols)

@@ -36,8 +36,6 @@ struct Opened {
 /// Throws UsageError where strangers could ask without the user's knowledge.
 void check_access(const Options& options, const std::string& address) {
     const ServeOptions& serve = options.serve;
-    if (!serve.token.empty() && serve.no_token)
-        throw UsageError("--token and --no-token: contradict each other; expected one of them");
     if (!web::Access::is_loopback(address) && serve.token.empty() && !serve.no_token)
         throw UsageError("--address " + serve.address +
                          ": other machines can ask; expected --token T, or --no-token where anyone may");
@@ -133,9 +131,6 @@ void prepare_for_many(const Opened& opened, const Options& options) {
 int serve(const Options& options, Clock::time_point) {
     const ServeOptions& given = options.serve;
     std::optional<SavedReport> report;
-    if (!given.report.empty() && options.given.contains("limit-test"))
-        throw UsageError(
-            "--limit-test: conflicts with --report, whose report determines it; expected one of them");
     if (!given.report.empty()) report = read_report(given.report);
     web::Server server(given.address, given.port);
     check_access(options, server.address());

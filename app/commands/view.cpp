@@ -136,16 +136,6 @@ bool html_is_printed(const ViewOptions& view) {
     return !view.html.empty() && is_standard_output(view.html);
 }
 
-/// Throws UsageError if --from is combined with an option that the report determines (-k, --weights ...).
-void check_source(const Options& options) {
-    if (options.view.from.empty()) return;
-    Options ignored;
-    for (const Option& option : options_of(ignored, "view"))
-        if (option.in_report && options.given.contains(option.key()))
-            throw UsageError(option.shown() +
-                             ": conflicts with --from, whose report determines it; expected one of them");
-}
-
 /// Finds out before the search what would fail after it.
 void check_forms(const ViewOptions& view) {
     if (!view.sheet.empty() && is_standard_output(view.sheet))
@@ -255,7 +245,6 @@ std::string shown_text(const Evaluation& evaluation, const Selection& selection,
 int view(const Options& options, Clock::time_point start) {
     const ViewOptions& view = options.view;
     const OutputOptions& output = options.output;
-    check_source(options);
     check_forms(view);
     std::optional<SavedReport> report;
     if (!view.from.empty()) report = read_report(view.from);

@@ -149,6 +149,11 @@ TEST_CASE("--extra: the images follow the training set, twice each, for every co
     check_error(digits.run("view --from r --text"), 1,
                 "my/train-images-idx3-ubyte is missing; expected it there, or --data and --extra with");
     output_of(digits.run("view --from r --text --data . --extra moved"));
+    check_error(digits.run("view --from r --text --data ."), 1,
+                "was made with 2 images of --extra, not with 0; expected the same");
+    output_of(digits.run("evaluate -q --data . --report without"));
+    check_error(digits.run("view --from without --text --data . --extra moved"), 1,
+                "was made without --extra, not with 2");
     fs::rename(digits.folder / "moved", digits.folder / "my");
     for (const Words command :
          {"tune -k 1 --limit-train 200", "audit --method raw --limit-train 200",

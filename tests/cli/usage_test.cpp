@@ -69,9 +69,6 @@ const std::vector<Mistake>& mistakes() {
         "error: k = 40 is out of range; expected at most 39, the rows that can be neighbors";
     static const std::vector<Mistake> all = {
         {{}},
-        {"audit --data . --limit-test 3", "--limit-test: the labels of the training set are judged"},
-        {"serve --data . --report . --limit-test 3", "--limit-test: conflicts with --report"},
-        {"compare a b --data .", "expected --html FILE with its options"},
         {"evaluate --data . -k 9 --limit-train 8", "k = "},
         {"evaluate --data . --device cpu --sketch 128 --metric l1",
          "sketches bound distances by l2 alone; expected --sketch auto"},

@@ -160,7 +160,8 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
     check_error(run("neighbors --train no.npy --label-column c"), 1, no_column);
     check_error(run("evaluate --train no.npy --test no.npy --label-column c"), 1, no_column);
     check_error(run("graph --train no.npy --label-column c"), 1, no_column);
-    check_error(run("evaluate --label-column a --data ."), 2, "--label-column: is of a CSV");
+    check_error(run("evaluate --label-column a --data ."), 2,
+                "--label-column: has no effect without --train");
     check_error(run("evaluate --train-labels x" + files), 2, "--label-column and --train-labels: both say");
     write(folder / "plain.csv", "1,2\n3,4\n5,6\n");
     check_error(run("tune --train plain.csv --device cpu"), 1,

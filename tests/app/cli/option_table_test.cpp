@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "app/cli/command_line.h"
+#include "app/cli/values.h"
 #include "data/core/errors.h"
 #include "tests/support/error_of.h"
 #include "tests/support/temp_folder.h"
@@ -132,14 +133,69 @@ TEST_CASE("options: the labels beside generated vectors are an output too") {
     CHECK(places[1].file == "a/points-labels.npy");
 }
 
+namespace {
+
+std::string operands(const std::string& command) {
+    return command == "compare" ? " a b " : command == "classify" ? " a " : " ";
+}
+
+/// "NAME VALUE" of an option of the command, with a value that may be read; of "--of test" the same.
+std::string with_value(std::string_view command, const std::string& words) {
+    Options ignored;
+    const std::string name = words.substr(0, words.find(' '));
+    if (name != words && std::islower(static_cast<unsigned char>(words[name.size() + 1])) != 0) return words;
+    for (const Option& option : options_of(ignored, command)) {
+        if (option.shown() != name) continue;
+        if (option.value.placeholder == nullptr) return name;
+        for (const char* value : {"2", "20", "3x3", "none", "l2", "raw", "cells", "uniform", "smallest",
+                                  "majority", "pca:3", "a.png"})
+            try {
+                option.value.read(name, value);
+                return name + ' ' + value;
+            } catch (const std::exception&) {  // the next may be one
+            }
+    }
+    FAIL(command, " has no ", words);
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("options: one that has no effect without another is refused, as is one that excludes another") {
+    for (const OptionNeed& need : option_needs()) {
+        const std::string needed = need.needed;
+        for (const std::string& command : words_of(need.commands))
+            for (const std::string& option : words_of(need.options)) {
+                const std::string given = command + operands(command) + with_value(command, option);
+                CAPTURE(given);
+                CHECK(mistake(given).starts_with(option + ": has no effect without " + needed));
+                CHECK(
+                    mistake(given + ' ' + with_value(command, needed)).find("no effect without " + needed) ==
+                    std::string::npos);
+            }
+    }
+    for (const OptionConflict& conflict : option_conflicts())
+        for (const std::string& command : words_of(conflict.commands))
+            for (const std::string& one : words_of(conflict.options))
+                for (const std::string& other : words_of(conflict.others)) {
+                    if (one == other) continue;
+                    const std::string first = command + operands(command) + with_value(command, one),
+                                      both = first + ' ' + with_value(command, other);
+                    CAPTURE(both);
+                    CHECK(mistake(both).find("; expected one of them") != std::string::npos);
+                    CHECK(mistake(first).find("; expected one of them") == std::string::npos);
+                }
+    CHECK(mistake("audit --of train --limit-test 3").starts_with("--limit-test: has no effect without --of"));
+}
+
 TEST_CASE("options: vectors and images are named by different options") {
     CHECK(mistake("evaluate --train a.npy --data x")
               .starts_with("--train and --data: both say where the data are"));
     CHECK(
         mistake("evaluate --train a.npy --test-images x").starts_with("--train and --test-images: both say"));
-    CHECK(mistake("graph --train a.npy --images x").starts_with("--train and --images: both say"));
-    CHECK(mistake("evaluate --test a.npy").starts_with("--test: has no training set"));
-    CHECK(mistake("evaluate --label-column 3").starts_with("--label-column: is of a CSV"));
+    CHECK(mistake("graph --train a.npy --images x").starts_with("--images and --train: both say"));
+    CHECK(mistake("evaluate --test a.npy").starts_with("--test: has no effect without --train"));
+    CHECK(mistake("evaluate --label-column 3").starts_with("--label-column: has no effect without --train"));
     CHECK(mistake("evaluate --train a.csv --test b.csv --label-column 3 --test-labels c").empty());
     CommandLine line;
     line.parse({"audit", "--train", "a.npy"});
@@ -293,9 +349,10 @@ TEST_CASE("errors name the mistake") {
         {"evaluate --candidates 20 --method accurate --rerank none --vote majority", "--candidates: nothing"},
         {"evaluate --weights distance --vote class-mean",
          "--weights: --vote class-mean weighs no votes; expected --vote majority"},
-        {"audit --weights distance --method accurate", "--weights: --vote class-mean weighs no votes"},
+        {"audit --weights distance", "--weights: unknown option"},
+        {"audit --tie nearest", "--tie: unknown option"},
+        {"view --weights distance --method accurate", "--weights: --vote class-mean weighs no votes"},
         {"tune --weights distance --vote class-mean", "--weights: --vote class-mean weighs no votes"},
-        {"audit --seed 7", "--seed: chooses the labels that --plant makes wrong; expected --plant"},
         {"evaluate --vote class-mean --metric cosine", "--vote class-mean: adds up integers"},
     };
     for (const auto& one : parts) {

@@ -139,6 +139,11 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
     CHECK(error("1,2,setosa\n3,4,virginica\n") ==
           "line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
           "§label-column 3 if these are labels");
+    CHECK(error("a,b,species\n1,2,setosa\n3,4,virginica\n") ==
+          "line 2, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
+          "§label-column 3 if these are labels");
+    CHECK(error("a,b,label\n1,text,x\n") ==
+          "line 2, column 2: \"text\" is no number of 64 bits; expected a number such as 1.5");
     CHECK(error("1,2\nnan,4\n") == "line 2, column 1: \"nan\" is not finite; expected finite numbers");
     CHECK(error("1,2\n1,-inf\n") == "line 2, column 2: \"-inf\" is not finite; expected finite numbers");
     CHECK(error("1,2\n3,\"4\n") ==
