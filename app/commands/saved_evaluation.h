@@ -42,6 +42,7 @@ class SavedEvaluation {
     void search_again(const SavedReport& report);
 
     Options options_;
+    bool of_pictures_;  ///< its votes may be those of rows beside the training set too, as classify has them
     std::unique_ptr<LoadedSet> set_;
     Resolved resolved_;
     std::unique_ptr<Index> index_;  ///< once something is searched

@@ -397,6 +397,19 @@ TEST_CASE("the report of classify --expected names its pictures, and view and co
     check_error(digits.run("view --text --from moved"), 1, "expected the pictures of ");
 }
 
+TEST_CASE("the report of a picture on which rows beside the training set voted") {
+    if (pictures_folder().empty() || mnist_folder().empty())
+        return skip("there are no pictures or no MNIST: set MNIST_KNN_PICTURES and MNIST_KNN_DATA");
+    const Digits digits;
+    std::filesystem::create_directory(digits.folder / "7");
+    std::filesystem::copy_file(std::filesystem::path(pictures_folder()) /
+                                   "digits/AkashKMathew+Digit-identifier-using-CNN/digits_0.jpg",
+                               digits.folder / "7/zero.jpg");
+    const Words data{"--data", mnist_folder()};
+    output_of(digits.run(Words("classify -q --expected --reject off 7 --report report") + data));
+    CHECK(contains(output_of(digits.run("view --text --from report")), "7/zero.jpg"));
+}
+
 TEST_CASE("the report of pictures that were compared with the built-in digits") {
     const Digits digits;
     digits.write_photo("a_4.pgm", digits.one_of_each()[4]);
