@@ -169,22 +169,26 @@ void compare_spread(BenchRun& run, const Workload& work, int k) {
 }
 
 /// The time of `tensor` without copies and launch overhead.
-void compare_kernels(BenchRun& run, const Workload& work, int k) {
-    const SearchWay tensor = search_way("tensor");
-    if (!run.has_gpu() || !run.wants_engine(tensor) || !work.train.are_bytes()) return;
-    Trial timed;
-    const Plan plan = run.configured(tensor, work.problem(k), timed.refusal);
-    Neighbors found;
-    if (!timed.refusal)
-        timed =
-            gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.token, found);
-    const Measurement one = run.keep("kernels", tensor.name, run.report.gpu, work.problem(k), timed,
-                                     [&](std::int64_t) { return work.mismatch(found); });
+void compare_kernels(BenchRun& run, const Workload& work, int k, std::span<const SearchWay> ways) {
     Section section(run.report, "the kernels of tensor, all on the device, k = " + std::to_string(k),
                     "engine");
-    section.add(one);
+    for (const SearchWay& way : ways) {
+        Trial timed;
+        const Plan plan = run.configured(way, work.problem(k), timed.refusal);
+        Neighbors found;
+        if (!timed.refusal)
+            timed = gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.token,
+                                              found);
+        section.add(run.keep("kernels", way.name, run.report.gpu, work.problem(k), timed,
+                             [&](std::int64_t) { return work.mismatch(found); }));
+    }
     section.finish(
         {"launched as one CUDA graph, from the queries to the votes; the training set is prepared before."});
+}
+
+/// Whether there are kernels of `tensor` to time.
+bool has_tensor(BenchRun& run, const Workload& work) {
+    return run.has_gpu() && run.wants_engine(search_way("tensor")) && work.train.are_bytes();
 }
 
 }  // namespace
@@ -213,7 +217,7 @@ void run_compare(BenchRun& run) {
     }
     compare_engines(run, work, k);
     compare_spread(run, work, k);
-    compare_kernels(run, work, k);
+    if (has_tensor(run, work)) compare_kernels(run, work, k, std::array{search_way("tensor")});
 }
 
 void run_graph(BenchRun& run) {
@@ -251,8 +255,11 @@ void run_sketches(BenchRun& run) {
                 columns == SketchColumns::off ? ", direct" : std::string(", ") + name(columns) + " columns";
         }
     }
-    run.expect(std::ssize(ways));
+    const auto kernels =
+        has_tensor(run, work) ? std::span<const SearchWay>(ways).first(3) : std::span<const SearchWay>();
+    run.expect(std::ssize(ways) + std::ssize(kernels));
     run.prepare(work);
+    if (!kernels.empty()) compare_kernels(run, work, k, kernels);
     Section section(run.report, "whole searches, the training set resident", "search",
                     {"open ms", "products ms", "exact ms", "exact of a million"});
     for (const SearchWay& way : ways) {

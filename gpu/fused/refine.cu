@@ -6,11 +6,11 @@
 // out         n_query × k neighbors by (distance, index); before the last pass padded with no_key
 // thresholds  raised as by the fold
 //
-// launch    a block for 8 queries, a warp for each, those with the most survivors first. First, 8 lanes each multiply the sketches of a survivor, as the search did,
-//           and sort the survivors by query into shared memory. Then come two rounds: each warp names those of its query
-//           whose distances are wanted, all warps compute the distances of all, 8 lanes a row, because few queries have many, and each
-//           warp takes what is near. In the first round the nearest by sketch are wanted, which raises the limit; in the
-//           second those of the others that reach it
+// launch    a block for 8 queries, those with the most survivors first; a warp for each, and as many that help. First, 8 lanes
+//           each multiply the sketches of a survivor, as the search did, sorted by query into shared memory. Then come two rounds:
+//           each warp names those of its query whose distances are wanted, all warps compute the distances of all, 8 lanes a
+//           row, because few queries have many, and each warp takes what is near. In the first round the nearest by sketch are
+//           wanted, which raises the limit; in the second those of the others that reach it
 // exact     d² = ‖q‖² + ‖r‖² − 2 q·r in integers; a survivor is skipped only below the limit of the k-th distance found
 // limits    k <= 32; per block `most` survivors: queries beyond are left undecided
 // bound by  the bandwidth of the L2 cache: 128 bytes for each survivor, `dim` for each distance
@@ -25,7 +25,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int warps = queries_per_list, threads = warps * warp_size;
+constexpr int queries = queries_per_list, warps = 2 * queries, threads = warps * warp_size;
 constexpr int lanes_per_row = 8, rows_at_once = warp_size / lanes_per_row;
 constexpr std::int32_t lowest_score = -(1 << 30);
 constexpr int stage_bytes = 16 * lanes_per_row, most_stages = 8;  // in a row
@@ -51,13 +51,13 @@ struct RefineShared {
     std::uint16_t* wanted;
 
     __host__ __device__ static int bytes(int pitch, int most) {
-        return warps * (pitch + sketch_columns) +
+        return queries * (pitch + sketch_columns) +
                most * static_cast<int>(sizeof(Survivor) + sizeof(std::uint16_t));
     }
     __device__ RefineShared(uint4* base, int pitch, int most)
         : rows(base),
-          sketches(rows + warps * pitch / 16),
-          found(reinterpret_cast<Survivor*>(sketches + warps * sketch_columns / 16)),
+          sketches(rows + queries * pitch / 16),
+          found(reinterpret_cast<Survivor*>(sketches + queries * sketch_columns / 16)),
           wanted(reinterpret_cast<std::uint16_t*>(found + most)) {}
 };
 
@@ -96,11 +96,11 @@ __device__ inline T sum_of_row(T sum) {
 template <int stages>
 __device__ bool gather_survivors(const Refinement& refinement, const RefineShared& shared,
                                  std::int64_t first_query, int n_query, int* begins, int* ends) {
-    __shared__ int next[warps];
+    __shared__ int next[queries];
     __shared__ int overflow, n_found;
     const SketchLists& lists = refinement.sketches.lists;
     const int thread = static_cast<int>(threadIdx.x), lane = thread % warp_size, warp = thread / warp_size;
-    const std::int64_t first_list = first_query / warps * lists.slots;
+    const std::int64_t first_list = first_query / queries * lists.slots;
     // The masks of all slots are numbered one after another.
     __shared__ int totals[most_slots];
     const auto survivors_at = [&](int i) {
@@ -111,7 +111,7 @@ __device__ bool gather_survivors(const Refinement& refinement, const RefineShare
             lists.d_survivors + (first_list + slot) * lists.capacity + i - before));
         return Survivors{both.x, both.y};
     };
-    if (thread < warps) next[thread] = 0;
+    if (thread < queries) next[thread] = 0;
     for (int slot = thread; slot < lists.slots; slot += threads)
         totals[slot] = lists.d_counts[first_list + slot];
     __syncthreads();
@@ -138,7 +138,7 @@ __device__ bool gather_survivors(const Refinement& refinement, const RefineShare
     __syncthreads();
     if (thread == 0) {
         int begin = 0;
-        for (int i = 0; i < warps; ++i) {
+        for (int i = 0; i < queries; ++i) {
             const bool fits = begin + next[i] <= refinement.most;
             begins[i] = begin;
             ends[i] = fits ? begin + next[i] : -1;
@@ -321,22 +321,23 @@ class Refiner {
 }
 
 template <int stages>
-__global__ void __launch_bounds__(threads, 4) refine_kernel(const __grid_constant__ Refinement refinement) {
+__global__ void __launch_bounds__(threads, 2) refine_kernel(const __grid_constant__ Refinement refinement) {
 #if __CUDA_ARCH__ >= 800
     extern __shared__ uint4 bytes[];
-    __shared__ int begins[warps], ends[warps], counts[2];
+    __shared__ int begins[queries], ends[queries], counts[2];
     if (threadIdx.x < 2) counts[threadIdx.x] = 0;
     assert(blockDim.x == threads && refinement.out.k <= most_refined_k);
     const RefineShared shared(bytes, stages * stage_bytes, refinement.most);
-    const std::int64_t first = std::int64_t{refinement.sketches.lists.d_order[blockIdx.x]} * warps;
+    const std::int64_t first = std::int64_t{refinement.sketches.lists.d_order[blockIdx.x]} * queries;
     const int warp = static_cast<int>(threadIdx.x) / warp_size,
               lane = static_cast<int>(threadIdx.x) % warp_size;
-    const int n = static_cast<int>(min(std::int64_t{warps}, refinement.out.n_query - first));
+    const int n = static_cast<int>(min(std::int64_t{queries}, refinement.out.n_query - first));
     const bool complete =
         gather_survivors<stages>(refinement, shared, first, n, begins, ends);  // synchronizes the block
     const std::int64_t query = min(first + warp, refinement.out.n_query - 1);
     const bool complete_here = warp < n && complete && ends[warp] >= 0;
-    const int begin = begins[warp], end = complete_here ? ends[warp] : begin, k = refinement.out.k;
+    const int begin = complete_here ? begins[warp] : 0, end = complete_here ? ends[warp] : 0,
+              k = refinement.out.k;
     const std::int32_t threshold = refinement.pass.d_thresholds[query];
     Refiner refiner(refinement, query, lane);
     // A few more than k, because the k nearest by sketch are not the k nearest.
@@ -392,12 +393,12 @@ __global__ void __launch_bounds__(order_threads) order_kernel(SketchLists lists,
 template <int stages>
 void launch(const Refinement& refinement, cudaStream_t stream) {
     const int bytes = RefineShared::bytes(stages * stage_bytes, refinement.most);
-    order_kernel<<<1, order_threads, 0, stream>>>(refinement.sketches.lists,
-                                                  static_cast<int>(divide_up(refinement.out.n_query, warps)));
+    order_kernel<<<1, order_threads, 0, stream>>>(
+        refinement.sketches.lists, static_cast<int>(divide_up(refinement.out.n_query, queries)));
     check_launch("launching order");
     allow_shared(refine_kernel<stages>, bytes);
     refine_kernel<stages>
-        <<<grid_size(divide_up(refinement.out.n_query, warps)), threads, bytes, stream>>>(refinement);
+        <<<grid_size(divide_up(refinement.out.n_query, queries)), threads, bytes, stream>>>(refinement);
     check_launch("launching refine");
 }
 
@@ -415,7 +416,7 @@ void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const Byt
                 train.pitch_bytes <= most_stages * 128,
             "rows of at most 1,024 bytes at multiples of 16");
     require(sketches.lists.slots <= most_slots, "at most 512 lists for each 8 queries");
-    const int most = out.k <= 8 ? 4096 : 6656;  // 4 and 3 blocks per multiprocessor
+    constexpr int most = 8192;  // two blocks per multiprocessor
     const Refinement refinement{{pass, step, out, batch.left_out, batch.known}, sketches, train, query, most};
     const std::int64_t stages = divide_up(static_cast<std::int64_t>(train.pitch_bytes), 128);
     if (stages <= 2)
