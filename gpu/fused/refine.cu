@@ -26,7 +26,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int queries = queries_per_list, warps = 2 * queries, threads = warps * warp_size;
-constexpr int lanes_per_row = 8, rows_at_once = warp_size / lanes_per_row;
+[[maybe_unused]] constexpr int lanes_per_row = 8, rows_at_once = warp_size / lanes_per_row;
 constexpr std::int32_t lowest_score = -(1 << 30);
 constexpr int stage_bytes = 16 * lanes_per_row, most_stages = 8;  // in a row
 
@@ -36,7 +36,7 @@ struct alignas(8) Survivor {
     std::int32_t score;
     std::uint32_t position;
 };
-constexpr std::uint32_t position_mask = (1u << position_bits) - 1;
+[[maybe_unused]] constexpr std::uint32_t position_mask = (1u << position_bits) - 1;
 
 struct Refinement : Folding {
     SketchPass sketches;
@@ -72,7 +72,7 @@ struct RefineShared {
 }
 
 /// Σ a · b of 16 bytes, a without sign and b with.
-__device__ inline int add_products(const uint4& a, const uint4& b, int sum) {
+[[maybe_unused]] __device__ inline int add_products(const uint4& a, const uint4& b, int sum) {
     const auto add = [&](std::uint32_t x, std::uint32_t y) {
         asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(x), "r"(y));
     };

@@ -22,9 +22,9 @@ namespace knn::gpu {
 namespace {
 
 [[maybe_unused]] constexpr int threads = 256, rows_per_block = 32, warp_rows = 16, warp_columns = 32;
-[[maybe_unused]] constexpr int warps_per_row = sketch_columns / warp_columns;
-constexpr int step = 32, axes_at_once = 8, column_tiles = sketch_columns / axes_at_once,
-              warp_tiles = warp_columns / axes_at_once;
+constexpr int step = 32, axes_at_once = 8, column_tiles = sketch_columns / axes_at_once;
+[[maybe_unused]] constexpr int warps_per_row = sketch_columns / warp_columns,
+                               warp_tiles = warp_columns / axes_at_once;
 
 /// sums (16 × 8) += a (16 × 32 bytes) · b (8 × 32 bytes)ᵀ; b signed or not.
 template <bool is_signed>
