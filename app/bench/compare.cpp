@@ -3,6 +3,12 @@
 // --case sketches: the same searches by all pixels and by sketches.
 
 #include "app/bench/run.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
+
 #include "app/commands/ranks.h"
 #include "classifier/graph.h"
 #include "data/core/format.h"
@@ -255,8 +261,10 @@ void run_sketches(BenchRun& run) {
                 columns == SketchColumns::off ? ", direct" : std::string(", ") + name(columns) + " columns";
         }
     }
-    const auto kernels =
-        has_tensor(run, work) ? std::span<const SearchWay>(ways).first(3) : std::span<const SearchWay>();
+    std::vector<SearchWay> kernels;
+    if (has_tensor(run, work))
+        std::ranges::copy_if(ways, std::back_inserter(kernels),
+                             [](const SearchWay& way) { return way.engine->on_gpu; });
     run.expect(std::ssize(ways) + std::ssize(kernels));
     run.prepare(work);
     if (!kernels.empty()) compare_kernels(run, work, k, kernels);
