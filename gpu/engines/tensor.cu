@@ -62,6 +62,7 @@ class Tensor final : public BatchEngine {
             const auto start = Clock::now();
             const Stream stream;
             load_sketch_search();
+            load_sketch_thresholds();
             load_refine();
             const ByteRows sample = sample_.rows(rows_to_fit, dim_);
             decided_ = search_.try_sketches(sample, sampled_images_.d_data(), shape.k, stream)
@@ -145,6 +146,7 @@ std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure
     std::optional<Sketch> sketch;
     if (plan.sketch == SketchColumns::c128) {
         load_sketch_search();
+        load_sketch_thresholds();
         load_refine();
         upload.timer.time(upload.stream, {.name = "sketch", .kind = StageKind::host},
                           [&] { sketch = fit_sketch_to(rows, upload.stream); });

@@ -28,7 +28,8 @@ struct TensorKernel {
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*load)(int dim);  ///< load_kernels; dim: pixels that are multiplied
     /// The search by sketches; null: there is none.
-    void (*search_sketches)(const SketchPass& pass, std::int64_t train_rows, cudaStream_t stream) = nullptr;
+    void (*search_sketches)(const SketchPass& pass, std::int64_t train_rows, PassKind kind,
+                            cudaStream_t stream) = nullptr;
 };
 
 /// All of them, the fastest first.

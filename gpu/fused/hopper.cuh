@@ -43,6 +43,21 @@ __device__ inline void wait(std::uint64_t* barrier, std::uint32_t parity) {
         : "memory");
 }
 
+/// Whether the phase is over, without waiting.
+__device__ inline bool is_over(std::uint64_t* barrier, std::uint32_t parity) {
+    std::uint32_t over;
+    asm volatile(
+        "{\n"
+        ".reg .pred done;\n"
+        "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, done;\n"
+        "}\n"
+        : "=r"(over)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+    return over != 0;
+}
+
 // Copies into shared memory that complete on a barrier by bytes.
 
 __device__ inline void copy_box(void* to, const CUtensorMap* map, int x, int y, std::uint64_t* barrier) {

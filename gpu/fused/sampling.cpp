@@ -10,9 +10,10 @@ namespace {
 
 constexpr int n_buckets = 64, max_rank = n_buckets * 3 / 4;
 
-/// Costs in pixels of a tile's products, measured on compute capability 9.0: of a survivor, and of one by sketches; columns of a
-/// sketch.
-constexpr double survivor_cost = 300, sketch_survivor_cost = 180, sketch_cost = 128;
+/// Costs in pixels of a tile's products, measured on compute capability 9.0.
+constexpr double survivor_cost = 300;
+/// By sketches: of a survivor, and of a tile of the sample.
+constexpr double sketch_survivor_cost = 128, sketch_sample_cost = 80;
 
 /// With `above` sample images over a threshold on average: whether at least k of a set `ratio` times as large
 /// are over it too. The margin in standard deviations leaves hardly one of 10,000 queries for the brute-force
@@ -47,14 +48,16 @@ Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles
     return choice;
 }
 
-/// Adds the passes after the first; returns the survivors of all. known: neighbors of other images are known.
-double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool known = false) {
+/// Adds the passes after the first; returns the survivors of all. known: neighbors of other images are known. sample_tiles: those
+/// that the first threshold is exact for.
+double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool known = false,
+                  int sample_tiles = 0) {
     double sum = choice.passes.front().survivors;
     for (int seen = choice.passes.front().n_tiles; seen < train_tiles;) {
         const int n = std::min(pass_tiles, train_tiles - seen);
         // If the pass before finds too few, its threshold remains.
         const double reaching = std::min<double>(choice.passes.back().rank, choice.passes.front().survivors);
-        const double survivors = reaching * n / seen;
+        const double survivors = reaching * n / std::max(seen, sample_tiles);
         choice.passes.push_back({seen, n, survivors, known ? k : rank_after(seen + n, train_tiles, k)});
         sum += survivors;
         seen += n;
@@ -72,7 +75,7 @@ double sketch_survivors(double exact) {
     return 8 * exact + 40;
 }
 
-Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool by_sketches) {
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
     Sampling best;
     double least = std::numeric_limits<double>::infinity();
     const auto next = [](int tiles) { return tiles + std::max(tiles / 8, 1); };
@@ -81,21 +84,28 @@ Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool b
         for (int first = sample; first <= most_first; first = next(first)) {
             Sampling choice = sampling_with(train_tiles, k, sample, first);
             if (choice.sample_tiles == 0) continue;
-            double cost = static_cast<double>(sample) * dim;
             const double survivors = add_passes(choice, train_tiles, k, pass_tiles);
-            if (by_sketches) {
-                choice.direct = 1;
-                cost += first * (dim - sketch_cost) + survivor_cost * choice.passes.front().survivors;
-                for (std::size_t i = 1; i < choice.passes.size(); ++i)
-                    cost += sketch_survivor_cost * sketch_survivors(choice.passes[i].survivors);
-            } else {
-                cost += survivor_cost * survivors;
-            }
+            const double cost = static_cast<double>(sample) * dim + survivor_cost * survivors;
             if (cost >= least) continue;
             least = cost;
             best = std::move(choice);
         }
     return best;
+}
+
+Sampling choose_sketch_sampling(int train_tiles, int k, int pass_tiles, bool known) {
+    const int first = std::min(train_tiles, pass_tiles);
+    // Where sample_cost · tiles + survivor_cost · survivors of the first pass is least.
+    const double slope = sketch_survivors(k) - sketch_survivors(0);
+    int sample = static_cast<int>(std::sqrt(sketch_survivor_cost * slope * first / sketch_sample_cost));
+    if (known) sample /= 4;
+    Sampling choice;
+    choice.sample_tiles = std::clamp(sample, std::min(train_tiles, 2), train_tiles);
+    choice.sample_rank = k;
+    choice.passes.push_back({0, first, static_cast<double>(k) * first / choice.sample_tiles,
+                             known ? k : rank_after(first, train_tiles, k)});
+    add_passes(choice, train_tiles, k, pass_tiles, known, choice.sample_tiles);
+    return choice;
 }
 
 Sampling sampling_of_known(int train_tiles, int k, int pass_tiles) {

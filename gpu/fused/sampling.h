@@ -25,11 +25,13 @@ struct Sampling {
     int sample_rank = 0;
     std::vector<SearchPass> passes;  ///< all tiles of the training set
     double spread = 0;               ///< of the first pass's survivors: standard deviation / mean
-    std::size_t direct = 0;  ///< the first so many passes multiply all pixels even where there are sketches
 };
-/// dim: pixels that are multiplied. pass_tiles: at most so many tiles in a pass, so that its survivors fit. by_sketches: the
-/// passes after the first multiply sketches, which leave few survivors only where thresholds are good.
-Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool by_sketches = false);
+/// dim: pixels that are multiplied. pass_tiles: at most so many tiles in a pass, so that its survivors fit.
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles);
+
+/// Of a search by sketches: the k-th exact distance among the nearest sketches of the sample is the first threshold, which needs no
+/// margin. known: as below.
+Sampling choose_sketch_sampling(int train_tiles, int k, int pass_tiles, bool known);
 
 /// Survivors by sketches where `exact` images reach the threshold: measured on MNIST, 4 to 13 times as many, the fewer the
 /// more.

@@ -40,6 +40,7 @@ struct Piece {
     int query_tile = 0;
     int first_tile = 0, n_tiles = 0;  ///< training tiles
     int slot = 0;                     ///< of its survivor lists: 0 <= slot < slots()
+    int tiles_before = 0;             ///< of the window
 };
 
 struct Schedule {
@@ -66,10 +67,10 @@ struct Schedule {
             sum += window_slots(w);
         return sum;
     }
-    /// How many of the slots of window 0 a query tile uses; they are the first ones.
-    KNN_HOST_DEVICE int used_slots(int query_tile) const {
-        const std::int64_t tiles = window_tiles(0), first = query_tile * tiles;
-        return static_cast<int>((first + tiles - 1) / chunk(0) - first / chunk(0)) + 1;
+    /// How many of the slots of window w a query tile uses; they are the first ones.
+    KNN_HOST_DEVICE int used_slots(int query_tile, int w = 0) const {
+        const std::int64_t tiles = window_tiles(w), first = query_tile * tiles;
+        return static_cast<int>((first + tiles - 1) / chunk(w) - first / chunk(w)) + 1;
     }
     KNN_HOST_DEVICE int max_piece() const {
         int longest = 0;
@@ -118,6 +119,7 @@ class Pieces {
         const int offset = static_cast<int>(at_ % tiles);
         const std::int64_t left = end_ - at_;
         piece.first_tile = schedule_.window_begin(window_) + offset;
+        piece.tiles_before = offset;
         piece.n_tiles = left < tiles - offset ? static_cast<int>(left) : tiles - offset;
         const std::int64_t first_index = std::int64_t{piece.query_tile} * tiles;
         piece.slot = slots_before_ + block_ - static_cast<int>(first_index / schedule_.chunk(window_));

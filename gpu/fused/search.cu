@@ -53,13 +53,10 @@ struct FusedSearch::Layout {
     std::vector<Schedule> passes;
     int slots = 0, capacity = 0;  // of the largest pass: a fold after each empties the lists
 
-    /// direct: passes that need lists; the others are by sketches.
-    Layout(const Sampling& sampling, std::size_t direct, std::int64_t dim, std::int64_t query_tiles,
-           int multiprocessors)
+    Layout(const Sampling& sampling, std::int64_t dim, std::int64_t query_tiles, int multiprocessors)
         : sample(schedule_for(query_tiles, 0, sampling.sample_tiles, dim, multiprocessors)) {
         for (const SearchPass& pass : sampling.passes) {
             passes.push_back(schedule_for(query_tiles, pass.first_tile, pass.n_tiles, dim, multiprocessors));
-            if (passes.size() > direct) continue;
             slots = std::max(slots, passes.back().slots());
             const double share = static_cast<double>(passes.back().max_piece()) / passes.back().train_tiles;
             capacity = std::max(capacity, capacity_for(pass.survivors, sampling.spread, share));
@@ -164,9 +161,10 @@ std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) 
     if (n_query > max_direct_queries && !(sampled_for_ == wanted)) {
         // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
         const int pass_tiles = tiles_in(pass_windows, training_->dim), reaching = k + (leaves_out ? 1 : 0);
-        sampling_ = has_known ? sampling_of_known(training_->tiles, reaching, pass_tiles)
-                              : choose_sampling(training_->tiles, reaching, training_->dim, pass_tiles,
-                                                sketches_ && sketches_->supports(k));
+        const bool sketched = sketches_ && sketches_->supports(k);
+        sampling_ = sketched    ? choose_sketch_sampling(training_->tiles, reaching, pass_tiles, has_known)
+                    : has_known ? sampling_of_known(training_->tiles, reaching, pass_tiles)
+                                : choose_sampling(training_->tiles, reaching, training_->dim, pass_tiles);
         for (SearchPass& pass : sampling_.passes)
             pass.rank = std::min(pass.rank, k);
         sampled_for_ = wanted;
@@ -202,8 +200,8 @@ void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     if (only_brute_force(n_query)) return;
     const Layout layout = layout_for(n_query);
     thresholds_.reserve(static_cast<std::size_t>(rows));
+    if (uses_sketches(n_query)) return sketches_->reserve(n_query, k, sampling_, multiprocessors_);
     maxima_.reserve(static_cast<std::size_t>(layout.maxima()));
-    if (uses_sketches(n_query)) sketches_->reserve(n_query, sampling_, multiprocessors_);
     products_.reserve(static_cast<std::size_t>(layout.entries()));
     positions_.reserve(static_cast<std::size_t>(layout.entries()));
     if (counts_.reserve(static_cast<std::size_t>(layout.lists()))) fill(counts_, 0, "clearing counters");
@@ -213,12 +211,8 @@ bool FusedSearch::only_brute_force(std::int64_t n_query) const {
     return n_query <= max_direct_queries || sampling_.sample_tiles == 0;
 }
 
-std::size_t FusedSearch::direct_passes() const {
-    return sketches_ && sketches_->supports(k_) ? sampling_.direct : sampling_.passes.size();
-}
-
 FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
-    return {sampling_, direct_passes(), training_->dim, divide_up(n_query, tile_queries), multiprocessors_};
+    return {sampling_, training_->dim, divide_up(n_query, tile_queries), multiprocessors_};
 }
 
 void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer) {
@@ -252,13 +246,14 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
                         .slots = layout.slots,
                         .undecided = undecided};
         stage({.name = "sample"}, [&] {
+            if (sketched) return sketches_->enqueue_sample(rows, pass, batch, stream);
             kernel_.sample(train, rows, pass, stream);
             enqueue_thresholds(pass, sampling_.sample_rank, batch, stream);
         });
-        const std::size_t last = layout.passes.size() - 1, direct = direct_passes();
+        const std::size_t last = layout.passes.size() - 1;
         const auto fold = [&](std::size_t i) {
             const FoldStep step{.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank};
-            if (i >= direct)
+            if (sketched)
                 sketches_->enqueue_refine(i, rows, pass, step, batch, stream);
             else
                 enqueue_fold(pass, step, batch, stream);
@@ -270,7 +265,7 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
             for (std::size_t i = 0; i <= last; ++i) {
                 if (i > 0) fold(i - 1);
                 pass.schedule = layout.passes[i];
-                if (i >= direct)
+                if (sketched)
                     sketches_->enqueue_search(i, pass, query.n, stream);
                 else
                     kernel_.search(train, rows, pass, stream);

@@ -11,8 +11,8 @@
 /// improves known neighbors begins with the distance of the k-th as a threshold, where that is better than the
 /// sample's.
 ///
-/// With a sketch, the passes after the first multiply sketches (sketches.h) instead of images, and each ends with a refinement
-/// of what they leave instead of a fold. So do all passes of a search that improves known neighbors.
+/// With a sketch, the sample and the passes multiply sketches (sketches.h) instead of images. Exact distances of the nearest of the
+/// sample give the first threshold, and each pass ends with a refinement of what it leaves instead of a fold.
 
 #include <cuda_runtime.h>
 
@@ -85,8 +85,6 @@ class FusedSearch {
     struct Layout;
     FusedSearch(const TensorKernel& kernel, std::shared_ptr<const FusedTraining> training);
     Layout layout_for(std::int64_t n_query) const;
-    /// The first so many passes of the search that `reserve` prepared multiply all pixels.
-    std::size_t direct_passes() const;
     void make_sketches(const Sketch& sketch, cudaStream_t stream);
     double time_search(const Batch& batch, cudaStream_t stream);
     void reserve_batch(std::int64_t n_query, int k);

@@ -71,10 +71,10 @@ SketchSearch::SketchSearch(const TensorKernel& kernel, const Sketch& sketch,
 }
 
 SketchLists SketchSearch::lists_for(std::int64_t n_query) const {
-    SketchLists lists{survivors_.d_data(), counts_.d_data(), order_.d_data()};
+    SketchLists lists{survivors_.d_data(), counts_.d_data()};
     double longest = 0;
-    for (const SearchPass& pass : std::span(passes_).subspan(direct_)) {
-        const Schedule schedule = schedule_of(pass, n_query);
+    for (const SearchPass& pass : sampling_.passes) {
+        const Schedule schedule = schedule_of(pass.first_tile, pass.n_tiles, n_query);
         lists.slots = std::max(lists.slots, schedule.slots());
         const double share = static_cast<double>(schedule.max_piece()) / schedule.train_tiles;
         longest = std::max(longest, 3 * share * sketch_survivors(pass.survivors) * queries_per_list);
@@ -84,10 +84,9 @@ SketchLists SketchSearch::lists_for(std::int64_t n_query) const {
     return lists;
 }
 
-void SketchSearch::reserve(std::int64_t n_query, const Sampling& sampling, int multiprocessors) {
+void SketchSearch::reserve(std::int64_t n_query, int k, const Sampling& sampling, int multiprocessors) {
     multiprocessors_ = multiprocessors;
-    passes_ = sampling.passes;
-    direct_ = sampling.direct;
+    sampling_ = sampling;
     const SketchLists lists = lists_for(n_query);
     const auto rows = static_cast<std::size_t>(round_up(n_query, sketch_queries));
     const std::size_t count = rows / queries_per_list * static_cast<std::size_t>(lists.slots);
@@ -96,7 +95,8 @@ void SketchSearch::reserve(std::int64_t n_query, const Sampling& sampling, int m
     query_terms_.reserve(rows);
     survivors_.reserve(count * static_cast<std::size_t>(lists.capacity));
     counts_.reserve(count);
-    order_.reserve(rows / queries_per_list);
+    best_.reserve(count * queries_per_list * static_cast<std::size_t>(k));
+    maxima_.reserve(rows * static_cast<std::size_t>(sample_schedule(n_query).slots() * sketch_maxima));
 }
 
 void SketchSearch::enqueue_queries(const ByteRows& query, cudaStream_t stream) {
@@ -104,19 +104,27 @@ void SketchSearch::enqueue_queries(const ByteRows& query, cudaStream_t stream) {
                      true, query_sketches_.d_data(), query_terms_.d_data(), stream);
 }
 
-Schedule SketchSearch::schedule_of(const SearchPass& pass, std::int64_t n_query) const {
+Schedule SketchSearch::schedule_of(int first_tile, int n_tiles, std::int64_t n_query) const {
     // Few blocks for a query tile, and few windows: else it would have more than most_slots pieces.
     constexpr int most_blocks = 48, most_windows = 8;
     const std::int64_t query_tiles = divide_up(n_query, sketch_queries);
-    Schedule schedule =
-        schedule_for(query_tiles, pass.first_tile, pass.n_tiles, sketch_columns, multiprocessors_);
+    Schedule schedule = schedule_for(query_tiles, first_tile, n_tiles, sketch_columns, multiprocessors_);
     schedule.windows = std::min(schedule.windows, most_windows);
     schedule.blocks = static_cast<int>(std::min<std::int64_t>(schedule.blocks, most_blocks * query_tiles));
     return schedule;
 }
 
-SketchPass SketchSearch::pass_for(std::size_t i, const TensorPass& pass, std::int64_t n_query) const {
-    return {.schedule = schedule_of(passes_[i], n_query),
+Schedule SketchSearch::sample_schedule(std::int64_t n_query) const {
+    Schedule schedule = schedule_of(0, sampling_.sample_tiles, n_query);
+    // Two or more, as a piece gives no more than 32 maxima.
+    schedule.windows = std::max((schedule.train_tiles + most_sample_window - 1) / most_sample_window,
+                                std::min(schedule.train_tiles, 2));
+    return schedule;
+}
+
+SketchPass SketchSearch::pass_of(const Schedule& schedule, const SketchLists& lists, const TensorPass& pass,
+                                 std::int64_t n_query) const {
+    return {.schedule = schedule,
             .n_query = n_query,
             .bound = bound_,
             .d_train = train_sketches_.d_data(),
@@ -124,17 +132,32 @@ SketchPass SketchSearch::pass_for(std::size_t i, const TensorPass& pass, std::in
             .d_query_terms = query_terms_.d_data(),
             .d_query_norms = pass.d_query_norms,
             .d_thresholds = pass.d_thresholds,
-            .lists = lists_for(n_query)};
+            .lists = lists,
+            .d_maxima = maxima_.d_data()};
+}
+
+SketchPass SketchSearch::search_pass(std::size_t i, const TensorPass& pass, std::int64_t n_query) const {
+    const SearchPass& of = sampling_.passes[i];
+    return pass_of(schedule_of(of.first_tile, of.n_tiles, n_query), lists_for(n_query), pass, n_query);
+}
+
+void SketchSearch::enqueue_sample(const ByteRows& query, const TensorPass& pass, const Batch& batch,
+                                  cudaStream_t stream) {
+    const Schedule schedule = sample_schedule(query.n);
+    const SketchPass sample = pass_of(schedule, {.slots = schedule.slots()}, pass, query.n);
+    kernel_.search_sketches(sample, train_.n, PassKind::sample, stream);
+    enqueue_sketch_thresholds(sample, train_, query, pass, batch, stream);
 }
 
 void SketchSearch::enqueue_search(std::size_t i, const TensorPass& pass, std::int64_t n_query,
                                   cudaStream_t stream) {
-    kernel_.search_sketches(pass_for(i, pass, n_query), train_.n, stream);
+    kernel_.search_sketches(search_pass(i, pass, n_query), train_.n, PassKind::search, stream);
 }
 
 void SketchSearch::enqueue_refine(std::size_t i, const ByteRows& query, const TensorPass& pass,
                                   const FoldStep& step, const Batch& batch, cudaStream_t stream) {
-    gpu::enqueue_refine(pass_for(i, pass, query.n), train_, query, pass, step, batch, stream);
+    gpu::enqueue_refine(search_pass(i, pass, query.n), train_, query, pass, step, batch, best_.d_data(),
+                        stream);
 }
 
 }  // namespace knn::gpu

@@ -24,11 +24,14 @@ class SketchSearch {
     bool supports(int k) const { return fits_ && k <= most_refined_k; }
 
     /// Allocates memory for batches of n_query queries, keeping what suffices; nothing may be running.
-    void reserve(std::int64_t n_query, const Sampling& sampling, int multiprocessors);
+    void reserve(std::int64_t n_query, int k, const Sampling& sampling, int multiprocessors);
 
     /// query: used pixels.
     void enqueue_queries(const ByteRows& query, cudaStream_t stream);
-    /// Pass i of `sampling`, which `reserve` got: lists survivors. pass: norms and thresholds.
+    /// The sample of `sampling`, which `reserve` got, and the first thresholds from it. pass: norms, images.
+    void enqueue_sample(const ByteRows& query, const TensorPass& pass, const Batch& batch,
+                        cudaStream_t stream);
+    /// Its pass i: lists survivors. pass: norms and thresholds.
     void enqueue_search(std::size_t i, const TensorPass& pass, std::int64_t n_query, cudaStream_t stream);
     /// Refines those.
     void enqueue_refine(std::size_t i, const ByteRows& query, const TensorPass& pass, const FoldStep& step,
@@ -39,8 +42,11 @@ class SketchSearch {
 
   private:
     SketchLists lists_for(std::int64_t n_query) const;
-    SketchPass pass_for(std::size_t i, const TensorPass& pass, std::int64_t n_query) const;
-    Schedule schedule_of(const SearchPass& pass, std::int64_t n_query) const;
+    SketchPass pass_of(const Schedule& schedule, const SketchLists& lists, const TensorPass& pass,
+                       std::int64_t n_query) const;
+    SketchPass search_pass(std::size_t i, const TensorPass& pass, std::int64_t n_query) const;
+    Schedule schedule_of(int first_tile, int n_tiles, std::int64_t n_query) const;
+    Schedule sample_schedule(std::int64_t n_query) const;
 
     const TensorKernel& kernel_;
     ByteRows train_;
@@ -49,13 +55,13 @@ class SketchSearch {
     std::int64_t scale_;
     DeviceBuffer<std::uint32_t> weights_;
     DeviceBuffer<Survivors> survivors_;
-    DeviceBuffer<std::int32_t> centers_, counts_, order_;
+    DeviceBuffer<std::int32_t> centers_, counts_, maxima_;
+    DeviceBuffer<NeighborKey> best_;
     DeviceBuffer<std::uint8_t> train_sketches_, query_sketches_;
     DeviceBuffer<SketchTerms> query_terms_;
 
     int multiprocessors_ = 0, max_capacity_ = 0;
-    std::vector<SearchPass> passes_;
-    std::size_t direct_ = 0;  ///< of Sampling
+    Sampling sampling_;
 };
 
 }  // namespace knn::gpu

@@ -2,7 +2,8 @@
 //
 // train       sketches in tile order: 128 bytes without sign, the last four of which have V
 // query       sketches: 128 signed bytes, the last four of which multiply V
-// survivors   for each 8 queries and slot a list of masks (Survivors)
+// survivors   search: for each 8 queries and slot a list of masks (Survivors)
+// maxima      sample: for each query and slot 32 (sketch_maxima)
 //
 // launch    one block per multiprocessor: a thread that issues the bulk copies, and four consumer warp groups, each with 64
 //           of the block's 256 queries in registers for all tiles of a piece
@@ -11,12 +12,16 @@
 // compare   limit − 1 − sum is negative where a pair survives. Multiply-adds subtract, because the pipe for integer additions
 //           and comparisons is the one that shifts the signs into masks, one for each of a thread's two rows. Those of a warp
 //           that are not zero go to two lists, side by side, without atomics or branches
-// exact     |sums| <= 124 · 127 · 255 + 98,047 < 2²³
+// maxima    of sum · 512 + position, by a multiply-add and half a maximum for each pair
+// exact     |sums| <= 124 · 127 · 255 + 98,047 < 2²²
 // bound by  instructions: 213 of a warp for 64 × 128 pairs of a warp group, beside 256 cycles of the tensor cores
 // source    the design is this project's; instructions: PTX ISA 8.0
 
 #include <cassert>
+#include <climits>
+#include <type_traits>
 
+#include "data/core/round_up.h"
 #include "gpu/fused/hopper.cuh"
 #include "gpu/fused/sketches.h"
 #include "gpu/fused/tensor_map.h"
@@ -27,33 +32,45 @@ namespace {
 
 [[maybe_unused]] constexpr int group_threads = 128, consumer_groups = sketch_queries / 64,
                                threads = (consumer_groups + 1) * group_threads;
-[[maybe_unused]] constexpr int stage_rows = 128, stage_bytes = stage_rows * sketch_columns,
+[[maybe_unused]] constexpr int stage_rows = sketch_stage, stage_bytes = stage_rows * sketch_columns,
                                stages_per_tile = tile_train / stage_rows;
 [[maybe_unused]] constexpr int ring = 8, shared_bytes = ring * stage_bytes +
                                                         2 * ring * static_cast<int>(sizeof(std::uint64_t));
 [[maybe_unused]] constexpr int steps = sketch_columns / 32;
 
-/// Parameters of the kernel that are no arrays. minus_one: see `below`.
+/// factor: −1 (search) or 512 (sample), see multiply_add.
 struct SketchArguments {
     SketchPass pass;
-    std::int32_t minus_one;
+    std::int32_t factor;
 };
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) || !defined(__CUDA_ARCH__)
 
 using namespace hopper;
 
-/// limit − sum by a multiply-add: with a constant −1 the compiler would subtract.
-__device__ inline int below(int limit, int sum, int minus_one) {
-    int difference;
-    asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(difference) : "r"(sum), "r"(minus_one), "r"(limit));
-    return difference;
+/// With a constant factor the compiler would subtract or shift, in the pipe that is busy.
+__device__ inline int multiply_add(int sum, int factor, int more) {
+    int result;
+    asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(sum), "r"(factor), "r"(more));
+    return result;
 }
 
 /// An operand so many 16 bytes further; only its lower half changes.
 __device__ inline std::uint64_t operand_at(std::uint64_t b, int further) {
     const std::uint32_t low = static_cast<std::uint32_t>(b) + static_cast<std::uint32_t>(further);
     return b >> 32 << 32 | low;
+}
+
+/// By a predicate, without a branch.
+__device__ inline void store_if(bool is, Survivors* d_to, const Survivors& survivors) {
+    asm volatile(
+        "{\n"
+        ".reg .pred is;\n"
+        "setp.ne.b32 is, %0, 0;\n"
+        "@is st.global.v2.b32 [%1], {%2, %3};\n"
+        "}\n" ::"r"(static_cast<int>(is)),
+        "l"(d_to), "r"(survivors.first), "r"(survivors.mask)
+        : "memory");
 }
 
 /// The two lists of a warp's 16 queries for one piece.
@@ -73,7 +90,7 @@ class WarpLists {
         for (int row = 0; row < 2; ++row) {
             const unsigned lanes = __ballot_sync(all_lanes, masks[row] != 0);
             const int at = counts_[row] + __popc(lanes & before);
-            if (masks[row] != 0 && at < capacity_) d_survivors_[row][at] = {first, masks[row]};
+            store_if(masks[row] != 0 && at < capacity_, d_survivors_[row] + at, {first, masks[row]});
             counts_[row] += __popc(lanes);
         }
     }
@@ -95,7 +112,7 @@ __device__ inline void survivors_in(const int (&sums)[64], int upper, int lower,
     for (int i = 0; i < 64; ++i) {
         unsigned& mask = masks[i / 2 % 2];
         mask = __funnelshift_l(
-            static_cast<unsigned>(below(i / 2 % 2 != 0 ? lower : upper, sums[i], minus_one)), mask, 1);
+            static_cast<unsigned>(multiply_add(sums[i], minus_one, i / 2 % 2 != 0 ? lower : upper)), mask, 1);
     }
 }
 
@@ -127,14 +144,91 @@ __device__ void produce_stages(const CUtensorMap& train_map, const SketchPass& p
         }
 }
 
-__device__ void list_survivors(const SketchArguments& arguments, const std::uint8_t* stages,
+/// What a warp does with its products in a search: lists survivors.
+class Survey {
+  public:
+    __device__ Survey(const SketchArguments& arguments, std::int64_t first_query, const Piece& piece,
+                      int lane)
+        : arguments_(arguments),
+          lane_(lane),
+          upper_(limit_before(arguments.pass, first_query + lane / quad)),
+          lower_(limit_before(arguments.pass, first_query + lane / quad + 8)),
+          lists_(arguments.pass.lists, first_query, piece.slot),
+          first_((static_cast<std::uint32_t>(lane / quad) << position_bits) +
+                 static_cast<std::uint32_t>(piece.first_tile * tile_train + 2 * (lane % quad))) {
+        first_ -= stage_rows;
+    }
+    __device__ void take(const int (&sums)[64]) {
+        // Those of the stage before, whose latencies the others hide.
+        lists_.add(masks_, first_, lane_);
+        survivors_in(sums, upper_, lower_, arguments_.factor, masks_);
+        first_ += stage_rows;
+    }
+    __device__ void close() {
+        lists_.add(masks_, first_, lane_);
+        lists_.close(arguments_.pass.lists, lane_);
+    }
+
+  private:
+    const SketchArguments& arguments_;
+    int lane_, upper_, lower_;
+    WarpLists lists_;
+    std::uint32_t first_;  // of masks_
+    unsigned masks_[2] = {};
+};
+
+/// In a sample: keeps maxima.
+class Maxima {
+  public:
+    __device__ Maxima(const SketchArguments& arguments, std::int64_t first_query, const Piece& piece,
+                      int lane)
+        : factor_(arguments.factor), position_(4 * stages_per_tile * piece.tiles_before) {
+        const std::int64_t list = (first_query + lane / quad) * arguments.pass.lists.slots + piece.slot;
+        d_upper_ = arguments.pass.d_maxima + list * sketch_maxima + lane % quad * kept;
+        d_lower_ = d_upper_ + std::int64_t{8} * arguments.pass.lists.slots * sketch_maxima;
+#pragma unroll
+        for (int i = 0; i < 2 * kept; ++i)
+            best_[i / kept][i % kept] = INT_MIN;
+    }
+    __device__ void take(const int (&sums)[64]) {
+        const int positions[4] = {position_, position_ + 1, position_ + 2, position_ + 3};
+#pragma unroll
+        for (int i = 0; i < 64; i += 2) {
+            int& best = best_[i / 2 % 2][i / 8];
+            const int column = i / 4 % 2 * 2;
+            best = __vimax3_s32(best, multiply_add(sums[i], factor_, positions[column]),
+                                multiply_add(sums[i + 1], factor_, positions[column + 1]));
+        }
+        position_ += 4;
+    }
+    __device__ void close() {
+#pragma unroll
+        for (int i = 0; i < kept; i += 4) {
+            const auto four = [&](const int* best) {
+                return make_int4(best[i], best[i + 1], best[i + 2], best[i + 3]);
+            };
+            *reinterpret_cast<int4*>(d_upper_ + i) = four(best_[0]);
+            *reinterpret_cast<int4*>(d_lower_ + i) = four(best_[1]);
+        }
+    }
+
+  private:
+    static constexpr int kept = sketch_maxima / quad;  // by a lane for a query
+    int factor_, position_;
+    std::int32_t *d_upper_, *d_lower_;
+    int best_[2][kept];
+};
+
+template <class Taker>
+__device__ void consume_stages(const SketchArguments& arguments, const std::uint8_t* stages,
                                std::uint64_t* full, std::uint64_t* empty, int group) {
     const SketchPass& pass = arguments.pass;
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
-    const int first_row = 64 * group + 16 * warp, member = lane % quad;
+    const int first_row = 64 * group + 16 * warp;
     const std::uint64_t b = operand(shared_address(stages));
     int slot = 0;
     std::uint32_t parity = 0;
+    bool is_full = false;
     int sums[64];
 #pragma unroll
     for (int& sum : sums)
@@ -142,22 +236,18 @@ __device__ void list_survivors(const SketchArguments& arguments, const std::uint
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     for (Piece piece; pieces.next(piece);) {
         const std::int64_t first_query = std::int64_t{piece.query_tile} * sketch_queries + first_row;
-        const std::int64_t query = first_query + lane / quad;
         std::uint32_t a[steps][4];
-        const auto* words =
-            reinterpret_cast<const std::uint32_t*>(pass.d_query + query * sketch_columns) + member;
+        const auto* words = reinterpret_cast<const std::uint32_t*>(
+                                pass.d_query + (first_query + lane / quad) * sketch_columns) +
+                            lane % quad;
 #pragma unroll
         for (int k = 0; k < steps; ++k)
 #pragma unroll
             for (int i = 0; i < 4; ++i)
                 a[k][i] = words[i % 2 * 8 * sketch_columns / 4 + 8 * k + i / 2 * 4];
-        const int upper = limit_before(pass, query), lower = limit_before(pass, query + 8);
-        WarpLists lists(pass.lists, first_query, piece.slot);
-        const int begin = stages_per_tile * piece.first_tile, end = begin + stages_per_tile * piece.n_tiles;
-        std::uint32_t first = static_cast<std::uint32_t>(lane / quad) << position_bits |
-                              static_cast<std::uint32_t>(begin * stage_rows + 2 * member);
-        for (int stage = begin; stage < end; ++stage, first += stage_rows) {
-            wait(&full[slot], parity);
+        Taker taker(arguments, first_query, piece, lane);
+        for (int left = stages_per_tile * piece.n_tiles; left > 0; --left) {
+            if (!is_full) wait(&full[slot], parity);
             begin_products();
 #pragma unroll
             for (int k = 0; k < steps; ++k)
@@ -170,16 +260,16 @@ __device__ void list_survivors(const SketchArguments& arguments, const std::uint
                 slot = 0;
                 parity ^= 1;
             }
-            unsigned masks[2];
-            survivors_in(sums, upper, lower, arguments.minus_one, masks);
-            lists.add(masks, first, lane);
+            is_full = is_over(&full[slot], parity);
+            taker.take(sums);
         }
-        lists.close(pass.lists, lane);
+        taker.close();
     }
 }
 
 #endif
 
+template <PassKind kind>
 __global__ void __launch_bounds__(threads, 1)
     sketch_sm90_kernel(const __grid_constant__ CUtensorMap train_map,
                        const __grid_constant__ SketchArguments arguments) {
@@ -202,33 +292,46 @@ __global__ void __launch_bounds__(threads, 1)
         if (threadIdx.x == 0) produce_stages(train_map, arguments.pass, stages, full, empty);
     } else {
         take_registers<112>();
-        list_survivors(arguments, stages, full, empty, group - 1);
+        using Taker = std::conditional_t<kind == PassKind::sample, Maxima, Survey>;
+        consume_stages<Taker>(arguments, stages, full, empty, group - 1);
     }
 #endif
 }
 
+template <PassKind kind>
+void launch(const SketchPass& pass, const ByteRows& rows, cudaStream_t stream) {
+    allow_shared(sketch_sm90_kernel<kind>, shared_bytes);
+    sketch_sm90_kernel<kind><<<static_cast<unsigned>(pass.schedule.blocks), threads, shared_bytes, stream>>>(
+        tensor_map(rows, stage_rows), {pass, kind == PassKind::sample ? 512 : -1});
+    check_launch("launching sketch_sm90");
+}
+
 }  // namespace
 
-void enqueue_sketch_search(const SketchPass& pass, std::int64_t train_rows, cudaStream_t stream) {
+void enqueue_sketch_search(const SketchPass& pass, std::int64_t train_rows, PassKind kind,
+                           cudaStream_t stream) {
     require(train_rows % tile_train == 0 && train_rows <= most_sketched &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train_rows,
             "whole tiles of at most 536,870,912 training images");
-    require(pass.lists.capacity >= 1 && pass.schedule.slots() <= pass.lists.slots, "a list for each piece");
+    require(pass.schedule.slots() <= pass.lists.slots, "a list for each piece");
     const ByteRows rows{const_cast<std::uint8_t*>(pass.d_train), train_rows, sketch_columns, sketch_columns};
+    if (kind == PassKind::sample) {
+        require(divide_up(pass.schedule.train_tiles, pass.schedule.windows) <= most_sample_window,
+                "windows of at most 64 tiles");
+        return launch<PassKind::sample>(pass, rows, stream);
+    }
+    require(pass.lists.capacity >= 1, "lists of at least one mask");
     check(cudaMemsetAsync(pass.lists.d_counts, 0,
                           static_cast<std::size_t>(std::int64_t{pass.schedule.query_tiles} * sketch_queries /
                                                    queries_per_list * pass.lists.slots) *
                               sizeof(std::int32_t),
                           stream),
           "emptying lists");
-    allow_shared(sketch_sm90_kernel, shared_bytes);
-    sketch_sm90_kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, shared_bytes, stream>>>(
-        tensor_map(rows, stage_rows), {pass, -1});
-    check_launch("launching sketch_sm90");
+    launch<PassKind::search>(pass, rows, stream);
 }
 
 void load_sketch_search() {
-    load_kernels(sketch_sm90_kernel);
+    load_kernels(sketch_sm90_kernel<PassKind::search>, sketch_sm90_kernel<PassKind::sample>);
 }
 
 }  // namespace knn::gpu

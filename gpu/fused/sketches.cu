@@ -5,7 +5,7 @@
 // weights   16 bits, as two matrices of 8-bit numbers: weight = 256 · high + low, low without sign. For each 32 pixels and
 //           8 axes, lane l has 4 words: high of axis l / 4 and pixels 4 · (l % 4) + {0..3}, high of those 16 further, and
 //           the same of low
-// launch    a block for 32 rows; a warp has 16 of them and 32 axes: mma.sync m16n8k32
+// launch    a block for 16 rows; a warp has 32 axes: mma.sync m16n8k32
 // exact     integers; |Σ weight · x| < 2³¹ (data/sketch)
 // limits    dim <= 4096, as low · x sums to less than 2³¹
 // values    a thread per training image
@@ -21,7 +21,7 @@ namespace knn::gpu {
 
 namespace {
 
-[[maybe_unused]] constexpr int threads = 256, rows_per_block = 32, warp_rows = 16, warp_columns = 32;
+[[maybe_unused]] constexpr int threads = 128, rows_per_block = 16, warp_rows = 16, warp_columns = 32;
 constexpr int step = 32, axes_at_once = 8, column_tiles = sketch_columns / axes_at_once;
 [[maybe_unused]] constexpr int warps_per_row = sketch_columns / warp_columns,
                                warp_tiles = warp_columns / axes_at_once;
@@ -47,7 +47,7 @@ struct RowSums {
     int sum, square;
 };
 
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(threads, 6)
     sketches_kernel(SketchWeights weights, ByteRows rows, bool are_queries, std::uint8_t* d_sketches,
                     SketchTerms* d_terms) {
 #if __CUDA_ARCH__ >= 800

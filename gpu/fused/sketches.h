@@ -77,7 +77,6 @@ struct alignas(8) Survivors {
 struct SketchLists {
     Survivors* d_survivors = nullptr;
     std::int32_t* d_counts = nullptr;  ///< per list; above capacity: overflow
-    std::int32_t* d_order = nullptr;   ///< workspace of enqueue_refine: a number for each 8 queries
     int capacity = 0, slots = 0;
 };
 
@@ -92,20 +91,33 @@ struct SketchPass {
     const std::uint32_t* d_query_norms = nullptr;  ///< of the pixels
     const std::int32_t* d_thresholds = nullptr;    ///< of TensorPass
     SketchLists lists;
+    std::int32_t* d_maxima = nullptr;  ///< of the sample: n_query, rounded up × slots × sketch_maxima
 };
 
-/// Lists the training images whose sketches do not exclude that they reach their query's threshold. Compute capability 9.0.
-void enqueue_sketch_search(const SketchPass& pass, std::int64_t train_rows, cudaStream_t stream);
+/// The sample keeps for each query and piece the largest products of 32 groups of four columns, each product times 512 plus where it is:
+/// 4 · (the stage of 128 training sketches in the window) + the column of the group.
+inline constexpr int sketch_maxima = 32, sketch_stage = 128, most_sample_window = 64;
 
-/// Like enqueue_fold, for k <= 32: refines the survivors, that is, computes exact distances, those of the nearest sketches
-/// first, until the distances found exclude the others. folding: the same as for the fold; its lists
-/// are not used. train, query: used pixels.
+/// Search: lists the training images whose sketches do not exclude that they reach their query's threshold. Sample: keeps maxima; at most
+/// 64 tiles in a window. Compute capability 9.0.
+void enqueue_sketch_search(const SketchPass& pass, std::int64_t train_rows, PassKind kind,
+                           cudaStream_t stream);
+
+/// The k-th exact distance among the k + 8 or more nearest sketches of the sample becomes each query's threshold, or that of its k-th known
+/// neighbor if that is nearer. sample: the pass that found them. train, query: used pixels.
+void enqueue_sketch_thresholds(const SketchPass& sample, const ByteRows& train, const ByteRows& query,
+                               const TensorPass& pass, const Batch& batch, cudaStream_t stream);
+
+/// Like enqueue_fold, for k <= 32: refines the survivors, that is, computes their distances. The lists of `pass` are not used.
+/// train, query: used pixels. d_best: workspace, lists × 8 × k.
 void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const ByteRows& query,
-                    const TensorPass& pass, const FoldStep& step, const Batch& batch, cudaStream_t stream);
+                    const TensorPass& pass, const FoldStep& step, const Batch& batch, NeighborKey* d_best,
+                    cudaStream_t stream);
 inline constexpr int most_refined_k = 32;
 
 /// Load the kernels of a search by sketches (load_kernels).
 void load_sketch_search();
+void load_sketch_thresholds();
 void load_refine();
 
 #ifdef __CUDACC__

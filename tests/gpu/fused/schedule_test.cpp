@@ -122,8 +122,11 @@ TEST_CASE(
                     CAPTURE(known);
                     CAPTURE(tiles);
                     CAPTURE(k);
-                    const Sampling plain = choose_sampling(tiles, k, 784, pass_tiles, by_sketches);
-                    const Sampling sampling = known ? sampling_of_known(tiles, k, pass_tiles) : plain;
+                    const Sampling plain = choose_sampling(tiles, k, 784, pass_tiles);
+                    const Sampling sampling = by_sketches
+                                                  ? choose_sketch_sampling(tiles, k, pass_tiles, known)
+                                              : known ? sampling_of_known(tiles, k, pass_tiles)
+                                                      : plain;
                     if (sampling.sample_tiles == 0) {
                         CHECK(plain.sample_tiles == 0);
                         if (!known)
@@ -132,7 +135,6 @@ TEST_CASE(
                         continue;
                     }
                     REQUIRE(!sampling.passes.empty());
-                    CHECK(sampling.direct == (by_sketches && !known ? 1 : 0));
                     int seen = 0;
                     for (const SearchPass& pass : sampling.passes) {
                         CHECK(pass.first_tile == seen);
@@ -149,7 +151,11 @@ TEST_CASE(
                     }
                     CHECK(seen == tiles);
                     const SearchPass& first = sampling.passes.front();
-                    if (known) {
+                    if (by_sketches) {
+                        CHECK(sampling.sample_tiles >= std::min(tiles, 2));
+                        CHECK(sampling.sample_tiles <= tiles);
+                        CHECK(first.survivors * tiles / first.n_tiles >= k);
+                    } else if (known) {
                         CHECK(sampling.sample_tiles <= std::max(std::min(tiles, pass_tiles) / 20, 1));
                         // Two standard deviations: thresholds of known neighbors leave fewer, and what cannot be sorted is
                         // scanned. The limits are those of the fold.
