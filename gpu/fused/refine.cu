@@ -26,7 +26,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int queries = queries_per_list, warps = queries, threads = warps * warp_size;
-constexpr int most = 2048;
+[[maybe_unused]] constexpr int most = 2048;
 [[maybe_unused]] constexpr std::uint32_t position_mask = (1u << position_bits) - 1;
 
 struct Refinement : Folding {

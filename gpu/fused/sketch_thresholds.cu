@@ -60,19 +60,15 @@ class Nearest {
 #pragma unroll
         for (int i = 0; i < kept; ++i)
             values_[i] = INT_MIN, tiles_[i] = 0;
-        for (int first = 0; first < slots; first += kept) {
-            std::int32_t values[kept];
-#pragma unroll
-            for (int i = 0; i < kept; ++i)
-                values[i] = d_maxima[min(first + i, slots - 1) * sketch_maxima];  // all at once
+        for (int first = 0; first < slots; first += kept)
 #pragma unroll
             for (int i = 0; i < kept; ++i) {
                 const int tile = first + i < slots ? first_tiles[first + i] : -1;
-                if (tile < 0 || values[i] <= values_[i]) continue;
-                values_[i] = values[i];
+                const std::int32_t value = tile < 0 ? INT_MIN : d_maxima[(first + i) * sketch_maxima];
+                if (value <= values_[i]) continue;
+                values_[i] = value;
                 tiles_[i] = tile;
             }
-        }
     }
     /// Writes the positions of the largest `wanted` or a few more, at most most_nearest; returns how many. By the whole warp.
     __device__ int list(int wanted, std::uint32_t* positions) const {
