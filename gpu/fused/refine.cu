@@ -149,11 +149,11 @@ __global__ void __launch_bounds__(threads)
     const SketchLists& lists = refinement.sketches.lists;
     const std::int64_t first_list = query / queries * lists.slots;
     Best best(lane < k ? refinement.key_before(query, lane) : no_key, k, lane);
-    bool complete = true;  // what lists that overflowed gave is not used
+    bool complete = true;
     for (int first = 0; first < lists.slots; first += warp_size) {
         const int count = first + lane < lists.slots ? lists.d_counts[first_list + first + lane] : 0;
         complete = complete && !__any_sync(all_lanes, count > lists.capacity);
-        unsigned filled = __ballot_sync(all_lanes, count != 0);
+        unsigned filled = __ballot_sync(all_lanes, count > 0 && count <= lists.capacity);
         while (filled != 0) {
             const std::int64_t list = first_list + first + __ffs(static_cast<int>(filled)) - 1;
             filled &= filled - 1;
