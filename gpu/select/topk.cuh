@@ -83,13 +83,14 @@ struct BlockTopK {
 
     /// Sorts the gathered keys and keeps the K smallest of all. Called by the whole block.
     __device__ void merge() const {
-        for (int i = *count + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
+        const int n = *count;
+        for (int i = n + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
             gathered[i] = no_key;
-        merge_sorted(2 * K);
+        merge_sorted(n > 1 ? 1 << (32 - __clz(n - 1)) : 1);
     }
 
-    /// Sorts the first `size` gathered keys, K or 2 · K, and keeps the K smallest of these and of the best. Called by the whole
-    /// block.
+    /// Sorts the first `size` gathered keys, a power of two, and keeps the K smallest of these and of the best; beyond `size` there
+    /// is none. Called by the whole block.
     __device__ void merge_sorted(int size) const {
         for (int length = 2; length <= size; length *= 2)
             merge_stage<threads>(gathered, size, length);
