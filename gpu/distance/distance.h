@@ -31,11 +31,18 @@ struct Images {
     ByteRows bytes;
 };
 
-/// The input of a launch.
 struct DistanceInput {
     Images train;  ///< only if the kernel has no `prepare`
     Images query;
     const void* d_prepared = nullptr;  ///< the output of `prepare`
+};
+
+struct DistanceLaunch {
+    const Problem& problem;
+    DistanceInput in;
+    DistanceRows out;  ///< n_query × n_train
+    void* d_workspace;
+    cudaStream_t stream;
 };
 
 /// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances), unless a file says otherwise:
@@ -57,10 +64,8 @@ struct DistanceKernel {
     void (*prepare)(const Problem& problem, const Images& train, void* d_prepared,
                     cudaStream_t stream) = nullptr;
     std::size_t (*workspace_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
-    /// Queues the launches on `stream`; allocates nothing and waits for nothing. out: problem.n_query ×
-    /// problem.n_train. `enqueue` has checked the arrays.
-    void (*launch)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
-                   void* d_workspace, cudaStream_t stream) = nullptr;
+    /// Queues the launches; allocates nothing and waits for nothing. `enqueue` checks the arrays before and the launches after.
+    void (*launch)(const DistanceLaunch& of) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
     double operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
@@ -77,7 +82,7 @@ struct DistanceKernel {
 
 /// All that a user can name; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
-/// For `bench` alone, the rungs of seed 003, §3, and the tiles of seed 004, §5. They must give the same answers as the others.
+/// For `bench` alone, the steps of seed 003, §3. They must give the same answers as the others.
 std::span<const DistanceKernel> rungs();
 /// The same for queries that are the first training points: one of each two equal distances is computed, and that of a
 /// point to itself is `excluded_distance` (seed 004).

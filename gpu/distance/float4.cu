@@ -195,8 +195,8 @@ void load(const Problem& problem) {
     load_kernels(kernel_for(problem));
 }
 
-void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-            cudaStream_t stream) {
+void launch(const DistanceLaunch& of) {
+    const auto& [problem, in, out, d_workspace, stream] = of;
     // For any pitch; `refuse` assumes that of cudaMallocPitch.
     for (const FloatRows& rows : {in.train.floats, in.query.floats})
         require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,
@@ -208,7 +208,6 @@ void launch(const Problem& problem, const DistanceInput& in, const DistanceRows&
     allow_shared(kernel, shared_bytes);
     kernel<<<grid_size(query_tiles * train_tiles), threads, shared_bytes, stream>>>(
         in.train.floats, in.query.floats, out, static_cast<int>(query_tiles));
-    check_launch("launching float4");
 }
 
 }  // namespace

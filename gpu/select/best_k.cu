@@ -58,12 +58,10 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
 }
 
 template <bool filter>
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-            cudaStream_t stream) {
-    const int K = BlockTopK<threads>::size_for(problem.k);
+void launch(const Selection& of) {
+    const int K = BlockTopK<threads>::size_for(of.out.k);
     bitonic_topk_kernel<filter>
-        <<<grid_size(out.n_query), threads, BlockTopK<threads>::bytes(K), stream>>>(in, out, K);
-    check_launch("launching bitonic_topk");
+        <<<grid_size(of.in.n), threads, BlockTopK<threads>::bytes(K), of.stream>>>(of.in, of.out, K);
 }
 
 /// Puts `key` in the place of the largest of `size` keys.
@@ -113,13 +111,6 @@ __global__ void __launch_bounds__(heap_threads)
     }
 }
 
-void launch_heap(const Problem&, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-                 cudaStream_t stream) {
-    heap_kernel<<<grid_size(out.n_query), heap_threads, 0, stream>>>(in, out,
-                                                                     static_cast<NeighborKey*>(d_workspace));
-    check_launch("launching heap");
-}
-
 }  // namespace
 
 extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
@@ -127,8 +118,12 @@ extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
                                             .launch = launch<true>};
 extern const Selector bitonic_topk_plain_selector{.name = "bitonic_topk_plain", .launch = launch<false>};
 extern const Selector heap_selector{
-    .name = "heap", .launch = launch_heap, .row_bytes = [](const Problem& problem) {
-        return key_bytes * problem.k;
-    }};
+    .name = "heap",
+    .launch =
+        [](const Selection& of) {
+            heap_kernel<<<grid_size(of.in.n), heap_threads, 0, of.stream>>>(of.in, of.out,
+                                                                            of.workspace<NeighborKey>());
+        },
+    .row_bytes = [](const Problem& problem) { return key_bytes * problem.k; }};
 
 }  // namespace knn::gpu

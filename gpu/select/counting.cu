@@ -300,10 +300,9 @@ unsigned sample_rank(std::int64_t n, int k) {
 }
 
 template <Start start, bool all>
-void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
-    counting_kernel<start, all><<<grid_size(out.n_query), threads, 0, stream>>>(
-        in, out, static_cast<unsigned>(sample_size(in.cols)), sample_rank(in.cols, out.k));
-    check_launch("launching a selection by counting");
+void launch(const Selection& of) {
+    counting_kernel<start, all><<<grid_size(of.in.n), threads, 0, of.stream>>>(
+        of.in, of.out, static_cast<unsigned>(sample_size(of.in.cols)), sample_rank(of.in.cols, of.out.k));
 }
 
 // One row at a time.
@@ -378,19 +377,19 @@ __global__ void __launch_bounds__(threads) row_narrow_kernel(RowState* d_state, 
 }
 
 template <Start start>
-void launch_row(const Problem&, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-                cudaStream_t stream) {
-    auto* d_state = static_cast<RowState*>(d_workspace);
+void launch_row(const Selection& of) {
+    auto* d_state = of.workspace<RowState>();
+    const auto k = static_cast<unsigned>(of.out.k);
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(
-        divide_up(in.cols, 4 * threads),
+        divide_up(of.in.cols, 4 * threads),
         std::int64_t{blocks_per_sm} * device_attribute(cudaDevAttrMultiProcessorCount)));
-    row_start_kernel<<<1, threads, 0, stream>>>(d_state, static_cast<unsigned>(out.k), start == Start::radix);
-    if (start == Start::bucket) row_range_kernel<<<blocks, threads, 0, stream>>>(in.d_data, in.cols, d_state);
+    row_start_kernel<<<1, threads, 0, of.stream>>>(d_state, k, start == Start::radix);
+    if (start == Start::bucket)
+        row_range_kernel<<<blocks, threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
     for (int pass = 0; pass < row_passes; ++pass) {
-        row_count_kernel<<<blocks, threads, 0, stream>>>(in.d_data, in.cols, d_state);
-        row_narrow_kernel<<<1, threads, 0, stream>>>(d_state, out.d_data + out.k - 1);
+        row_count_kernel<<<blocks, threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
+        row_narrow_kernel<<<1, threads, 0, of.stream>>>(d_state, of.out.d_data + k - 1);
     }
-    check_launch("launching a selection from one row");
 }
 
 template <Start start, bool all>

@@ -105,30 +105,28 @@ std::int64_t insertion_bytes(const Problem& problem) {
     return 4 * problem.n_train + (problem.k > max_shared_k ? 8 * problem.k : 0);
 }
 
-void launch_insertion(const Problem&, const DistanceRows& in, const NeighborRows& out, void*,
-                      cudaStream_t stream) {
-    insertion_kernel<<<grid_size(divide_up(out.n_query, row_threads)), row_threads, 0, stream>>>(in, out);
-    check_launch("launching insertion");
+unsigned blocks_of(const Selection& of, int threads) {
+    return grid_size(divide_up(of.in.n, threads));
 }
 
-void launch_insertion_columns(const Problem&, const DistanceRows& in, const NeighborRows& out,
-                              void* d_workspace, cudaStream_t stream) {
-    auto* d_columns = static_cast<std::uint32_t*>(d_workspace);
-    const std::int64_t stride = column_stride(in.n);
-    const bool shared = out.k <= max_shared_k;
-    enqueue_transpose(in, d_columns, stream);
-    auto* d_lists = shared ? nullptr : reinterpret_cast<Neighbor*>(d_columns + stride * in.cols);
-    const std::size_t shared_bytes = shared ? sizeof(Neighbor) * column_threads * out.k : 0;
-    insertion_columns_kernel<<<grid_size(divide_up(in.n, column_threads)), column_threads, shared_bytes,
-                               stream>>>(d_columns, stride, in.cols, d_lists, out);
-    check_launch("launching insertion by columns");
+void launch_insertion(const Selection& of) {
+    insertion_kernel<<<blocks_of(of, row_threads), row_threads, 0, of.stream>>>(of.in, of.out);
 }
 
-void launch_comb_sort(const Problem&, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-                      cudaStream_t stream) {
-    comb_sort_kernel<<<grid_size(divide_up(in.n, column_threads)), column_threads, 0, stream>>>(
-        in, static_cast<NeighborKey*>(d_workspace), column_stride(in.n), out);
-    check_launch("launching a comb sort");
+void launch_insertion_columns(const Selection& of) {
+    auto* d_columns = of.workspace<std::uint32_t>();
+    const std::int64_t stride = column_stride(of.in.n);
+    const bool shared = of.out.k <= max_shared_k;
+    enqueue_transpose(of.in, d_columns, of.stream);
+    auto* d_lists = shared ? nullptr : reinterpret_cast<Neighbor*>(d_columns + stride * of.in.cols);
+    const std::size_t shared_bytes = shared ? sizeof(Neighbor) * column_threads * of.out.k : 0;
+    insertion_columns_kernel<<<blocks_of(of, column_threads), column_threads, shared_bytes, of.stream>>>(
+        d_columns, stride, of.in.cols, d_lists, of.out);
+}
+
+void launch_comb_sort(const Selection& of) {
+    comb_sort_kernel<<<blocks_of(of, column_threads), column_threads, 0, of.stream>>>(
+        of.in, of.workspace<NeighborKey>(), column_stride(of.in.n), of.out);
 }
 
 }  // namespace

@@ -121,28 +121,23 @@ __global__ void __launch_bounds__(replace_threads)
 }
 
 template <int lanes>
-void launch_k_pass(const Problem&, const DistanceRows& in, const NeighborRows& out, void*,
-                   cudaStream_t stream) {
-    const unsigned blocks = grid_size(divide_up(out.n_query * lanes, pass_threads));
-    k_pass_kernel<lanes><<<blocks, pass_threads, 0, stream>>>(in, out);
-    check_launch("launching k_pass");
+void launch_k_pass(const Selection& of) {
+    const unsigned blocks = grid_size(divide_up(of.in.n * lanes, pass_threads));
+    k_pass_kernel<lanes><<<blocks, pass_threads, 0, of.stream>>>(of.in, of.out);
 }
 
 template <int lanes>
-void launch_replace_max(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
-                        void* d_workspace, cudaStream_t stream) {
+void launch_replace_max(const Selection& of) {
     constexpr int teams = replace_threads / lanes;
     static_assert(lanes == 1 || teams * sizeof(NeighborKey) * max_device_k <= 48 << 10,
                   "more must be asked for");
-    const unsigned blocks = grid_size(divide_up(out.n_query, teams));
+    const unsigned blocks = grid_size(divide_up(of.in.n, teams));
     const std::size_t shared_bytes =
-        lanes == 1 ? 0 : teams * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
+        lanes == 1 ? 0 : teams * sizeof(NeighborKey) * static_cast<std::size_t>(of.out.k);
     // For large k most of the time is spent replacing, and more registers only reduce occupancy.
-    const auto kernel = problem.k <= 64 ? replace_max_kernel < lanes,
-               lanes == 1 ? 1 : 8 > : replace_max_kernel < lanes, lanes == 1 ? 1 : 4 > ;
-    kernel<<<blocks, replace_threads, shared_bytes, stream>>>(in, out,
-                                                              static_cast<NeighborKey*>(d_workspace));
-    check_launch("launching replace_max");
+    constexpr int few = lanes == 1 ? 1 : 4, many = lanes == 1 ? 1 : 8;
+    const auto kernel = of.out.k <= 64 ? replace_max_kernel<lanes, many> : replace_max_kernel<lanes, few>;
+    kernel<<<blocks, replace_threads, shared_bytes, of.stream>>>(of.in, of.out, of.workspace<NeighborKey>());
 }
 
 }  // namespace

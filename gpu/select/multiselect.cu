@@ -271,25 +271,21 @@ __global__ void __launch_bounds__(Group<warps>::threads* rows)
 }
 
 template <int warps, int rows, Pivot pivot, bool all>
-void enqueue_rows(const DistanceRows& in, const NeighborRows& out, NeighborKey* d_arrays,
-                  cudaStream_t stream) {
+void launch_rows(const Selection& of) {
     const auto kernel = multiselect_kernel<warps, rows, pivot, all>;
-    const int capacity = capacity_for<warps>(out.k);
+    const int capacity = capacity_for<warps>(of.out.k);
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     allow_shared(kernel, shared_bytes);
-    kernel<<<grid_size(divide_up(in.n, rows)), Group<warps>::threads * rows,
-             static_cast<std::size_t>(shared_bytes), stream>>>(in, out, capacity, d_arrays);
-    check_launch("launching multiselect");
+    kernel<<<grid_size(divide_up(of.in.n, rows)), Group<warps>::threads * rows,
+             static_cast<std::size_t>(shared_bytes), of.stream>>>(of.in, of.out, capacity,
+                                                                  of.workspace<NeighborKey>());
 }
 
 template <Pivot pivot, bool all>
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-            cudaStream_t stream) {
-    const bool warp_per_row = problem.n_train <= max_warp_row &&
-                              problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
-    const auto enqueue =
-        warp_per_row ? enqueue_rows<1, rows_per_block, pivot, all> : enqueue_rows<block_warps, 1, pivot, all>;
-    enqueue(in, out, static_cast<NeighborKey*>(d_workspace), stream);
+void launch(const Selection& of) {
+    const bool warp_per_row =
+        of.in.cols <= max_warp_row && of.in.n >= device_attribute(cudaDevAttrMultiProcessorCount);
+    (warp_per_row ? launch_rows<1, rows_per_block, pivot, all> : launch_rows<block_warps, 1, pivot, all>)(of);
 }
 
 template <Pivot pivot, bool all>

@@ -52,12 +52,10 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <int threads>
-void launch_rank(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-                 cudaStream_t stream) {
-    const std::int64_t blocks_per_row = divide_up(problem.n_train, threads);
+void launch_rank(const Selection& of) {
+    const std::int64_t blocks_per_row = divide_up(of.in.cols, threads);
     rank_kernel<threads>
-        <<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
-    check_launch("launching rank");
+        <<<grid_size(blocks_per_row * of.in.n), threads, 0, of.stream>>>(of.in, of.out, blocks_per_row);
 }
 
 /// The rank of distance `own` in its section; equal distances of lower index count as smaller.
@@ -151,37 +149,30 @@ struct Plan {
     }
 };
 
-void enqueue_merges(const Plan& plan, NeighborKey* d_from, NeighborKey* d_to, const NeighborRows& out,
-                    cudaStream_t stream) {
-    unsigned run = plan.run;
-    for (std::int64_t runs = plan.sections, left = 1; left > 0; runs = (runs + 1) / 2) {
-        left = runs <= 2 ? 0 : 1;
-        const unsigned merged = left == 0 ? plan.keep : std::min(plan.keep, 2 * run);
-        const dim3 grid(grid_size(divide_up(runs * run, merge_threads)), static_cast<unsigned>(out.n_query));
-        merge_kernel<<<grid, merge_threads, 0, stream>>>(d_from, static_cast<unsigned>(runs), run, d_to,
-                                                         merged, left == 0 ? out.d_data : nullptr,
-                                                         static_cast<unsigned>(out.k));
-        check_launch("launching a round of merges");
-        std::swap(d_from, d_to);
-        run = merged;
-    }
-}
-
 template <bool all>
 std::int64_t row_bytes(const Problem& problem) {
     return 2 * key_bytes * Plan(problem, all).keys;
 }
 
 template <bool all>
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-            cudaStream_t stream) {
-    const Plan plan(problem, all);
-    auto* d_keys = static_cast<NeighborKey*>(d_workspace);
-    const std::int64_t blocks = divide_up(in.n * plan.sections, sections_per_block);
-    rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, stream>>>(
-        in, static_cast<unsigned>(plan.sections), static_cast<int>(plan.run), d_keys);
-    check_launch("launching the ranks of sections");
-    enqueue_merges(plan, d_keys, d_keys + in.n * plan.keys, out, stream);
+void launch(const Selection& of) {
+    const Plan plan(of.problem, all);
+    auto* d_from = of.workspace<NeighborKey>();
+    auto* d_to = d_from + of.in.n * plan.keys;
+    const std::int64_t blocks = divide_up(of.in.n * plan.sections, sections_per_block);
+    rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, of.stream>>>(
+        of.in, static_cast<unsigned>(plan.sections), static_cast<int>(plan.run), d_from);
+    unsigned run = plan.run;
+    for (std::int64_t runs = plan.sections, left = 1; left > 0; runs = (runs + 1) / 2) {
+        left = runs <= 2 ? 0 : 1;
+        const unsigned merged = left == 0 ? plan.keep : std::min(plan.keep, 2 * run);
+        const dim3 grid(grid_size(divide_up(runs * run, merge_threads)), static_cast<unsigned>(of.in.n));
+        merge_kernel<<<grid, merge_threads, 0, of.stream>>>(d_from, static_cast<unsigned>(runs), run, d_to,
+                                                            merged, left == 0 ? of.out.d_data : nullptr,
+                                                            static_cast<unsigned>(of.out.k));
+        std::swap(d_from, d_to);
+        run = merged;
+    }
 }
 
 template <bool all>

@@ -99,7 +99,8 @@ void Selector::enqueue(const Problem& problem, const DistanceRows& in, const Nei
     Problem part = problem;
     for (std::int64_t row = 0; row < problem.n_query; row += group) {
         part.n_query = std::min(group, problem.n_query - row);
-        launch(part, in.slice(row, part.n_query), out.slice(row, part.n_query), d_workspace, stream);
+        launch({part, in.slice(row, part.n_query), out.slice(row, part.n_query), d_workspace, stream});
+        check_launch(("launching " + std::string(name)).c_str());
     }
 }
 

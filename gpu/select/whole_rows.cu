@@ -100,15 +100,13 @@ struct BitonicSteps : Keys {
     static std::int64_t length(std::int64_t n) { return padded ? power_of_two(n) : n; }
 
     /// Sorts rows of `length` items, in.n of them; returns where they are.
-    static const NeighborKey* enqueue(const Problem&, const DistanceRows& in, NeighborKey* d_keys,
-                                      std::int64_t length, void*, cudaStream_t stream) {
+    static const NeighborKey* sort(const Selection& of, NeighborKey* d_keys, std::int64_t length, void*) {
         const std::int64_t whole = power_of_two(length);
         const dim3 pairs(grid_size(divide_up(std::max<std::int64_t>(whole / 2, 1), threads)),
-                         static_cast<unsigned>(in.n));
+                         static_cast<unsigned>(of.in.n));
         for (std::int64_t size = 2; size <= std::min(whole, max_size); size *= 2)
             for (std::int64_t step = size / 2; step > 0; step /= 2)
-                bitonic_step_kernel<<<pairs, threads, 0, stream>>>(d_keys, length, size, step);
-        check_launch("launching the bitonic steps of seed 003");
+                bitonic_step_kernel<<<pairs, threads, 0, of.stream>>>(d_keys, length, size, step);
         return d_keys;
     }
 };
@@ -135,26 +133,27 @@ struct Radix : Keys {
     }
 
     static std::size_t scratch_bytes(const Problem& problem) {
-        return sort(problem, cub::DoubleBuffer<NeighborKey>(), nullptr, 0, nullptr).second;
+        cub::DoubleBuffer<NeighborKey> none;
+        return cub_sort(problem, none, nullptr, 0, nullptr);
     }
     /// From the rows to others behind them, and back.
-    static const NeighborKey* enqueue(const Problem& problem, const DistanceRows& in, NeighborKey* d_keys,
-                                      std::int64_t length, void* d_scratch, cudaStream_t stream) {
-        const cub::DoubleBuffer<NeighborKey> keys(d_keys, d_keys + in.n * length);
-        return sort(problem, keys, d_scratch, scratch_bytes(problem), stream).first;
+    static const NeighborKey* sort(const Selection& of, NeighborKey* d_keys, std::int64_t length,
+                                   void* d_scratch) {
+        cub::DoubleBuffer<NeighborKey> keys(d_keys, d_keys + of.in.n * length);
+        cub_sort(of.problem, keys, d_scratch, scratch_bytes(of.problem), of.stream);
+        return keys.Current();
     }
 
   private:
-    /// The sorted keys, and how much memory CUB needs; if d_cub is null, only that.
-    static std::pair<const NeighborKey*, std::size_t> sort(const Problem& problem,
-                                                           cub::DoubleBuffer<NeighborKey> keys, void* d_cub,
-                                                           std::size_t cub_bytes, cudaStream_t stream) {
+    /// If d_cub is null, only says how much memory CUB needs.
+    static std::size_t cub_sort(const Problem& problem, cub::DoubleBuffer<NeighborKey>& keys, void* d_cub,
+                                std::size_t cub_bytes, cudaStream_t stream) {
         const auto n = static_cast<int>(problem.n_train), rows = static_cast<int>(problem.n_query);
         const auto begin = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowBegin{n});
         check(cub::DeviceSegmentedRadixSort::SortKeys(d_cub, cub_bytes, keys, n * rows, rows, begin,
                                                       begin + 1, 32, 32 + score_bits(problem), stream),
               "launching CUB's sort");
-        return {keys.Current(), cub_bytes};
+        return cub_bytes;
     }
 };
 
@@ -189,20 +188,21 @@ struct Indices {
 
     static std::int64_t length(std::int64_t n) { return n; }
     static std::size_t scratch_bytes(const Problem& problem) {
-        return sort(nullptr, 0, nullptr, problem.n_query * problem.n_train, {}, nullptr);
+        return cub_sort(nullptr, 0, nullptr, problem.n_query * problem.n_train, {}, nullptr);
     }
-    static const unsigned* enqueue(const Problem& problem, const DistanceRows& in, unsigned* d_offsets,
-                                   std::int64_t length, void* d_scratch, cudaStream_t stream) {
+    static const unsigned* sort(const Selection& of, unsigned* d_offsets, std::int64_t length,
+                                void* d_scratch) {
+        const DistanceRows& in = of.in;
         require((in.n - 1) * stride(in) + in.cols <= std::int64_t{1} << 32, "offsets in 32 bits");
-        sort(d_scratch, scratch_bytes(problem), d_offsets, in.n * length,
-             {in.d_data, static_cast<unsigned>(stride(in))}, stream);
+        cub_sort(d_scratch, scratch_bytes(of.problem), d_offsets, in.n * length,
+                 {in.d_data, static_cast<unsigned>(stride(in))}, of.stream);
         return d_offsets;
     }
 
   private:
     /// If d_cub is null, only says how much memory CUB needs.
-    static std::size_t sort(void* d_cub, std::size_t cub_bytes, unsigned* d_offsets, std::int64_t n,
-                            const Before& before, cudaStream_t stream) {
+    static std::size_t cub_sort(void* d_cub, std::size_t cub_bytes, unsigned* d_offsets, std::int64_t n,
+                                const Before& before, cudaStream_t stream) {
         check(cub::DeviceMergeSort::SortKeys(d_cub, cub_bytes, d_offsets, n, before, stream),
               "launching CUB's merge sort");
         return cub_bytes;
@@ -216,19 +216,16 @@ std::int64_t row_bytes(const Problem& problem) {
 }
 
 template <class Sort, int arrays>
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-            cudaStream_t stream) {
-    auto* d_items = static_cast<typename Sort::Item*>(d_workspace);
-    void* d_scratch = static_cast<char*>(d_workspace) +
-                      round_up(in.n * row_bytes<Sort, arrays>(problem), workspace_alignment);
+void launch(const Selection& of) {
+    const auto& [problem, in, out, d_workspace, stream] = of;
+    auto* d_items = of.workspace<typename Sort::Item>();
+    const std::int64_t rows_end = round_up(in.n * row_bytes<Sort, arrays>(problem), workspace_alignment);
     const std::int64_t length = Sort::length(in.cols);
     const dim3 blocks(grid_size(divide_up(length, threads)), static_cast<unsigned>(in.n));
     items_kernel<Sort><<<blocks, threads, 0, stream>>>(in, d_items, length);
-    check_launch("launching what is sorted");
-    const auto* d_sorted = Sort::enqueue(problem, in, d_items, length, d_scratch, stream);
+    const auto* d_sorted = Sort::sort(of, d_items, length, of.workspace<char>() + rows_end);
     first_kernel<Sort>
         <<<grid_size(divide_up(in.n * out.k, threads)), threads, 0, stream>>>(in, d_sorted, length, out);
-    check_launch("launching the first of a row");
 }
 
 template <class Sort, int arrays = 1>

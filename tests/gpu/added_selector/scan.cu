@@ -31,10 +31,9 @@ __global__ void scan_kernel(DistanceRows in, NeighborRows out) {
     }
 }
 
-void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
+void launch(const Selection& of) {
     constexpr unsigned threads = 32;
-    scan_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
-    check_launch("launching scan");
+    scan_kernel<<<grid_size((of.in.n + threads - 1) / threads), threads, 0, of.stream>>>(of.in, of.out);
 }
 
 }  // namespace
