@@ -265,9 +265,9 @@ Paper zhu_paper() {
         sides.sizes.push_back({"block size " + std::to_string(side), static_cast<double>(side), "sides", {large, large, dim, k},
             "half_tile" + std::to_string(side)});
     ours.data = PaperData::points;
-    ours.matrix = "pair_tile16";
+    ours.matrix = "tiled";
     ours.tables = {{"all pairs, and a warp per point: ours, ms", {{size, "points", "train"}}}};
-    for (const char* way : {"pair_plain", "pair_tile16", "pair_tile16_z", "pair_contest", "+ k_pass", "+ replace_max"})
+    for (const char* way : {"naive", "tiled", "+ k_pass", "+ replace_max"})
         ours.tables[0].columns.push_back({time, way, way});
     for (const auto& [name, n] : {std::pair("small", std::int64_t{1024}), {"middle", 4096}, {"large", large}}) {
         steps.sizes.push_back({name, 0, name, {n, n, dim, k}});
