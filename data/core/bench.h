@@ -10,6 +10,7 @@
 #include "data/core/device_index.h"
 #include "data/core/neighbors.h"
 #include "data/core/problem.h"
+#include "data/core/timeline.h"
 
 namespace knn {
 
@@ -62,7 +63,10 @@ struct Trial {
     UnsupportedReason refusal = {};  ///< why there was no run
     std::int64_t peak_bytes =
         0;  ///< device memory for the trial's queries: matrix, neighbors, scratch; no images
-    Finds finds = Finds::nearest;  ///< of a selector
+    Finds finds = Finds::nearest;             ///< of a selector
+    Neighbors found = {};                     ///< of these queries, in the last run
+    Timeline stages = {};                     ///< of a program, in the last run
+    std::vector<std::uint8_t> features = {};  ///< of a transform
 };
 
 /// A program of seed 003 as a whole: one test image after another, distances, `bitonic_step`, the host waits for each.
@@ -122,9 +126,6 @@ class BenchArrays {
 
     /// One row of the matrix, n_train values.
     virtual std::vector<std::uint32_t> matrix_row(std::int64_t query) = 0;
-
-    /// The neighbors that the last selector found for the first n queries.
-    virtual Neighbors neighbors(std::int64_t n) = 0;
 
     /// Times the copy of all images to the device as floats (as in seed 003), from pinned or pageable memory.
     /// Its `n_query` is all of them.

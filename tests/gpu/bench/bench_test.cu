@@ -108,17 +108,14 @@ GPU_TEST_CASE("gpu: the programs of seed 003 find the neighbors, and say where t
             CAPTURE(std::string(program.name));
             const test::Rows train = test::random_rows(1'500, dim, 1, 4),
                              query = test::random_rows(9, dim, 2, 4);
-            Neighbors found;
-            Timeline stages;
-            const Trial trial =
-                gpu::time_program(0, program, view(train), view(query), 7, runs(2), {}, found, stages);
+            const Trial trial = gpu::time_program(0, program, view(train), view(query), 7, runs(2), {});
             CHECK(trial.ms.size() == 2);
             REQUIRE(trial.n_query == 9);
-            REQUIRE(found.n_query == 9);
-            check_nearest(found, train, query);
-            REQUIRE(stages.stages().size() == 4);
+            REQUIRE(trial.found.n_query == 9);
+            check_nearest(trial.found, train, query);
+            REQUIRE(trial.stages.stages().size() == 4);
             double sum = 0;
-            for (const Stage& stage : stages.stages()) {
+            for (const Stage& stage : trial.stages.stages()) {
                 const std::int64_t launches = stage.name == "transfer"   ? 1 + 2 * 9
                                               : stage.name != "allocate" ? 9
                                               : program.allocates_once   ? 1
@@ -168,7 +165,7 @@ GPU_TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
         const Trial trial = arrays->time_select(selector.name, 9, {});
         if (trial.refusal) continue;
         CAPTURE(selector.name);
-        check_nearest(arrays->neighbors(trial.n_query), train, query);
+        check_nearest(trial.found, train, query);
     }
     for (const gpu::Selector* selector : gpu::bench_selector_table()) {
         const Trial trial = arrays->time_select(selector->name, 9, {});
@@ -178,7 +175,7 @@ GPU_TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
         // A row of the matrix, and its neighbors.
         CHECK(trial.peak_bytes >= trial.n_query * (500 * 4 + 9 * 8));
         CHECK(trial.peak_bytes < std::int64_t{1} << 26);
-        const Neighbors found = arrays->neighbors(trial.n_query);
+        const Neighbors& found = trial.found;
         if (trial.finds == Finds::nearest) check_nearest(found, train, query);
         if (trial.finds != Finds::kth_value) continue;
         const Neighbors right = test::right(train, query, 9);
@@ -200,14 +197,13 @@ GPU_TEST_CASE("gpu: a large upload has arrived before the kernels start") {
 TENSOR_TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors") {
     const test::Rows train = test::random_rows(3'000, 50, 1, 5), query = test::random_rows(300, 50, 2, 5);
     const std::vector<std::uint8_t> labels(3'000, 4);
-    Neighbors found;
     Plan plan;
     REQUIRE(!gpu::configure_tensor({3'000, 300, 50, 6}, plan));
-    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), {}, found);
+    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), {});
     CHECK(trial.ms.size() == 5);
     CHECK(trial.n_query == 300);
-    REQUIRE(found.n_query == 300);
-    check_nearest(found, train, query);
+    REQUIRE(trial.found.n_query == 300);
+    check_nearest(trial.found, train, query);
 }
 
 GPU_TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
@@ -215,11 +211,10 @@ GPU_TEST_CASE("gpu: a transform is timed, and has the features of its definition
     for (const TransformKind kind : {TransformKind::raw, TransformKind::gradients, TransformKind::hog}) {
         FittedTransform transform{.spec = {}, .image = {28, 28}, .steps = {}};
         if (kind != TransformKind::raw) append_step(transform, {kind, 0});
-        std::vector<std::uint8_t> found;
-        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), {}, found);
+        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), {});
         CHECK(trial.ms.size() == 5);
         CHECK(trial.n_query == 300);
-        CHECK(found == test::features_of(transform, view(images)).pixels);
+        CHECK(trial.features == test::features_of(transform, view(images)).pixels);
     }
 }
 
@@ -235,13 +230,12 @@ GPU_TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
             RerankSpec rerank;
             rerank.kind = kind;
             const RerankWork work{rerank, {28, 28}, view(train), view(queries), candidates};
-            Neighbors found;
-            const Trial trial = gpu::time_rerank(0, work, plain, runs(3), {}, found);
+            const Trial trial = gpu::time_rerank(0, work, plain, runs(3), {});
             CHECK(trial.ms.size() == 3);
             CHECK(trial.n_query == 30);
             const Neighbors right = cpu::rerank(candidates, cpu::describe(rerank, work.queries, work.shape),
                                                 cpu::describe(rerank, work.train, work.shape), {}, 24);
-            CHECK(found.rows == right.rows);
+            CHECK(trial.found.rows == right.rows);
         }
 }
 
