@@ -136,8 +136,8 @@ Paper komarov_paper() {
             selections({"pivots", "row length varied, 1,024 queries, random as in the paper against sampled", "multiselect_random",
                 1024, 0, lengths}),
             selections({"ours", "2^26 values in all, row length varied: our versions of the rivals",
-                "bitonic_topk radix_kth bucket_kth quick_kth", 0, 0, of_constant, few,
-                {"bitonic_topk sorts only values below a threshold. The others find the k-th of all rows at once, ties by index."}})}};
+                "bitonic_topk radix_select bucket_select", 0, 0, of_constant, few,
+                {"bitonic_topk sorts only values below a threshold. The others take all rows at once, ties by index."}})}};
 }
 
 Paper singh_paper() {

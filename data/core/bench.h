@@ -49,8 +49,7 @@ struct TrialOptions {
 /// What a selector leaves in its k places of a row.
 enum class Finds {
     nearest,    ///< the k nearest in order
-    kth,        ///< the k-th in its place, nothing elsewhere
-    kth_value,  ///< the same with its distance alone; the index is that of no_neighbor
+    kth_value,  ///< the distance of the k-th in its place, with the index of no_neighbor; nothing elsewhere
     wrong       ///< what its steps give, which are wrong by design: cpu::find_wrong_sort has the same steps
 };
 

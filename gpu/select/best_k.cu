@@ -2,8 +2,7 @@
 //
 // launch     bitonic_topk        128 threads. K = k rounded up to a power of two, at least 128. Distances below the K-th best
 //                                so far are gathered in a buffer; when the next 128 may not fit, its 2 · K keys are sorted and
-//                                merged with the K best: the minima of best[i] and buffer[K − 1 − i] form a bitonic sequence
-//                                of the K smallest. Four loads are in flight while the previous ones are gathered.
+//                                merged with the K best (topk.cuh). Four loads are in flight while others are gathered.
 //            For `bench` alone:
 //            bitonic_topk_plain  the truncated bitonic sort that seed 001 compares with (Sismanis et al., 2012), without the
 //                                filter: each K keys are sorted and merged with the K best.
@@ -14,8 +13,7 @@
 // workspace  heap: k keys, the largest first
 // order      keys are distance << 32 | index, all different
 // work       4 · n_train bytes and n_train comparisons per query; a sort of 2 · K keys for about every 2 · K gathered keys, or
-//            n_train / K sorts of K keys; heap: for random order about k · ln(n_train / k) insertions of log₂ k steps by one
-//            thread
+//            n_train / K sorts of K keys; heap: for random order about k · ln(n_train / k) insertions of log₂ k steps
 
 #include <cassert>
 

@@ -2,21 +2,17 @@
 //
 // launch     insertion          blocks of 64 threads, which spread few queries over many multiprocessors. Adjacent threads
 //                               read different rows, so nothing is coalesced; the lists grow in `out`.
-//            For `bench` alone:
-//            insertion_columns  seed 000, §4.4.1, as written there: blocks of 256 threads (§4.1), and the matrix has a column
-//                               per query, so that adjacent threads read adjacent addresses. The lists are in shared memory
-//                               while 256 of them fit (k <= 24), else in device memory, also by columns: the shift that seed
-//                               001 sees in its Fig. 4. The seeds' distance kernels write columns; here a transposition
-//                               precedes the insertion, and its time is included.
-//            comb_sort          sorts a column of keys with gaps that shrink by 1.3; its time does not depend on k. Garcia et
-//                               al., 2008, consider it for large k (seed 002, §3.2: from k = 120 on).
+//            For `bench` alone, blocks of 256 threads (seed 000, §4.1) and arrays by columns, so that adjacent threads read
+//            adjacent addresses:
+//            insertion_columns  seed 000, §4.4.1. The lists are in shared memory while 256 of them fit (k <= 24), the shift that
+//                               seed 001 sees in its Fig. 4, else by columns. The seeds' distance kernels write columns; here a
+//                               transposition precedes the insertion, and its time is included.
+//            comb_sort          gaps shrink by 1.3; Garcia et al., 2008, consider it for large k (seed 002, §3.2)
 // workspace  a column for each query: n_train distances and, unless they are shared, k neighbors; or n_train keys
-// order      elements come in ascending index and are inserted after equal ones: (distance, index); keys are
-//            distance << 32 | index
-// limits     insertion*: k · n_train <= 2³²; comb_sort: n_train <= 2¹⁸; above that one thread would take minutes.
-//            insertion_columns: n_train <= 2,097,120, what is transposed
+// order      elements come in ascending index and are inserted after equal ones: (distance, index); keys are all different
+// limits     insertion*: k · n_train <= 2³²; comb_sort: n_train <= 2¹⁸; above that one thread would take minutes
 // work       insertion*: n_train comparisons per query, and about k · k · ln(n_train / k) moves for random order;
-//            comb_sort: about n_train · log₁.₃ n_train comparisons
+//            comb_sort: about n_train · log₁.₃ n_train comparisons, whatever k is
 
 #include <cassert>
 

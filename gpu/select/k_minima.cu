@@ -4,9 +4,8 @@
 //                         smallest key above the last one, and the matrix is unchanged.
 //            replace_max  §5.3: the first k are candidates; each further key below the largest of them replaces it, and the
 //                         largest is searched again; at the end k searches put them in order
-//            Both with a warp per query, for coalesced reads: 32 distances at a time are compared with the largest candidate,
-//            and the few that are smaller replace it one after another. With one thread per query, as in the seed, for
-//            `bench` alone: `k_pass_thread`, `replace_max_thread`.
+//            A warp per query, for coalesced reads: 32 distances at a time are compared with the largest candidate, and the few
+//            that are smaller replace it one after another. `*_thread`, for `bench` alone: one thread per query, as in the seed.
 // shared     replace_max: k keys for each of the block's 2 warps, at most 16 KiB
 // workspace  replace_max_thread: k keys
 // order      keys are distance << 32 | index, all different

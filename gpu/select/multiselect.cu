@@ -1,21 +1,15 @@
-// Quick multi-select (seed 001): repeatedly partitions a row by a pivot until the k smallest are left of the
-// pivots.
+// Quick multi-select (seed 001): repeatedly partitions a row by a pivot until the k smallest are left of the pivots.
 //
-// out        `quick_kth` (only for `bench`) writes the last of each row alone
 // workspace  two arrays of n_train keys: each pass copies a part of the row from one array to the other
-// launch     one warp per row, 4 rows per block, for many short rows; else one block of 256 threads per row.
-//            The seed decides by the number of rows alone; on one H200 a block was faster for many rows, too,
-//            if they were longer than 2,048. A tile of keys is partitioned in shared memory by warp ballots
-//            and population counts, which give every key its offset without a prefix sum, and is written
-//            to both ends of the other array. A pass reads the part once.
+// launch     one warp per row, 4 rows per block, for many short rows; else one block of 256 threads per row. The seed decides
+//            by the number of rows alone; on one H200 a block was faster for many rows, too, if they were longer than 2,048.
+//            Warp ballots and population counts partition a tile of keys in shared memory, which is written to both ends of
+//            the other array. A pass reads the part once.
 // pivot      `multiselect_random`: a key at random, as in the seed; if it was the smallest, so that nothing is below it,
 //            the next is the larger of two. Here, `multiselect`, it is a key of a sample, chosen so that slightly more
 //            than k keys are below it: about 2 passes instead of log₂(n_train / k), the second over a small part.
-//            Progress is guaranteed: the sample has keys smaller than the pivot.
 // shared     a tile or 2 k keys, whichever is larger: 2 to 16 KiB per warp, 16 KiB per block
-// order      keys are distance << 32 | index, all different, so ties and constant rows need no special case;
-//            the k best are sorted in shared memory
-// limits     n_train <= 2³⁰
+// order      keys are distance << 32 | index, all different, so ties and constant rows need no special case
 // work       4 · n_train bytes read and 8 · n_train written per row, and a tenth of that for the second pass
 
 #include <algorithm>
@@ -89,10 +83,8 @@ class Select {
         assert((capacity & (capacity - 1)) == 0);
     }
 
-    /// The k smallest keys in order, or, unless `all`, only the last of them in its place. The part right of a pivot is
-    /// remembered by its range, not copied. One entry is enough, because a left part with too few keys fits in shared
-    /// memory and is sorted at once.
-    template <bool all>
+    /// The k smallest keys in order. The part right of a pivot is remembered by its range, not copied. One entry is enough,
+    /// because a left part with too few keys fits in shared memory and is sorted at once.
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
         assert(k <= n_train && 2 * k <= capacity_);
         Part part{-1, 0, n_train}, rest{};
@@ -113,9 +105,9 @@ class Select {
                 part = {array, part.begin, left_count};
             } else {
                 const unsigned found = min(k - done, part.count);
-                if (all || done + found == k) sort(part);
+                sort(part);
                 for (unsigned i = Threads::rank(); i < found; i += Threads::threads)
-                    if (all || done + i == k - 1) d_out[done + i] = neighbor_of(shared_[i]);
+                    d_out[done + i] = neighbor_of(shared_[i]);
                 Threads::sync();
                 done += found;
                 part = rest;
@@ -255,7 +247,7 @@ class Select {
 
 /// Grid: groups of `rows` rows (1 if all warps of the block share a row). d_arrays: two of n_train keys per
 /// row.
-template <int warps, int rows, Pivot pivot, bool all>
+template <int warps, int rows, Pivot pivot>
 __global__ void __launch_bounds__(Group<warps>::threads* rows)
     multiselect_kernel(DistanceRows in, NeighborRows out, int capacity, NeighborKey* d_arrays) {
     extern __shared__ NeighborKey shared[];
@@ -266,13 +258,12 @@ __global__ void __launch_bounds__(Group<warps>::threads* rows)
     NeighborKey* d_own = d_arrays + 2 * row * in.cols;
     Select<warps, pivot> select(shared + group * capacity, capacity, counts[group], in.row(row), d_own,
                                 d_own + in.cols, static_cast<unsigned>(row));
-    select.template run<all>(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k),
-                             out.d_data + row * out.k);
+    select.run(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k), out.d_data + row * out.k);
 }
 
-template <int warps, int rows, Pivot pivot, bool all>
+template <int warps, int rows, Pivot pivot>
 void launch_rows(const Selection& of) {
-    const auto kernel = multiselect_kernel<warps, rows, pivot, all>;
+    const auto kernel = multiselect_kernel<warps, rows, pivot>;
     const int capacity = capacity_for<warps>(of.out.k);
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     allow_shared(kernel, shared_bytes);
@@ -281,30 +272,28 @@ void launch_rows(const Selection& of) {
                                                                   of.workspace<NeighborKey>());
 }
 
-template <Pivot pivot, bool all>
+template <Pivot pivot>
 void launch(const Selection& of) {
     const bool warp_per_row =
         of.in.cols <= max_warp_row && of.in.n >= device_attribute(cudaDevAttrMultiProcessorCount);
-    (warp_per_row ? launch_rows<1, rows_per_block, pivot, all> : launch_rows<block_warps, 1, pivot, all>)(of);
+    (warp_per_row ? launch_rows<1, rows_per_block, pivot> : launch_rows<block_warps, 1, pivot>)(of);
 }
 
-template <Pivot pivot, bool all>
-constexpr Selector selector(const char* name, const char* summary = "") {
+template <Pivot pivot>
+constexpr Selector selector(const char* name, const char* summary) {
     return {.name = name,
             .summary = summary,
-            .launch = launch<pivot, all>,
+            .launch = launch<pivot>,
             .row_bytes = [](const Problem& problem) { return 2 * key_bytes * problem.n_train; },
             .workspace_goal = std::int64_t{4} << 30,
-            .max_train = max_positions,
-            .finds = all ? Finds::nearest : Finds::kth};
+            .max_train = max_positions};
 }
 
 }  // namespace
 
-extern const Selector multiselect_selector = selector<Pivot::sampled, true>(
+extern const Selector multiselect_selector = selector<Pivot::sampled>(
     "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row");
-extern const Selector multiselect_random_selector = selector<Pivot::random, true>(
-    "multiselect_random", "the same with random pivots instead of sampled ones");
-extern const Selector quick_kth_selector = selector<Pivot::sampled, false>("quick_kth");
+extern const Selector multiselect_random_selector =
+    selector<Pivot::random>("multiselect_random", "the same with random pivots instead of sampled ones");
 
 }  // namespace knn::gpu

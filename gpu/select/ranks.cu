@@ -1,19 +1,17 @@
 // Every element computes its own rank: in its row, or in a section of it, and then the sections are merged.
 //
-// out        rank: an element of rank r < k writes itself to out[r]
-// workspace  the others: two arrays of keys: the sections in order, ⌈n_train / 64⌉ runs per row; then the runs after each merge
 // launch     rank              seed 000, §4.4.2, there called cuBubbleSort: one thread per element, 256 elements of one query
 //                              per block (`rank512`: 512, which the seed tried, §4.1). All threads read the same distance at
 //                              the same time, from global memory as in the seed: one broadcast read per warp.
-//            block_rank_merge  seed 000, §4.4.4 and §6.1, proposed there, never built: 64 threads per section, 4 sections per
-//                              block: every thread computes the rank of one distance and writes its key there. Then pairs of
-//                              adjacent runs are merged into one: a thread finds the rank of one key, its own index plus the
-//                              number of smaller keys in the other run by binary search. ⌈log₂ sections⌉ rounds, which keep
-//                              at most k keys of a run.
+//            block_rank_merge  seed 000, §4.4.4 and §6.1, proposed there, never built: 64 threads per section compute the ranks of
+//                              its distances and write keys in order. Then pairs of adjacent runs are merged, ⌈log₂ sections⌉
+//                              rounds, which keep at most k keys of a run: a thread finds the rank of one key, its own index
+//                              plus the number of smaller keys in the other run by binary search.
 //            merge_sort        for `bench` alone: the same, but keeps all, which sorts the whole row. A segmented sort by
 //                              merging, as seed 002, §4.2, uses ModernGPU's; that one divides the work of a merge by merge paths.
+// workspace  the latter two: the runs before and after a round
 // order      keys are distance << 32 | index, all different: equal distances of lower index count as smaller
-// limits     rank: n_train <= 2¹⁸: with n_train² · n_query comparisons, more would take minutes; the others: n_train <= 2³⁰
+// limits     rank: n_train <= 2¹⁸: with n_train² · n_query comparisons, more would take minutes
 // work       rank: n_train² comparisons per query, 3.6·10¹³ for MNIST; the others: 64 comparisons per distance, 3.8 million per
 //            row for MNIST; the merges write min(k, 64) / 64 of the row's keys, then half of that in each round once runs have
 //            k keys; or all of them in each round

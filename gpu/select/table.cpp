@@ -34,9 +34,6 @@
     ROW(replace_max_thread)  \
     ROW(bitonic_topk_plain)  \
     ROW(heap)                \
-    ROW(radix_kth)           \
-    ROW(bucket_kth)          \
-    ROW(quick_kth)           \
     ROW(radix_kth_row)       \
     ROW(bucket_kth_row)
 

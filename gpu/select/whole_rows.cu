@@ -1,13 +1,10 @@
 // Sorts of whole rows in a workspace, of which the first k are taken.
 //
-// workspace  what is sorted; and what the sort needs beside it
-// launch     segmented_sort    cub::DeviceSegmentedRadixSort of keys, one block per row, digit by digit, from one array to
-//                              another and back. Seed 002, §4.2, uses the segmented sort of ModernGPU, which merges: that is
-//                              `merge_sort`.
-//            index_sort        cub::DeviceMergeSort of indices alone: distances stay in the matrix, and are looked up there
-//                              when two indices are compared (seed 002, §5 and §6, which sorts pairs and asks for this to save
-//                              memory). 8 bytes per distance with CUB's copy, `segmented_sort` takes 16. 2²² distances at
-//                              once: lookups hit the L2 cache of a large card.
+// launch     segmented_sort    cub::DeviceSegmentedRadixSort of keys, one block per row, from one array to another and back. Seed
+//                              002, §4.2, uses the segmented sort of ModernGPU, which merges: that is `merge_sort`.
+//            index_sort        cub::DeviceMergeSort of indices alone, for which distances are looked up in the matrix (seed 002,
+//                              §5 and §6, which sorts pairs and asks for this to save memory): 8 bytes per distance with CUB's
+//                              copy, `segmented_sort` takes 16. 2²² distances at once: lookups hit the L2 cache of a large card.
 //            For `bench` alone, the bitonic sorts of seed 003, §2: `bitonicSortStep`, one launch per step, a thread per pair:
 //            bitonic_step      rows padded to a power of two
 //            bitonic_unpadded  not padded, the mistake of its first version: keys whose partner would be behind the end of the
@@ -15,16 +12,14 @@
 //            bitonic_blocks    not padded, and the steps stop at blocks of 2,048 keys, each of which is sorted by itself: the
 //                              first k of a row are those of its first block. A kernel that keeps its keys in shared memory,
 //                              as the seed's text describes it, has no more.
-// order      keys are distance << 32 | index, all different: every sort gives the same each time, the wrong ones the same as
-//            cpu::find_wrong_sort. The radix sort is stable and begins in the order of indices, so it sorts distances alone,
-//            and of these the bits that a score of the metric and dim can have: 26 for MNIST and l2. An index is the offset of
-//            its distance in the matrix: it determines row and column, and the order is (row, distance, column).
+// order      keys are distance << 32 | index, all different. The radix sort is stable and begins in the order of indices, so it
+//            sorts distances alone, and of these the bits that a score of the metric and dim can have: 26 for MNIST and l2. An
+//            index is the offset of its distance in the matrix: the order is (row, distance, column).
 // limits     n_train <= 2³⁰; index_sort: offsets in 32 bits
-// work       segmented_sort: a pass for about every 6 bits, which reads a key twice and writes it, 24 bytes per distance and
-//            pass; index_sort: log₂ of 2²² or of the row's length, minus a tile's 10 or so, merges of 8 bytes per distance, and
-//            a lookup of 4 bytes per comparison; bitonic_*: for p = n_train rounded up to a power of two
-//            log₂ p · (log₂ p + 1) / 2 steps, in each of which 8 bytes per distance are read, and written where keys change
-//            places
+// work       segmented_sort: a pass for about every 6 bits, 24 bytes per distance and pass; index_sort: log₂ of 2²² or of the
+//            row's length, minus a tile's 10 or so, merges of 8 bytes per distance, and a lookup of 4 bytes per comparison;
+//            bitonic_*: for p = n_train rounded up to a power of two log₂ p · (log₂ p + 1) / 2 steps, each of which reads 8
+//            bytes per distance
 
 #include <algorithm>
 #include <bit>
