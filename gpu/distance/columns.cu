@@ -193,39 +193,32 @@ void launch_texture(const DistanceLaunch& of) {
     });
 }
 
-constexpr DistanceKernel by_columns(const char* name, const char* summary,
-                                    decltype(DistanceKernel::launch) launch,
-                                    decltype(DistanceKernel::refuse) refuse = DistanceKernel{}.refuse) {
-    return {.name = name,
-            .summary = summary,
-            .refuse = refuse,
-            .prepared_bytes = columns_bytes,
-            .prepare = prepare_columns,
-            .launch = launch,
-            .metrics = direct_metrics};
+void launch_auto(const DistanceLaunch& of) {
+    (of.in.d_prepared != nullptr ? launch_texture : tiled_distance.launch)(of);
 }
 
-constexpr DistanceKernel auto_texture() {
-    DistanceKernel chosen =
-        by_columns("auto-texture", "texture where the training images fit one, else tiled",
-                   [](const DistanceLaunch& of) {
-                       (of.in.d_prepared != nullptr ? launch_texture : tiled_distance.launch)(of);
-                   });
-    chosen.prepared_bytes = [](const Problem& problem) {
-        return refuse_texture(problem) ? 0 : columns_bytes(problem);
-    };
-    return chosen;
-}
+constexpr DistanceOptions transposed{
+    .prepared_bytes = columns_bytes, .prepare = prepare_columns, .metrics = direct_metrics};
 
 }  // namespace
 
-extern const DistanceKernel row_shared_distance =
-    by_columns("row_shared", "one query per block in shared memory, the training set transposed",
-               launch_row_shared<256>);
-extern const DistanceKernel row_shared512_distance = by_columns(
-    "row_shared512", "the same with 512 threads in a block instead of 256", launch_row_shared<512>);
-extern const DistanceKernel texture_distance = by_columns(
-    "texture", "training images through a texture, 8 queries per thread", launch_texture, refuse_texture);
-extern const DistanceKernel auto_texture_distance = auto_texture();
+extern const DistanceKernel row_shared_distance(
+    "row_shared", "one query per block in shared memory, the training set transposed", launch_row_shared<256>,
+    transposed);
+extern const DistanceKernel row_shared512_distance("row_shared512",
+                                                   "the same with 512 threads in a block instead of 256",
+                                                   launch_row_shared<512>, transposed);
+extern const DistanceKernel texture_distance("texture",
+                                             "training images through a texture, 8 queries per thread",
+                                             launch_texture,
+                                             {.refuse = refuse_texture,
+                                              .prepared_bytes = columns_bytes,
+                                              .prepare = prepare_columns,
+                                              .metrics = direct_metrics});
+extern const DistanceKernel auto_texture_distance(
+    "auto-texture", "texture where the training images fit one, else tiled", launch_auto,
+    {.prepared_bytes = [](const Problem& of) { return refuse_texture(of) ? 0 : columns_bytes(of); },
+     .prepare = prepare_columns,
+     .metrics = direct_metrics});
 
 }  // namespace knn::gpu

@@ -45,16 +45,7 @@ struct DistanceLaunch {
     cudaStream_t stream;
 };
 
-/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances), unless a file says otherwise:
-///
-///   train  n_train × dim floats holding integers 0..255, zeros up to a multiple of 4, pitched rows, device memory
-///   query  n_query × dim floats, the same
-///   out    n_query × n_train 32-bit scores, pitched rows
-///
-/// Members with defaults may be omitted.
-struct DistanceKernel {
-    const char* name;
-    const char* summary = "";  ///< of those that a user can name
+struct DistanceOptions {
     /// Why it cannot on the current device, beside the limits of all engines and its metrics; empty if it can.
     UnsupportedReason (*refuse)(const Problem& problem) = [](const Problem&) { return UnsupportedReason(); };
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
@@ -64,13 +55,29 @@ struct DistanceKernel {
     void (*prepare)(const Problem& problem, const Images& train, void* d_prepared,
                     cudaStream_t stream) = nullptr;
     std::size_t (*workspace_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
-    /// Queues the launches; allocates nothing and waits for nothing. `enqueue` checks the arrays before and the launches after.
-    void (*launch)(const DistanceLaunch& of) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
     double operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
     /// Loads its kernels onto the current device (load_kernels); for kernels that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};
+};
+
+/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances), unless a file says otherwise:
+///
+///   train  n_train × dim floats holding integers 0..255, zeros up to a multiple of 4, pitched rows, device memory
+///   query  n_query × dim floats, the same
+///   out    n_query × n_train 32-bit scores, pitched rows
+///
+/// The summary is for those that a user can name.
+struct DistanceKernel : DistanceOptions {
+    constexpr DistanceKernel(const char* name_, const char* summary_, void (*launch_)(const DistanceLaunch&),
+                             const DistanceOptions& options = {})
+        : DistanceOptions(options), name(name_), summary(summary_), launch(launch_) {}
+
+    const char* name;
+    const char* summary;
+    /// Queues the launches; allocates nothing and waits for nothing. `enqueue` checks the arrays before and the launches after.
+    void (*launch)(const DistanceLaunch& of);
 
     /// Why it cannot on the current device; empty if it can. `problem.n_query` is the batch size.
     UnsupportedReason supports(const Problem& problem) const;

@@ -212,12 +212,8 @@ void launch(const DistanceLaunch& of) {
 
 }  // namespace
 
-extern const DistanceKernel float4_distance{
-    .name = "float4",
-    .summary = "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
-    .refuse = refuse,
-    .launch = launch,
-    .metrics = metric_set(Metric::l2, Metric::l1),
-    .load = load};
+extern const DistanceKernel float4_distance(
+    "float4", "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
+    launch, {.refuse = refuse, .metrics = metric_set(Metric::l2, Metric::l1), .load = load});
 
 }  // namespace knn::gpu

@@ -221,17 +221,16 @@ void load(const Problem& problem) {
 
 }  // namespace
 
-extern const DistanceKernel gemm_distance{
-    .name = "gemm",
-    .summary = "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
-    .refuse = refuse,
-    .prepared_bytes = prepared_bytes,
-    .prepare = prepare,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch,
-    .metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson),
-    .operations = 2,
-    .takes = Pixels::bytes,
-    .load = load};
+extern const DistanceKernel gemm_distance("gemm",
+                                          "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
+                                          launch,
+                                          {.refuse = refuse,
+                                           .prepared_bytes = prepared_bytes,
+                                           .prepare = prepare,
+                                           .workspace_bytes = workspace_bytes,
+                                           .metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson),
+                                           .operations = 2,
+                                           .takes = Pixels::bytes,
+                                           .load = load});
 
 }  // namespace knn::gpu

@@ -207,9 +207,10 @@ void launch_rung(const DistanceLaunch& of) {
 
 template <class Terms, class Load, int unroll, bool shared_query = false, int fixed_dim = 0>
 constexpr DistanceKernel rung(const char* name) {
-    return {.name = name,
-            .refuse = refuse_rung<shared_query, fixed_dim>,
-            .launch = launch_rung<Terms, Load, unroll, shared_query, fixed_dim>};
+    return {name,
+            "",
+            launch_rung<Terms, Load, unroll, shared_query, fixed_dim>,
+            {.refuse = refuse_rung<shared_query, fixed_dim>}};
 }
 
 UnsupportedReason refuse_half(const Problem& problem) {
@@ -225,27 +226,21 @@ UnsupportedReason refuse_contest(const Problem& problem) {
            "multiples of 16";
 }
 
-constexpr DistanceKernel half(const char* name, decltype(DistanceKernel::launch) launch,
-                              decltype(DistanceKernel::refuse) refuse = refuse_half) {
-    return {.name = name, .refuse = refuse, .launch = launch, .operations = 1.5};
-}
-
-/// One for all metrics that are sums.
-constexpr DistanceKernel kernel(const char* name, const char* summary,
-                                decltype(DistanceKernel::launch) launch) {
-    return {.name = name, .summary = summary, .launch = launch, .metrics = direct_metrics};
-}
+constexpr DistanceOptions half{.refuse = refuse_half, .operations = 1.5}, for_sums{.metrics = direct_metrics};
 
 }  // namespace
 
-extern const DistanceKernel naive_distance =
-    kernel("naive", "one thread per pair, scalar loads from global memory", launch_plain<Pairs::all, 256, 1>);
-extern const DistanceKernel tiled8_distance =
-    kernel("tiled8", "8 x 8 tiles of both sets in shared memory, one thread per pair", launch_tiles<8>);
-extern const DistanceKernel tiled_distance =
-    kernel("tiled", "16 x 16 tiles of both sets in shared memory, one thread per pair", launch_tiles<16>);
-extern const DistanceKernel tiled32_distance =
-    kernel("tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>);
+extern const DistanceKernel naive_distance("naive", "one thread per pair, scalar loads from global memory",
+                                           launch_plain<Pairs::all, 256, 1>, for_sums);
+extern const DistanceKernel tiled8_distance("tiled8",
+                                            "8 x 8 tiles of both sets in shared memory, one thread per pair",
+                                            launch_tiles<8>, for_sums);
+extern const DistanceKernel tiled_distance("tiled",
+                                           "16 x 16 tiles of both sets in shared memory, one thread per pair",
+                                           launch_tiles<16>, for_sums);
+extern const DistanceKernel tiled32_distance(
+    "tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>,
+    for_sums);
 
 std::span<const DistanceKernel> rungs() {
     static constexpr DistanceKernel table[] = {
@@ -261,13 +256,13 @@ std::span<const DistanceKernel> rungs() {
 
 std::span<const DistanceKernel> half_kernels() {
     static constexpr DistanceKernel table[] = {
-        half("half_plain", launch_plain<Pairs::half, 16, 16>),
-        half("half_tile4", launch_tiles<4, Pairs::half>),
-        half("half_tile8", launch_tiles<8, Pairs::half>),
-        half("half_tile16", launch_tiles<16, Pairs::half>),
-        half("half_tile32", launch_tiles<32, Pairs::half>),
-        half("half_tile16_z", launch_tiles<16, Pairs::half, 4>),
-        half("half_contest", launch_contest, refuse_contest),
+        {"half_plain", "", launch_plain<Pairs::half, 16, 16>, half},
+        {"half_tile4", "", launch_tiles<4, Pairs::half>, half},
+        {"half_tile8", "", launch_tiles<8, Pairs::half>, half},
+        {"half_tile16", "", launch_tiles<16, Pairs::half>, half},
+        {"half_tile32", "", launch_tiles<32, Pairs::half>, half},
+        {"half_tile16_z", "", launch_tiles<16, Pairs::half, 4>, half},
+        {"half_contest", "", launch_contest, {.refuse = refuse_contest, .operations = 1.5}},
     };
     return table;
 }

@@ -109,19 +109,17 @@ __global__ void __launch_bounds__(heap_threads)
     }
 }
 
+void launch_heap(const Selection& of) {
+    heap_kernel<<<grid_size(of.in.n), heap_threads, 0, of.stream>>>(of.in, of.out,
+                                                                    of.workspace<NeighborKey>());
+}
+
 }  // namespace
 
-extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
-                                            .summary = "bitonic sort that keeps the k best while merging",
-                                            .launch = launch<true>};
-extern const Selector bitonic_topk_plain_selector{.name = "bitonic_topk_plain", .launch = launch<false>};
-extern const Selector heap_selector{
-    .name = "heap",
-    .launch =
-        [](const Selection& of) {
-            heap_kernel<<<grid_size(of.in.n), heap_threads, 0, of.stream>>>(of.in, of.out,
-                                                                            of.workspace<NeighborKey>());
-        },
-    .row_bytes = [](const Problem& problem) { return key_bytes * problem.k; }};
+extern const Selector bitonic_topk_selector("bitonic_topk",
+                                            "bitonic sort that keeps the k best while merging", launch<true>);
+extern const Selector bitonic_topk_plain_selector("bitonic_topk_plain", "", launch<false>);
+extern const Selector heap_selector("heap", "", launch_heap,
+                                    {.row_bytes = [](const Problem& of) { return key_bytes * of.k; }});
 
 }  // namespace knn::gpu

@@ -201,23 +201,14 @@ void load(const Problem& problem) {
 
 }  // namespace
 
-extern const Selector bitonic_selector{
-    .name = "bitonic",
-    .summary = "padded bitonic sort of the whole row, in registers and shared memory",
-    .launch = launch,
-    .row_bytes = row_bytes,
-    .max_train = max_row,
-    .load = load,
-    .max_k = max_k};
+extern const Selector bitonic_selector(
+    "bitonic", "padded bitonic sort of the whole row, in registers and shared memory", launch,
+    {.row_bytes = row_bytes, .max_train = max_row, .load = load, .max_k = max_k});
 
 /// The same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for many queries because of
 /// this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132 multiprocessors of an H200.
-extern const Selector bitonic_single_selector{.name = "bitonic_single",
-                                              .summary = "bitonic, one query at a time",
-                                              .launch = launch,
-                                              .row_bytes = row_bytes,
-                                              .one_by_one = true,
-                                              .max_train = max_row,
-                                              .max_k = max_k};
+extern const Selector bitonic_single_selector(
+    "bitonic_single", "bitonic, one query at a time", launch,
+    {.row_bytes = row_bytes, .one_by_one = true, .max_train = max_row, .max_k = max_k});
 
 }  // namespace knn::gpu

@@ -374,27 +374,20 @@ void launch_row(const Selection& of) {
     }
 }
 
-template <Start start>
-constexpr Selector row_selector(const char* name) {
-    return {.name = name,
-            .launch = launch_row<start>,
-            .row_bytes = [](const Problem&) { return std::int64_t{sizeof(RowState)}; },
-            .one_by_one = true,
-            .max_train = max_positions,
-            .finds = Finds::kth_value};
-}
+constexpr SelectorOptions of_one_row{
+    .row_bytes = [](const Problem&) { return std::int64_t{sizeof(RowState)}; },
+    .one_by_one = true,
+    .max_train = max_positions,
+    .finds = Finds::kth_value};
 
 }  // namespace
 
-extern const Selector radix_select_selector{.name = "radix_select",
-                                            .summary = "the k-th key digit by digit, below a sampled limit",
-                                            .launch = launch<Start::radix>,
-                                            .max_train = max_positions};
-extern const Selector bucket_select_selector{.name = "bucket_select",
-                                             .summary = "the k-th key by buckets between the extremes",
-                                             .launch = launch<Start::bucket>,
-                                             .max_train = max_positions};
-extern const Selector radix_kth_row_selector = row_selector<Start::radix>("radix_kth_row");
-extern const Selector bucket_kth_row_selector = row_selector<Start::bucket>("bucket_kth_row");
+extern const Selector radix_select_selector("radix_select",
+                                            "the k-th key digit by digit, below a sampled limit",
+                                            launch<Start::radix>, {.max_train = max_positions});
+extern const Selector bucket_select_selector("bucket_select", "the k-th key by buckets between the extremes",
+                                             launch<Start::bucket>, {.max_train = max_positions});
+extern const Selector radix_kth_row_selector("radix_kth_row", "", launch_row<Start::radix>, of_one_row);
+extern const Selector bucket_kth_row_selector("bucket_kth_row", "", launch_row<Start::bucket>, of_one_row);
 
 }  // namespace knn::gpu

@@ -25,7 +25,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int row_threads = 64, column_threads = 256;
-constexpr std::int64_t columns_goal = std::int64_t{1} << 30, max_moves = std::int64_t{1} << 32;
+constexpr std::int64_t max_moves = std::int64_t{1} << 32;
 constexpr int max_shared_k = (48 << 10) / column_threads / sizeof(Neighbor);
 
 /// One thread's elements, `stride` apart.
@@ -125,25 +125,23 @@ void launch_comb_sort(const Selection& of) {
         of.in, of.workspace<NeighborKey>(), column_stride(of.in.n), of.out);
 }
 
+constexpr SelectorOptions by_columns(std::int64_t (*bytes)(const Problem&), std::int64_t max_train,
+                                     std::int64_t max_k_train) {
+    return {.row_bytes = bytes,
+            .workspace_goal = std::int64_t{1} << 30,
+            .row_multiple = column_multiple,
+            .max_train = max_train,
+            .max_k_train = max_k_train};
+}
+
 }  // namespace
 
-extern const Selector insertion_selector{.name = "insertion",
-                                         .summary = "one thread per query, insertion into its k best",
-                                         .launch = launch_insertion,
-                                         .max_k_train = max_moves};
-extern const Selector insertion_columns_selector{.name = "insertion_columns",
-                                                 .launch = launch_insertion_columns,
-                                                 .row_bytes = insertion_bytes,
-                                                 .workspace_goal = columns_goal,
-                                                 .row_multiple = column_multiple,
-                                                 .max_train = max_columns,
-                                                 .max_k_train = max_moves};
-extern const Selector comb_sort_selector{
-    .name = "comb_sort",
-    .launch = launch_comb_sort,
-    .row_bytes = [](const Problem& problem) { return key_bytes * problem.n_train; },
-    .workspace_goal = columns_goal,
-    .row_multiple = column_multiple,
-    .max_train = std::int64_t{1} << 18};
+extern const Selector insertion_selector("insertion", "one thread per query, insertion into its k best",
+                                         launch_insertion, {.max_k_train = max_moves});
+extern const Selector insertion_columns_selector("insertion_columns", "", launch_insertion_columns,
+                                                 by_columns(insertion_bytes, max_columns, max_moves));
+extern const Selector comb_sort_selector("comb_sort", "", launch_comb_sort,
+                                         by_columns([](const Problem& of) { return key_bytes * of.n_train; },
+                                                    std::int64_t{1} << 18, unlimited));
 
 }  // namespace knn::gpu

@@ -141,18 +141,15 @@ void launch_replace_max(const Selection& of) {
 
 }  // namespace
 
-extern const Selector k_pass_selector{.name = "k_pass",
-                                      .summary = "k searches for a minimum",
-                                      .launch = launch_k_pass<warp_size>,
-                                      .max_k_train = max_compared};
-extern const Selector k_pass_thread_selector{
-    .name = "k_pass_thread", .launch = launch_k_pass<1>, .max_k_train = max_compared};
-extern const Selector replace_max_selector{.name = "replace_max",
-                                           .summary = "keep k, replace the largest, then order them",
-                                           .launch = launch_replace_max<warp_size>};
-extern const Selector replace_max_thread_selector{
-    .name = "replace_max_thread", .launch = launch_replace_max<1>, .row_bytes = [](const Problem& problem) {
-        return key_bytes * problem.k;
-    }};
+extern const Selector k_pass_selector("k_pass", "k searches for a minimum", launch_k_pass<warp_size>,
+                                      {.max_k_train = max_compared});
+extern const Selector k_pass_thread_selector("k_pass_thread", "", launch_k_pass<1>,
+                                             {.max_k_train = max_compared});
+extern const Selector replace_max_selector("replace_max", "keep k, replace the largest, then order them",
+                                           launch_replace_max<warp_size>);
+extern const Selector replace_max_thread_selector("replace_max_thread", "", launch_replace_max<1>,
+                                                  {.row_bytes = [](const Problem& of) {
+                                                      return key_bytes * of.k;
+                                                  }});
 
 }  // namespace knn::gpu

@@ -279,21 +279,18 @@ void launch(const Selection& of) {
     (warp_per_row ? launch_rows<1, rows_per_block, pivot> : launch_rows<block_warps, 1, pivot>)(of);
 }
 
-template <Pivot pivot>
-constexpr Selector selector(const char* name, const char* summary) {
-    return {.name = name,
-            .summary = summary,
-            .launch = launch<pivot>,
-            .row_bytes = [](const Problem& problem) { return 2 * key_bytes * problem.n_train; },
-            .workspace_goal = std::int64_t{4} << 30,
-            .max_train = max_positions};
-}
+constexpr SelectorOptions options{
+    .row_bytes = [](const Problem& problem) { return 2 * key_bytes * problem.n_train; },
+    .workspace_goal = std::int64_t{4} << 30,
+    .max_train = max_positions};
 
 }  // namespace
 
-extern const Selector multiselect_selector = selector<Pivot::sampled>(
-    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row");
-extern const Selector multiselect_random_selector =
-    selector<Pivot::random>("multiselect_random", "the same with random pivots instead of sampled ones");
+extern const Selector multiselect_selector(
+    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row",
+    launch<Pivot::sampled>, options);
+extern const Selector multiselect_random_selector("multiselect_random",
+                                                  "the same with random pivots instead of sampled ones",
+                                                  launch<Pivot::random>, options);
 
 }  // namespace knn::gpu

@@ -174,27 +174,18 @@ void launch(const Selection& of) {
 }
 
 template <bool all>
-constexpr Selector selector(const char* name, const char* summary = "") {
-    return {.name = name,
-            .summary = summary,
-            .launch = launch<all>,
-            .row_bytes = row_bytes<all>,
-            .workspace_goal = std::int64_t{512} << 20,
-            .max_train = max_positions};
-}
+constexpr SelectorOptions in_sections{
+    .row_bytes = row_bytes<all>, .workspace_goal = std::int64_t{512} << 20, .max_train = max_positions};
 
 }  // namespace
 
-extern const Selector rank_selector{.name = "rank",
-                                    .summary = "every element counts its own rank",
-                                    .launch = launch_rank<256>,
-                                    .max_train = max_ranked};
-extern const Selector rank512_selector{.name = "rank512",
-                                       .summary = "the same with 512 threads in a block instead of 256",
-                                       .launch = launch_rank<512>,
-                                       .max_train = max_ranked};
-extern const Selector block_rank_merge_selector =
-    selector<false>("block_rank_merge", "ranks within sections in shared memory, then a merge of their best");
-extern const Selector merge_sort_selector = selector<true>("merge_sort");
+extern const Selector rank_selector("rank", "every element counts its own rank", launch_rank<256>,
+                                    {.max_train = max_ranked});
+extern const Selector rank512_selector("rank512", "the same with 512 threads in a block instead of 256",
+                                       launch_rank<512>, {.max_train = max_ranked});
+extern const Selector block_rank_merge_selector(
+    "block_rank_merge", "ranks within sections in shared memory, then a merge of their best", launch<false>,
+    in_sections<false>);
+extern const Selector merge_sort_selector("merge_sort", "", launch<true>, in_sections<true>);
 
 }  // namespace knn::gpu

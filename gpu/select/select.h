@@ -35,15 +35,7 @@ struct Selection {
     }
 };
 
-/// One way to find each row's k smallest distances, ordered by (distance, index). A launch is of as many rows as fit in
-/// `workspace_goal`, at least one.
-///
-/// Members with defaults may be omitted.
-struct Selector {
-    const char* name;
-    const char* summary = "";  ///< of those that a user can name
-    /// Queues the launches; allocates nothing and waits for nothing. `enqueue` checks the arrays before and the launches after.
-    void (*launch)(const Selection& of) = nullptr;
+struct SelectorOptions {
     /// Of the workspace: what each row of a launch needs, and what the launch needs behind all of them.
     std::int64_t (*row_bytes)(const Problem& problem) = [](const Problem&) { return std::int64_t{0}; };
     std::size_t (*scratch_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
@@ -56,6 +48,19 @@ struct Selector {
     /// Loads its kernels onto the current device (load_kernels); for selectors that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};
     int max_k = max_device_k;
+};
+
+/// One way to find each row's k smallest distances, ordered by (distance, index). A launch is of as many rows as fit in
+/// `workspace_goal`, at least one. The summary is for those that a user can name.
+struct Selector : SelectorOptions {
+    constexpr Selector(const char* name_, const char* summary_, void (*launch_)(const Selection&),
+                       const SelectorOptions& options = {})
+        : SelectorOptions(options), name(name_), summary(summary_), launch(launch_) {}
+
+    const char* name;
+    const char* summary;
+    /// Queues the launches; allocates nothing and waits for nothing. `enqueue` checks the arrays before and the launches after.
+    void (*launch)(const Selection& of);
 
     /// Why it cannot; empty if it can. `problem.n_query` is the batch size.
     UnsupportedReason supports(const Problem& problem) const;

@@ -39,7 +39,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t keys_goal = std::int64_t{256} << 20, index_goal = std::int64_t{16} << 20;
+constexpr std::int64_t goal = std::int64_t{256} << 20, index_goal = std::int64_t{16} << 20;
 constexpr std::int64_t block_keys = 2048;
 
 /// Distances as keys, no_key behind the end of a row.
@@ -224,29 +224,29 @@ void launch(const Selection& of) {
 }
 
 template <class Sort, int arrays = 1>
-constexpr Selector selector(const char* name, const char* summary, std::int64_t row_goal = keys_goal,
+constexpr Selector selector(const char* name, const char* summary, std::int64_t workspace_goal = goal,
                             Finds finds = Finds::nearest) {
-    return {.name = name,
-            .summary = summary,
-            .launch = launch<Sort, arrays>,
-            .row_bytes = row_bytes<Sort, arrays>,
-            .scratch_bytes = Sort::scratch_bytes,
-            .workspace_goal = arrays * row_goal,
-            .max_train = max_positions,
-            .finds = finds,
-            .max_k = max_k};
+    return {name,
+            summary,
+            launch<Sort, arrays>,
+            {.row_bytes = row_bytes<Sort, arrays>,
+             .scratch_bytes = Sort::scratch_bytes,
+             .workspace_goal = workspace_goal,
+             .max_train = max_positions,
+             .finds = finds,
+             .max_k = max_k}};
 }
 
 }  // namespace
 
 extern const Selector segmented_sort_selector =
-    selector<Radix, 2>("segmented_sort", "CUB's segmented sort of keys of distance and index");
+    selector<Radix, 2>("segmented_sort", "CUB's segmented sort of keys of distance and index", 2 * goal);
 extern const Selector index_sort_selector =
     selector<Indices>("index_sort", "CUB's merge sort of indices, distances looked up", index_goal);
 extern const Selector bitonic_step_selector = selector<BitonicSteps<true, unlimited>>("bitonic_step", "");
 extern const Selector bitonic_unpadded_selector =
-    selector<BitonicSteps<false, unlimited>>("bitonic_unpadded", "", keys_goal, Finds::wrong);
+    selector<BitonicSteps<false, unlimited>>("bitonic_unpadded", "", goal, Finds::wrong);
 extern const Selector bitonic_blocks_selector =
-    selector<BitonicSteps<false, block_keys>>("bitonic_blocks", "", keys_goal, Finds::wrong);
+    selector<BitonicSteps<false, block_keys>>("bitonic_blocks", "", goal, Finds::wrong);
 
 }  // namespace knn::gpu

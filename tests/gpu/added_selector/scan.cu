@@ -38,9 +38,7 @@ void launch(const Selection& of) {
 
 }  // namespace
 
-extern const Selector scan_selector{.name = "scan",
-                                    .summary = "one thread per query, k minima one after another",
-                                    .launch = launch,
-                                    .max_k_train = std::int64_t{1} << 22};
+extern const Selector scan_selector("scan", "one thread per query, k minima one after another", launch,
+                                    {.max_k_train = std::int64_t{1} << 22});
 
 }  // namespace knn::gpu
