@@ -197,28 +197,26 @@ void launch_auto(const DistanceLaunch& of) {
     (of.in.d_prepared != nullptr ? launch_texture : tiled_distance.launch)(of);
 }
 
-constexpr DistanceOptions transposed{
-    .prepared_bytes = columns_bytes, .prepare = prepare_columns, .metrics = direct_metrics};
+constexpr DistanceOptions transposed(decltype(DistanceOptions::prepared_bytes) bytes = columns_bytes,
+                                     decltype(DistanceOptions::refuse) refuse = DistanceOptions{}.refuse) {
+    return {.refuse = refuse, .prepared_bytes = bytes, .prepare = prepare_columns, .metrics = direct_metrics};
+}
 
 }  // namespace
 
 extern const DistanceKernel row_shared_distance(
     "row_shared", "one query per block in shared memory, the training set transposed", launch_row_shared<256>,
-    transposed);
+    transposed());
 extern const DistanceKernel row_shared512_distance("row_shared512",
                                                    "the same with 512 threads in a block instead of 256",
-                                                   launch_row_shared<512>, transposed);
+                                                   launch_row_shared<512>, transposed());
 extern const DistanceKernel texture_distance("texture",
                                              "training images through a texture, 8 queries per thread",
-                                             launch_texture,
-                                             {.refuse = refuse_texture,
-                                              .prepared_bytes = columns_bytes,
-                                              .prepare = prepare_columns,
-                                              .metrics = direct_metrics});
-extern const DistanceKernel auto_texture_distance(
-    "auto-texture", "texture where the training images fit one, else tiled", launch_auto,
-    {.prepared_bytes = [](const Problem& of) { return refuse_texture(of) ? 0 : columns_bytes(of); },
-     .prepare = prepare_columns,
-     .metrics = direct_metrics});
+                                             launch_texture, transposed(columns_bytes, refuse_texture));
+extern const DistanceKernel auto_texture_distance("auto-texture",
+                                                  "texture where the training images fit one, else tiled",
+                                                  launch_auto, transposed([](const Problem& of) {
+                                                      return refuse_texture(of) ? 0 : columns_bytes(of);
+                                                  }));
 
 }  // namespace knn::gpu
