@@ -1,4 +1,5 @@
-// What `bench` times beside single kernels: all kernels of a search, a whole version of a paper, and parts of the methods.
+// What `bench` measures beside single kernels: limits of the device, all kernels of a search, a whole version of a paper, and
+// parts of the methods.
 
 #include "gpu/bench/bench.h"
 
@@ -22,7 +23,35 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int warm_up_runs = 10;
+constexpr int n_runs = 7, warm_up_runs = 10;
+constexpr int chains = 8;        // independent sums per thread, to hide latency
+constexpr int rounds = 1 << 14;  // multiply-adds per sum
+constexpr int threads = 256, blocks_per_multiprocessor = 8;
+
+__global__ void __launch_bounds__(threads) multiply_add_kernel(float a, float b, float* d_out) {
+    float sum[chains];
+#pragma unroll
+    for (int i = 0; i < chains; ++i)
+        sum[i] = static_cast<float>(threadIdx.x + i);
+#pragma unroll 16
+    for (int round = 0; round < rounds; ++round)
+#pragma unroll
+        for (int i = 0; i < chains; ++i)
+            sum[i] = fmaf(sum[i], a, b);
+    float all = 0;
+#pragma unroll
+    for (int i = 0; i < chains; ++i)
+        all += sum[i];
+    if (all == -1) *d_out = all;  // never true, but keeps the loop from being removed
+}
+
+/// What one run moves or computes, per second, by the median of a few.
+template <class Work>
+double rate(Runs& runs, double amount, Work&& work) {
+    std::vector<double> ms = runs.repeated(1, {.repeat = n_runs}, work).ms;
+    std::nth_element(ms.begin(), ms.begin() + std::ssize(ms) / 2, ms.end());
+    return amount / ms[ms.size() / 2] * 1e-6;
+}
 
 struct DestroyGraph {
     void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
@@ -64,6 +93,41 @@ struct ProgramBuffers {
 };
 
 }  // namespace
+
+Limits measure_limits(int device) {
+    check(cudaSetDevice(device), "choosing the device");
+    const ProgressToken token;
+    Runs runs(token);
+    const Stream& stream = runs.stream();
+    Limits limits;
+    const std::size_t size = std::min<std::size_t>(std::size_t{1} << 30, free_memory() / 4);
+    DeviceBuffer<char> from(size), to(size);
+    check(cudaMemsetAsync(from.d_data(), 1, size, stream), "filling");
+    limits.copy_gb_per_s = rate(runs, 2.0 * static_cast<double>(size), [&] {
+        check(cudaMemcpyAsync(to.d_data(), from.d_data(), size, cudaMemcpyDeviceToDevice, stream),
+              "copying in device memory");
+    });
+
+    limits.cache_bytes = device_attribute(cudaDevAttrL2CacheSize);
+    const int blocks = blocks_per_multiprocessor * device_attribute(cudaDevAttrMultiProcessorCount);
+    DeviceBuffer<float> out(1);
+    limits.multiply_add_gflop_per_s = rate(runs, 2.0 * chains * rounds * threads * blocks, [&] {
+        multiply_add_kernel<<<blocks, threads, 0, stream>>>(0.999f, 0.5f, out.d_data());
+        check_launch("launching multiply-adds");
+    });
+
+    const std::size_t upload = std::min<std::size_t>(size, std::size_t{1} << 28);
+    const auto upload_rate = [&](bool pinned) {
+        HostArray<char> host(upload, pinned);
+        return rate(runs, static_cast<double>(upload), [&] {
+            check(cudaMemcpyAsync(to.d_data(), host.data(), upload, cudaMemcpyHostToDevice, stream),
+                  "uploading");
+        });
+    };
+    limits.pinned_upload_gb_per_s = upload_rate(true);
+    limits.pageable_upload_gb_per_s = upload_rate(false);
+    return limits;
+}
 
 /// As in docs/performance.md: all launches are in one CUDA graph, so that the host's speed has no effect.
 Trial time_kernels(const Plan& plan, const Training& training, const Rows& query, int k,

@@ -64,34 +64,26 @@ int capacity_for(int k) {
 }
 
 template <int warps, Pivot pivot>
-class Select {
+struct Select {
     using Threads = Group<warps>;
 
-  public:
-    /// shared: `capacity` keys; counts: 2 · warps integers in shared memory; arrays: n_train keys each; seed: of random
-    /// pivots.
-    __device__ Select(NeighborKey* shared, int capacity, int* counts, const std::uint32_t* d_row,
-                      NeighborKey* d_array_0, NeighborKey* d_array_1, unsigned seed)
-        : shared_(shared),
-          counts_(counts),
-          capacity_(static_cast<unsigned>(capacity)),
-          seed_(seed),
-          d_row_(d_row) {
-        d_array_[0] = d_array_0;
-        d_array_[1] = d_array_1;
-        assert(capacity >= Threads::tile && capacity >= Threads::sample);
-        assert((capacity & (capacity - 1)) == 0);
-    }
+    NeighborKey* shared;  // `capacity` keys, a power of two
+    unsigned capacity;
+    int* counts;  // 2 · warps, in shared memory
+    const std::uint32_t* d_row;
+    NeighborKey* d_array[2];  // of n_train keys
+    unsigned seed;            // of random pivots
 
     /// The k smallest keys in order. The part right of a pivot is remembered by its range, not copied. One entry is enough,
     /// because a left part with too few keys fits in shared memory and is sorted at once.
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
-        assert(k <= n_train && 2 * k <= capacity_);
+        assert(k <= n_train && 2 * k <= capacity && (capacity & (capacity - 1)) == 0);
+        assert(capacity >= Threads::tile && capacity >= Threads::sample);
         Part part{-1, 0, n_train}, rest{};
         bool again = false;  // the last pivot was the smallest key, and nothing is left of it
         for (unsigned done = 0, round = 0; done < k; ++round) {
             assert(part.count > 0 && part.begin + part.count <= n_train);
-            if (part.count > capacity_) {
+            if (part.count > capacity) {
                 const unsigned left_count =
                     divide(part, pivot == Pivot::random ? random_pivot(part, round, again)
                                                         : sampled_pivot(part, k - done, round));
@@ -107,7 +99,7 @@ class Select {
                 const unsigned found = min(k - done, part.count);
                 sort(part);
                 for (unsigned i = Threads::rank(); i < found; i += Threads::threads)
-                    d_out[done + i] = neighbor_of(shared_[i]);
+                    d_out[done + i] = neighbor_of(shared[i]);
                 Threads::sync();
                 done += found;
                 part = rest;
@@ -115,9 +107,8 @@ class Select {
         }
     }
 
-  private:
     __device__ NeighborKey load(const Part& part, unsigned i) const {
-        return part.array < 0 ? key_of(d_row_[i], i) : d_array_[part.array][part.begin + i];
+        return part.array < 0 ? key_of(d_row[i], i) : d_array[part.array][part.begin + i];
     }
 
     /// A key of the part with at least one and about `need` smaller ones: the key of the matching rank in a
@@ -130,7 +121,7 @@ class Select {
                        end = static_cast<unsigned>(std::uint64_t{part.count} * (i + 1) / sample);
             assert(begin < end);
             const unsigned random = (i + 1 + sample * round) * 2654435761u;
-            shared_[i] = load(part, begin + (random >> 8) % (end - begin));
+            shared[i] = load(part, begin + (random >> 8) % (end - begin));
         }
         Threads::sync();
         const float expected = static_cast<float>(need) / static_cast<float>(part.count) * sample;
@@ -138,18 +129,18 @@ class Select {
         for (int i = Threads::rank(); i < sample; i += Threads::threads) {
             int rank = 0;
             for (int j = 0; j < sample; ++j)
-                rank += shared_[j] < shared_[i] ? 1 : 0;
-            if (rank == wanted) counts_[0] = i;  // keys are all different: one thread
+                rank += shared[j] < shared[i] ? 1 : 0;
+            if (rank == wanted) counts[0] = i;  // keys are all different: one thread
         }
         Threads::sync();
-        const NeighborKey chosen = shared_[counts_[0]];
+        const NeighborKey chosen = shared[counts[0]];
         Threads::sync();  // all have read it before shared memory is reused
         return chosen;
     }
 
     /// A key of the part, the same for all threads. `again`: the larger of two, which is not the smallest key.
     __device__ NeighborKey random_pivot(const Part& part, unsigned round, bool again) const {
-        unsigned random = (seed_ + 1) * 2654435761u + round * 0x9e3779b9u;  // finalizer of MurmurHash3
+        unsigned random = (seed + 1) * 2654435761u + round * 0x9e3779b9u;  // finalizer of MurmurHash3
         random = (random ^ (random >> 16)) * 0x85ebca6bu;
         random = (random ^ (random >> 13)) * 0xc2b2ae35u;
         const unsigned place = (random ^ (random >> 16)) % part.count;
@@ -161,7 +152,7 @@ class Select {
     /// the right end; returns how many are below. Tiles are partitioned in shared memory first, so that each
     /// side is written contiguously.
     __device__ unsigned divide(const Part& part, NeighborKey bound) {
-        NeighborKey* d_to = d_array_[part.array == 0 ? 1 : 0];
+        NeighborKey* d_to = d_array[part.array == 0 ? 1 : 0];
         unsigned left = part.begin, right = part.begin + part.count;  // write positions
         for (unsigned begin = 0; begin < part.count; begin += Threads::tile) {
             const unsigned size = min(unsigned{Threads::tile}, part.count - begin);
@@ -174,7 +165,7 @@ class Select {
             const unsigned below = stage(key, bound, size);
             assert(below <= size);
             for (unsigned i = Threads::rank(); i < size; i += Threads::threads)
-                d_to[i < below ? left + i : right - size + i] = shared_[i];
+                d_to[i < below ? left + i : right - size + i] = shared[i];
             left += below;
             right -= size - below;
             Threads::sync();  // the tile has been read
@@ -200,24 +191,24 @@ class Select {
         unsigned low_begin = 0, high_end = size, below = n_low;
         if constexpr (warps > 1) {
             if (lane == 0) {
-                counts_[2 * warp] = static_cast<int>(n_low);
-                counts_[2 * warp + 1] = static_cast<int>(n_high);
+                counts[2 * warp] = static_cast<int>(n_low);
+                counts[2 * warp + 1] = static_cast<int>(n_high);
             }
             Threads::sync();
             below = 0;
 #pragma unroll
             for (unsigned w = 0; w < warps; ++w) {
-                below += counts_[2 * w];
-                low_begin += w < warp ? counts_[2 * w] : 0;
-                high_end -= w < warp ? counts_[2 * w + 1] : 0;
+                below += counts[2 * w];
+                low_begin += w < warp ? counts[2 * w] : 0;
+                high_end -= w < warp ? counts[2 * w + 1] : 0;
             }
         }
 #pragma unroll
         for (int i = 0; i < Threads::per_thread; ++i) {
             const unsigned high = valid[i] & ~low[i];
             assert(low_begin + __popc(low[i]) <= size && __popc(high) <= high_end && high_end <= size);
-            if (low[i] >> lane & 1) shared_[low_begin + __popc(low[i] & lower_lanes)] = key[i];
-            if (high >> lane & 1) shared_[high_end - 1 - __popc(high & lower_lanes)] = key[i];
+            if (low[i] >> lane & 1) shared[low_begin + __popc(low[i] & lower_lanes)] = key[i];
+            if (high >> lane & 1) shared[high_end - 1 - __popc(high & lower_lanes)] = key[i];
             low_begin += __popc(low[i]);
             high_end -= __popc(high);
         }
@@ -230,19 +221,13 @@ class Select {
         int size = warp_size;
         while (size < static_cast<int>(part.count))
             size *= 2;
-        assert(size <= static_cast<int>(capacity_));
+        assert(size <= static_cast<int>(capacity));
         for (int i = Threads::rank(); i < size; i += Threads::threads)
-            shared_[i] = i < static_cast<int>(part.count) ? load(part, i) : no_key;
+            shared[i] = i < static_cast<int>(part.count) ? load(part, i) : no_key;
         for (int length = 2; length <= size; length *= 2)
-            merge_stage<Threads::threads>(shared_, size, length);
+            merge_stage<Threads::threads>(shared, size, length);
         Threads::sync();
     }
-
-    NeighborKey* shared_;
-    int* counts_;
-    unsigned capacity_, seed_;
-    const std::uint32_t* d_row_;
-    NeighborKey* d_array_[2];
 };
 
 /// Grid: groups of `rows` rows (1 if all warps of the block share a row). d_arrays: two of n_train keys per
@@ -256,8 +241,9 @@ __global__ void __launch_bounds__(Group<warps>::threads* rows)
     const std::int64_t row = std::int64_t{blockIdx.x} * rows + group;
     if (row >= in.n) return;  // a whole group
     NeighborKey* d_own = d_arrays + 2 * row * in.cols;
-    Select<warps, pivot> select(shared + group * capacity, capacity, counts[group], in.row(row), d_own,
-                                d_own + in.cols, static_cast<unsigned>(row));
+    Select<warps, pivot> select{
+        shared + group * capacity, static_cast<unsigned>(capacity), counts[group], in.row(row),
+        {d_own, d_own + in.cols},  static_cast<unsigned>(row)};
     select.run(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k), out.d_data + row * out.k);
 }
 

@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
-#include <utility>
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -47,7 +46,6 @@ struct Keys {
     using Item = NeighborKey;
 
     static std::int64_t length(std::int64_t n) { return n; }
-    static std::size_t scratch_bytes(const Problem&) { return 0; }
 
     __device__ static Item item(const DistanceRows& in, std::int64_t row, std::int64_t t) {
         return t < in.cols ? key_of(in.row(row)[t], t) : no_key;
@@ -89,20 +87,23 @@ std::int64_t power_of_two(std::int64_t n) {
     return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
 }
 
+// What sorts has one function, which sorts the rows of items and says where they are then. If there is no scratch memory, it
+// only returns how much it needs.
+
 /// Seed 003's sorts of rows that are padded or not, in blocks of at most `max_size` keys.
 template <bool padded, std::int64_t max_size>
 struct BitonicSteps : Keys {
     static std::int64_t length(std::int64_t n) { return padded ? power_of_two(n) : n; }
 
-    /// Sorts rows of `length` items, in.n of them; returns where they are.
-    static const NeighborKey* sort(const Selection& of, NeighborKey* d_keys, std::int64_t length, void*) {
-        const std::int64_t whole = power_of_two(length);
+    static std::size_t sort(const Selection& of, NeighborKey*& d_keys, void* d_scratch, std::size_t) {
+        if (d_scratch == nullptr) return 0;
+        const std::int64_t n = length(of.in.cols), whole = power_of_two(n);
         const dim3 pairs(grid_size(divide_up(std::max<std::int64_t>(whole / 2, 1), threads)),
                          static_cast<unsigned>(of.in.n));
         for (std::int64_t size = 2; size <= std::min(whole, max_size); size *= 2)
             for (std::int64_t step = size / 2; step > 0; step /= 2)
-                bitonic_step_kernel<<<pairs, threads, 0, of.stream>>>(d_keys, length, size, step);
-        return d_keys;
+                bitonic_step_kernel<<<pairs, threads, 0, of.stream>>>(d_keys, n, size, step);
+        return 0;
     }
 };
 
@@ -127,27 +128,16 @@ struct Radix : Keys {
         }
     }
 
-    static std::size_t scratch_bytes(const Problem& problem) {
-        cub::DoubleBuffer<NeighborKey> none;
-        return cub_sort(problem, none, nullptr, 0, nullptr);
-    }
     /// From the rows to others behind them, and back.
-    static const NeighborKey* sort(const Selection& of, NeighborKey* d_keys, std::int64_t length,
-                                   void* d_scratch) {
-        cub::DoubleBuffer<NeighborKey> keys(d_keys, d_keys + of.in.n * length);
-        cub_sort(of.problem, keys, d_scratch, scratch_bytes(of.problem), of.stream);
-        return keys.Current();
-    }
-
-  private:
-    /// If d_cub is null, only says how much memory CUB needs.
-    static std::size_t cub_sort(const Problem& problem, cub::DoubleBuffer<NeighborKey>& keys, void* d_cub,
-                                std::size_t cub_bytes, cudaStream_t stream) {
-        const auto n = static_cast<int>(problem.n_train), rows = static_cast<int>(problem.n_query);
+    static std::size_t sort(const Selection& of, NeighborKey*& d_keys, void* d_cub, std::size_t cub_bytes) {
+        const auto n = static_cast<int>(of.problem.n_train), rows = static_cast<int>(of.problem.n_query);
         const auto begin = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), RowBegin{n});
+        cub::DoubleBuffer<NeighborKey> keys(d_keys,
+                                            d_cub != nullptr ? d_keys + std::int64_t{rows} * n : nullptr);
         check(cub::DeviceSegmentedRadixSort::SortKeys(d_cub, cub_bytes, keys, n * rows, rows, begin,
-                                                      begin + 1, 32, 32 + score_bits(problem), stream),
+                                                      begin + 1, 32, 32 + score_bits(of.problem), of.stream),
               "launching CUB's sort");
+        d_keys = keys.Current();
         return cub_bytes;
     }
 };
@@ -182,23 +172,12 @@ struct Indices {
     }
 
     static std::int64_t length(std::int64_t n) { return n; }
-    static std::size_t scratch_bytes(const Problem& problem) {
-        return cub_sort(nullptr, 0, nullptr, problem.n_query * problem.n_train, {}, nullptr);
-    }
-    static const unsigned* sort(const Selection& of, unsigned* d_offsets, std::int64_t length,
-                                void* d_scratch) {
-        const DistanceRows& in = of.in;
-        require((in.n - 1) * stride(in) + in.cols <= std::int64_t{1} << 32, "offsets in 32 bits");
-        cub_sort(d_scratch, scratch_bytes(of.problem), d_offsets, in.n * length,
-                 {in.d_data, static_cast<unsigned>(stride(in))}, of.stream);
-        return d_offsets;
-    }
 
-  private:
-    /// If d_cub is null, only says how much memory CUB needs.
-    static std::size_t cub_sort(void* d_cub, std::size_t cub_bytes, unsigned* d_offsets, std::int64_t n,
-                                const Before& before, cudaStream_t stream) {
-        check(cub::DeviceMergeSort::SortKeys(d_cub, cub_bytes, d_offsets, n, before, stream),
+    static std::size_t sort(const Selection& of, unsigned*& d_offsets, void* d_cub, std::size_t cub_bytes) {
+        require((of.in.n - 1) * stride(of.in) + of.in.cols <= std::int64_t{1} << 32, "offsets in 32 bits");
+        const Before before{of.in.d_data, static_cast<unsigned>(stride(of.in))};
+        check(cub::DeviceMergeSort::SortKeys(d_cub, cub_bytes, d_offsets,
+                                             of.problem.n_query * of.problem.n_train, before, of.stream),
               "launching CUB's merge sort");
         return cub_bytes;
     }
@@ -210,17 +189,24 @@ std::int64_t row_bytes(const Problem& problem) {
     return arrays * Sort::length(problem.n_train) * std::int64_t{sizeof(typename Sort::Item)};
 }
 
+template <class Sort>
+std::size_t scratch_bytes(const Problem& problem) {
+    typename Sort::Item* none = nullptr;
+    return Sort::sort({problem, {}, {}, nullptr, nullptr}, none, nullptr, 0);
+}
+
 template <class Sort, int arrays>
 void launch(const Selection& of) {
     const auto& [problem, in, out, d_workspace, stream] = of;
     auto* d_items = of.workspace<typename Sort::Item>();
-    const std::int64_t rows_end = round_up(in.n * row_bytes<Sort, arrays>(problem), workspace_alignment);
+    char* d_scratch =
+        of.workspace<char>() + round_up(in.n * row_bytes<Sort, arrays>(problem), workspace_alignment);
     const std::int64_t length = Sort::length(in.cols);
     const dim3 blocks(grid_size(divide_up(length, threads)), static_cast<unsigned>(in.n));
     items_kernel<Sort><<<blocks, threads, 0, stream>>>(in, d_items, length);
-    const auto* d_sorted = Sort::sort(of, d_items, length, of.workspace<char>() + rows_end);
+    Sort::sort(of, d_items, d_scratch, scratch_bytes<Sort>(problem));
     first_kernel<Sort>
-        <<<grid_size(divide_up(in.n * out.k, threads)), threads, 0, stream>>>(in, d_sorted, length, out);
+        <<<grid_size(divide_up(in.n * out.k, threads)), threads, 0, stream>>>(in, d_items, length, out);
 }
 
 template <class Sort, int arrays = 1>
@@ -230,7 +216,7 @@ constexpr Selector selector(const char* name, const char* summary, std::int64_t 
             summary,
             launch<Sort, arrays>,
             {.row_bytes = row_bytes<Sort, arrays>,
-             .scratch_bytes = Sort::scratch_bytes,
+             .scratch_bytes = scratch_bytes<Sort>,
              .workspace_goal = workspace_goal,
              .max_train = max_positions,
              .finds = finds,
