@@ -21,25 +21,23 @@ void make_keys(Row row, Scratch& keys) {
         keys[t] = neighbor_key({row[t], static_cast<std::uint32_t>(t)});
 }
 
-void take_first(const Scratch& keys, std::span<Neighbor> out) {
-    std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(out.size()), out.begin(),
-                   neighbor_of_key);
+/// By keys that `order` brings into order as far as the first k.
+template <void order(Scratch& keys, std::ptrdiff_t k)>
+void by_order(Row row, std::span<Neighbor> out, Scratch& keys) {
+    make_keys(row, keys);
+    order(keys, std::ssize(out));
+    std::transform(keys.begin(), keys.begin() + std::ssize(out), out.begin(), neighbor_of_key);
 }
 
 /// Seed 001, Fig. 9: the k-th smallest in its place, the smaller ones before it, and then these in order.
-void by_nth_element(Row row, std::span<Neighbor> out, Scratch& keys) {
-    make_keys(row, keys);
-    const auto k = keys.begin() + static_cast<std::ptrdiff_t>(out.size());
-    std::nth_element(keys.begin(), k - 1, keys.end());
-    std::sort(keys.begin(), k);
-    take_first(keys, out);
+void up_to_kth(Scratch& keys, std::ptrdiff_t k) {
+    std::nth_element(keys.begin(), keys.begin() + k - 1, keys.end());
+    std::sort(keys.begin(), keys.begin() + k);
 }
 
 /// Seed 002, appendix B.3: the whole row.
-void by_sort(Row row, std::span<Neighbor> out, Scratch& keys) {
-    make_keys(row, keys);
+void whole_row(Scratch& keys, std::ptrdiff_t) {
     std::sort(keys.begin(), keys.end());
-    take_first(keys, out);
 }
 
 /// Seed 004, §4.2: finds the minimum k times, each time setting it to infinity.
@@ -68,8 +66,7 @@ void by_insertion(Row row, std::span<Neighbor> out, Scratch& /*scratch*/) {
 /// The steps of seed 003's bitonic sort (§2) for the next power of two, without padding: keys whose partner would be behind the
 /// end stay where they are. With blocks of `max_size` keys it ends when these are sorted.
 template <std::size_t max_size>
-void by_bitonic_steps(Row row, std::span<Neighbor> out, Scratch& keys) {
-    make_keys(row, keys);
+void bitonic_steps(Scratch& keys, std::ptrdiff_t) {
     const std::size_t n = keys.size();
     for (std::size_t size = 2; size / 2 < n && size <= max_size; size *= 2)
         for (std::size_t step = size / 2; step > 0; step /= 2)
@@ -78,17 +75,17 @@ void by_bitonic_steps(Row row, std::span<Neighbor> out, Scratch& keys) {
                 if (partner < i || partner >= n) continue;
                 if ((keys[i] > keys[partner]) == ((i & size) == 0)) std::swap(keys[i], keys[partner]);
             }
-    take_first(keys, out);
 }
 
 // Those of `bench`, then the wrong ones.
 constexpr std::array<SerialSelector, 6> table = {{
-    {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best", by_nth_element},
-    {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_sort},
+    {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best",
+     by_order<up_to_kth>},
+    {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_order<whole_row>},
     {"serial_k_pass", "on the CPU, one thread: k searches for the minimum", by_k_pass},
     {"serial_insertion", "on the CPU, one thread: insertion into the k best", by_insertion},
-    {"bitonic_unpadded", "", by_bitonic_steps<std::numeric_limits<std::size_t>::max() / 2>},
-    {"bitonic_blocks", "", by_bitonic_steps<2048>},
+    {"bitonic_unpadded", "", by_order<bitonic_steps<std::numeric_limits<std::size_t>::max() / 2>>},
+    {"bitonic_blocks", "", by_order<bitonic_steps<2048>>},
 }};
 
 const SerialSelector* find_in(std::span<const SerialSelector> all, std::string_view name) {

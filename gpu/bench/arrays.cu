@@ -16,9 +16,8 @@ constexpr int poison = 0xa5;
 
 /// Null if no table has it.
 const DistanceKernel* find_distance(const std::string& name) {
-    for (const std::span<const DistanceKernel> table : {rungs(), half_kernels()})
-        for (const DistanceKernel& kernel : table)
-            if (name == kernel.name) return &kernel;
+    for (const DistanceKernel& kernel : bench_distance_table())
+        if (name == kernel.name) return &kernel;
     return find_in(distance_table(), name);
 }
 const Selector* find_selector(const std::string& name) {

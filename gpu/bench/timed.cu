@@ -167,7 +167,7 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
                    const TrialOptions& options, const ProgressToken& token) {
     check(cudaSetDevice(device), "choosing the device");
     const DistanceKernel& kernel =
-        *std::ranges::find(rungs(), std::string_view(program.distance), &DistanceKernel::name);
+        *std::ranges::find(bench_distance_table(), std::string_view(program.distance), &DistanceKernel::name);
     const Selector& sort = named_in(bench_selector_table(), "bitonic_step");
     const Problem problem{train.count, 1, train.dim, k};
     for (const UnsupportedReason& refusal : {kernel.supports(problem), sort.supports(problem)})

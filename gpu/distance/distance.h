@@ -58,6 +58,9 @@ struct DistanceOptions {
     MetricSet metrics = metric_set(Metric::l2);
     double operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
+    /// The queries are the first training points: one of each two equal distances is computed, and that of a point to itself is
+    /// `excluded_distance` (seed 004).
+    bool half = false;
     /// Loads its kernels onto the current device (load_kernels); for kernels that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};
 };
@@ -89,11 +92,8 @@ struct DistanceKernel : DistanceOptions {
 
 /// All that a user can name; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
-/// For `bench` alone, the steps of seed 003, §3. They must give the same answers as the others.
-std::span<const DistanceKernel> rungs();
-/// The same for queries that are the first training points: one of each two equal distances is computed, and that of a
-/// point to itself is `excluded_distance` (seed 004).
-std::span<const DistanceKernel> half_kernels();
+/// Those that only `bench` runs, because each repeats a step of a paper.
+std::span<const DistanceKernel> bench_distance_table();
 
 /// Queues the copy of 8-bit pixels into float rows; in.n == out.n, in.cols == out.cols == dim.
 /// Pads each float row with zeros to a multiple of 4, so that float4 loads read no uninitialized memory.

@@ -226,7 +226,9 @@ UnsupportedReason refuse_contest(const Problem& problem) {
            "multiples of 16";
 }
 
-constexpr DistanceOptions half{.refuse = refuse_half, .operations = 1.5}, for_sums{.metrics = direct_metrics};
+constexpr DistanceOptions for_sums{.metrics = direct_metrics},
+    half{.refuse = refuse_half, .operations = 1.5, .half = true},
+    contest{.refuse = refuse_contest, .operations = 1.5, .half = true};
 
 }  // namespace
 
@@ -242,7 +244,7 @@ extern const DistanceKernel tiled32_distance(
     "tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>,
     for_sums);
 
-std::span<const DistanceKernel> rungs() {
+std::span<const DistanceKernel> bench_distance_table() {
     static constexpr DistanceKernel table[] = {
         rung<L2, float, 1>("ladder_scalar"),
         rung<FourL2, float4, 1>("ladder_float4"),
@@ -250,19 +252,13 @@ std::span<const DistanceKernel> rungs() {
         rung<FourL2, float4, 4, true>("ladder_unroll4"),
         rung<FourL2, float4, 8, true>("ladder_unroll8"),
         rung<FourL2, float4, unrolled_dim / 4, true, unrolled_dim>("ladder_unrolled"),
-    };
-    return table;
-}
-
-std::span<const DistanceKernel> half_kernels() {
-    static constexpr DistanceKernel table[] = {
         {"half_plain", "", launch_plain<Pairs::half, 16, 16>, half},
         {"half_tile4", "", launch_tiles<4, Pairs::half>, half},
         {"half_tile8", "", launch_tiles<8, Pairs::half>, half},
         {"half_tile16", "", launch_tiles<16, Pairs::half>, half},
         {"half_tile32", "", launch_tiles<32, Pairs::half>, half},
         {"half_tile16_z", "", launch_tiles<16, Pairs::half, 4>, half},
-        {"half_contest", "", launch_contest, {.refuse = refuse_contest, .operations = 1.5}},
+        {"half_contest", "", launch_contest, contest},
     };
     return table;
 }

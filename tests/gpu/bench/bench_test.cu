@@ -51,8 +51,8 @@ TrialOptions runs(int repeat) {
 
 GPU_TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
     std::vector<std::string> names;
-    for (const gpu::DistanceKernel& kernel : gpu::rungs())
-        names.emplace_back(kernel.name);
+    for (const gpu::DistanceKernel& kernel : gpu::bench_distance_table())
+        if (!kernel.half) names.emplace_back(kernel.name);
     for (const Strategy& one : gpu::distance_kernels())
         names.push_back(one.name);
     TrialOptions options = runs(2);
@@ -89,7 +89,8 @@ GPU_TEST_CASE("gpu: small problems whose queries are the training points, each p
                 for (std::int64_t q = 0; q < n_query; ++q)
                     right[static_cast<std::size_t>(q * n + q)] = 0xffffffff;
                 const auto arrays = arrays_of(train, query, 1);
-                for (const gpu::DistanceKernel& kernel : gpu::half_kernels()) {
+                for (const gpu::DistanceKernel& kernel : gpu::bench_distance_table()) {
+                    if (!kernel.half) continue;
                     const std::string name = kernel.name;
                     INFO(name, ": ", n_query, " of ", n, " images of ", dim);
                     const Trial trial = arrays->time_distance(name, {});
