@@ -181,12 +181,10 @@ void compare_kernels(BenchRun& run, const Workload& work, int k, std::span<const
     for (const SearchWay& way : ways) {
         Trial timed;
         const Plan plan = run.configured(way, work.problem(k), timed.refusal);
-        Neighbors found;
         if (!timed.refusal)
-            timed = gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.token,
-                                              found);
+            timed = gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.token);
         section.add(run.keep("kernels", way.name, run.report.gpu, work.problem(k), timed,
-                             [&](std::int64_t) { return work.mismatch(found); }));
+                             [&](std::int64_t) { return work.mismatch(timed.found); }));
     }
     section.finish(
         {"launched as one CUDA graph, from the queries to the votes; the training set is prepared before."});

@@ -39,7 +39,6 @@ bool agrees_with(const cpu::SerialSelector& selector, std::span<const std::uint3
     std::vector<std::uint64_t> scratch;
     selector.select(row, right, scratch);
     if (finds == Finds::kth_value) return right.back().distance == found.back().distance;
-    if (finds == Finds::kth) return right.back() == found.back();
     return std::ranges::equal(right, found);
 }
 
@@ -104,15 +103,14 @@ Measurement BenchRun::distance(const Workload& work, const std::string& name, co
 Measurement BenchRun::select(const Workload& work, const std::string& name, int k,
                              const TrialOptions& limits) {
     const Trial timed = work.arrays->time_select(name, k, limits);
-    const Neighbors found = work.arrays->neighbors(timed.refusal ? 0 : timed.n_query);
     Measurement& one = keep("select", name, report.gpu, work.problem(k), timed, [&](std::int64_t) {
-        if (timed.finds == Finds::nearest && work.has_images()) return work.mismatch(found);
+        if (timed.finds == Finds::nearest && work.has_images()) return work.mismatch(timed.found);
         const cpu::SerialSelector& steps =
             timed.finds == Finds::wrong ? *cpu::find_wrong_sort(name) : cpu::serial_selectors().front();
-        return difference(steps, found, timed.finds,
+        return difference(steps, timed.found, timed.finds,
                           [&](std::int64_t q) { return work.arrays->matrix_row(q); });
     });
-    if (one.good()) one.right = work.count_right(found);
+    if (one.good()) one.right = work.count_right(timed.found);
     return one;
 }
 
@@ -123,15 +121,13 @@ Measurement BenchRun::upload_images(const Workload& work, const std::string& mem
 }
 
 Measurement BenchRun::program(const Workload& work, const Program& program, int k, TrialOptions limits) {
-    Neighbors found(0, k);
-    Timeline stages;
     limits.all_queries = true;  // each run uploads the training set once, whatever the number of queries
-    const Trial timed = gpu_bench()->time_program(gpu_.number, program, work.train, work.query, k, limits,
-                                                  token, found, stages);
+    const Trial timed =
+        gpu_bench()->time_program(gpu_.number, program, work.train, work.query, k, limits, token);
     Measurement& one = keep("search", program.name, report.gpu, work.problem(k), timed,
-                            [&](std::int64_t) { return work.mismatch(found); });
-    if (one.good()) one.right = work.count_right(found);
-    one.stages = std::move(stages);
+                            [&](std::int64_t) { return work.mismatch(timed.found); });
+    if (one.good()) one.right = work.count_right(timed.found);
+    one.stages = timed.stages;
     return one;
 }
 
@@ -144,9 +140,9 @@ std::vector<Measurement> BenchRun::serial(const Workload& work, const std::strin
     const cpu::SerialTrial timed =
         cpu::time_serial(problem, rows, *cpu::find_serial_selector(selector), limits, token);
     const auto check = [&](std::int64_t) {
-        if (work.has_images()) return work.mismatch(timed.neighbors);
+        if (work.has_images()) return work.mismatch(timed.select.found);
         const std::string other = selector == "serial_sort" ? "nth_element" : "serial_sort";
-        return difference(*cpu::find_serial_selector(other), timed.neighbors, Finds::nearest,
+        return difference(*cpu::find_serial_selector(other), timed.select.found, Finds::nearest,
                           [&](std::int64_t q) {
                               std::vector<std::uint32_t> row(static_cast<std::size_t>(problem.n_train));
                               fill_random(q, row);

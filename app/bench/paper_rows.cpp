@@ -9,22 +9,23 @@ namespace knn {
 
 namespace {
 
-// clang-format off
-
 /// Seed 000, §5: the whole search, with one size varied.
-PaperStudy varied(const std::string& number, const std::string& what, const std::vector<std::int64_t>& values, Problem problem,
-    void (*set)(Problem&, std::int64_t), const std::string& says) {
+PaperStudy varied(const std::string& number, const std::string& what, const std::vector<std::int64_t>& values,
+                  Problem problem, void (*set)(Problem&, std::int64_t), const std::string& says) {
     using enum PaperColumn::Kind;
     PaperTable table{(number.size() > 3 ? "Figures " : "Figure ") + number + ": " + what + " varied", {}};
     for (const std::string& name : words_of(std::string("insertion_columns ") + find_case("nolan")->names)) {
-        const std::string before = cpu::find_serial_selector(name) != nullptr ? "serial + " : "auto-texture + ";
+        const std::string before =
+            cpu::find_serial_selector(name) != nullptr ? "serial + " : "auto-texture + ";
         table.columns.push_back({time, name, name == "cpu" ? name : before + name, "", 0, true});
     }
     table.columns.push_back({time, "paper", "=seed 000, Figure " + number + "|time"});
     table.notes = {
-        "Garcia's program: insertion_columns; the paper's: rank (its cuBubbleSort), bitonic_single (one query after",
+        "Garcia's program: insertion_columns; the paper's: rank (its cuBubbleSort), bitonic_single (one "
+        "query after",
         "another), and block_rank_merge, which it proposes without building it. The others are ours.",
-        "Distances by auto-texture: a texture up to 131,072 reference points, above that tiles.", "The paper: " + says};
+        "Distances by auto-texture: a texture up to 131,072 reference points, above that tiles.",
+        "The paper: " + says};
     table.y_label = "ms";
     table.log_x = table.log_y = false;
     PaperStudy study{.rows = what, .matrix = "auto-texture", .share = 0.06, .tables = {table}};
@@ -47,71 +48,74 @@ struct Selections {
 PaperStudy selections(const Selections& shown) {
     using enum PaperColumn::Kind;
     const bool compares = !shown.rivals.empty(), of_queries = shown.n_query == 0 && shown.n_train > 0;
-    PaperTable table{(shown.number.size() == 1 ? "Fig. " : "") + shown.number + ": " + shown.title, {}, shown.notes};
+    PaperTable table{
+        (shown.number.size() == 1 ? "Fig. " : "") + shown.number + ": " + shown.title, {}, shown.notes};
     for (const std::string& name : words_of("multiselect " + shown.rivals))
         for (const int k : shown.ks)
-            table.columns.push_back(
-                {compares ? time : per_query, name + ", k = " + std::to_string(k), "+ " + name, "", k, !compares});
+            table.columns.push_back({compares ? time : per_query, name + ", k = " + std::to_string(k),
+                                     "+ " + name, "", k, !compares});
     for (const std::string& rival : words_of(shown.rivals))
         for (const int k : shown.ks)
-            table.columns.push_back(
-                {ratio, "speed-up over " + rival + ", k = " + std::to_string(k), "+ " + rival, "+ multiselect", k, true});
+            table.columns.push_back({ratio, "speed-up over " + rival + ", k = " + std::to_string(k),
+                                     "+ " + rival, "+ multiselect", k, true});
     table.columns.push_back({time, "paper", "=seed 001, Fig. " + shown.number + "|speed-up"});
     table.y_label = compares ? "times as fast as the other" : "us per query";
     table.log_y = false;
     const bool one_by_one = shown.rivals.find("_row") != std::string::npos;
-    PaperStudy study{of_queries ? "queries" : "row length", PaperData::values, "", 0.06, one_by_one, false, {table}};
+    PaperStudy study{
+        of_queries ? "queries" : "row length", PaperData::values, "", 0.06, one_by_one, false, {table}};
     for (const std::int64_t value : shown.values) {
         const std::int64_t n_train = of_queries ? shown.n_train : value;
-        const std::int64_t n_query = of_queries ? value : shown.n_query > 0 ? shown.n_query : (std::int64_t{1} << 26) / value;
-        study.sizes.push_back(
-            {with_commas(value), static_cast<double>(value), shown.number, {n_train, n_query, 1, shown.ks.back()}});
+        const std::int64_t n_query = of_queries          ? value
+                                     : shown.n_query > 0 ? shown.n_query
+                                                         : (std::int64_t{1} << 26) / value;
+        const Problem rows{n_train, n_query, 1, shown.ks.back()};
+        study.sizes.push_back({with_commas(value), static_cast<double>(value), shown.number, rows});
     }
     return study;
 }
 
 /// Seed 004: what was there before a step and what is there after it, and `cpu`, the same on one CPU thread, where the paper
 /// compares with that too.
-PaperTable step(int number, const std::string& what, const std::string& column, const std::string& before, const std::string& after,
-    const std::string& cpu = "") {
+PaperTable step(int number, const std::string& what, const std::string& column, const std::string& before,
+                const std::string& after, const std::string& cpu = "") {
     using enum PaperColumn::Kind;
     const std::string table = "=seed 004, Table " + std::to_string(number) + '|';
-    const std::string was = table + (number < 4       ? "sequential time"
-                                        : number == 9 ? "general program"
-                                                      : "original time"),
-                      is = table + (number < 4       ? "parallel time"
-                                       : number == 9 ? "contest program"
-                                                     : "optimised time");
-    std::vector<PaperColumn> columns = {{size, "points", "train"}, {time, "before, ms", before}, {time, column + ", ms", after},
-        {ratio, "faster", before, after}, {time, "paper before", was}, {time, "paper after", is}, {ratio, "paper faster", was, is}};
+    const auto [old_column, new_column] = number < 4    ? std::pair("sequential time", "parallel time")
+                                          : number == 9 ? std::pair("general program", "contest program")
+                                                        : std::pair("original time", "optimised time");
+    const std::string was = table + old_column, is = table + new_column;
+    std::vector<PaperColumn> columns = {{size, "points", "train"},       {time, "before, ms", before},
+                                        {time, column + ", ms", after},  {ratio, "faster", before, after},
+                                        {time, "paper before", was},     {time, "paper after", is},
+                                        {ratio, "paper faster", was, is}};
     if (!cpu.empty())
-        for (const PaperColumn& more : {PaperColumn{ratio, "CPU / before", cpu, before}, {ratio, "CPU / after", cpu, after},
-                 {time, "paper: CPU / before", table + "original speed up"},
-                 {time, "paper: CPU / after", table + "optimised speed up"}})
+        for (const PaperColumn& more : {PaperColumn{ratio, "CPU / before", cpu, before},
+                                        {ratio, "CPU / after", cpu, after},
+                                        {time, "paper: CPU / before", table + "original speed up"},
+                                        {time, "paper: CPU / after", table + "optimised speed up"}})
             columns.push_back(more);
     return {"Table " + std::to_string(number) + what, columns};
 }
 
 }  // namespace
 
+// clang-format off
+
 Paper nolan_paper() {
     constexpr Problem usual{65'536, 128, 64, 128}, one_query{65'536, 1, 64, 128};
     return {"seed 000", "random bytes; unless varied 128 queries, 65,536 reference points, 64 dimensions, k = 128",
-        {varied(
-             "5.1 and 5.4", "k", {1, 4, 16, 64, 128, 256, 512, 1024}, usual,
-             [](Problem& problem, std::int64_t value) { problem.k = static_cast<int>(value); },
+        {varied("5.1 and 5.4", "k", {1, 4, 16, 64, 128, 256, 512, 1024}, usual,
+             [](Problem& of, std::int64_t value) { of.k = static_cast<int>(value); },
              "insertion degrades rapidly as k grows, bitonic is unaffected."),
-            varied(
-                "5.2", "reference points", {1024, 4096, 16'384, 65'536, 131'072, 262'144}, one_query,
-                [](Problem& problem, std::int64_t value) { problem.n_train = value; },
+            varied("5.2", "reference points", {1024, 4096, 16'384, 65'536, 131'072, 262'144}, one_query,
+                [](Problem& of, std::int64_t value) { of.n_train = value; },
                 "one query. Rank is comparable to bitonic for small sets, then rises suddenly."),
-            varied(
-                "5.3", "queries", {1, 8, 32, 128, 512, 2048}, usual,
-                [](Problem& problem, std::int64_t value) { problem.n_query = value; },
+            varied("5.3", "queries", {1, 8, 32, 128, 512, 2048}, usual,
+                [](Problem& of, std::int64_t value) { of.n_query = value; },
                 "both slow down linearly, bitonic at a greater rate, because its queries go one at a time."),
-            varied(
-                "5.5", "dimensions", {8, 16, 32, 64, 128, 256, 512}, usual,
-                [](Problem& problem, std::int64_t value) { problem.dim = value; },
+            varied("5.5", "dimensions", {8, 16, 32, 64, 128, 256, 512}, usual,
+                [](Problem& of, std::int64_t value) { of.dim = value; },
                 "the sorting does not depend on the dimension; the whole grows with it.")}};
 }
 
@@ -129,15 +133,15 @@ Paper komarov_paper() {
                 {"As in the paper, they take one row after another, of values without indices."}}),
             selections({"8", "queries varied, rows of 65,536, time of one query", "", 0, 65'536, {8, 32, 64, 128, 256, 1024, 4096},
                 ks, {"The paper: the time of a query flattens out at 128 queries, when every block has work."}}),
-            selections(
-                {"9", "row length varied, 128 queries, against nth_element on one CPU thread", "nth_element", 128, 0, lengths}),
-            selections(
-                {"heaps", "row length varied, 1,024 queries, against a heap as in its introduction", "heap", 1024, 0, lengths}),
+            selections({"9", "row length varied, 128 queries, against nth_element on one CPU thread", "nth_element",
+                128, 0, lengths}),
+            selections({"heaps", "row length varied, 1,024 queries, against a heap as in its introduction", "heap",
+                1024, 0, lengths}),
             selections({"pivots", "row length varied, 1,024 queries, random as in the paper against sampled", "multiselect_random",
                 1024, 0, lengths}),
             selections({"ours", "2^26 values in all, row length varied: our versions of the rivals",
-                "bitonic_topk radix_kth bucket_kth quick_kth", 0, 0, of_constant, few,
-                {"bitonic_topk sorts only values below a threshold. The others find the k-th of all rows at once, ties by index."}})}};
+                "bitonic_topk radix_select bucket_select", 0, 0, of_constant, few,
+                {"bitonic_topk sorts only values below a threshold. The others take all rows at once, ties by index."}})}};
 }
 
 Paper singh_paper() {
@@ -265,9 +269,9 @@ Paper zhu_paper() {
         sides.sizes.push_back({"block size " + std::to_string(side), static_cast<double>(side), "sides", {large, large, dim, k},
             "half_tile" + std::to_string(side)});
     ours.data = PaperData::points;
-    ours.matrix = "pair_tile16";
+    ours.matrix = "tiled";
     ours.tables = {{"all pairs, and a warp per point: ours, ms", {{size, "points", "train"}}}};
-    for (const char* way : {"pair_plain", "pair_tile16", "pair_tile16_z", "pair_contest", "+ k_pass", "+ replace_max"})
+    for (const char* way : {"naive", "tiled", "+ k_pass", "+ replace_max"})
         ours.tables[0].columns.push_back({time, way, way});
     for (const auto& [name, n] : {std::pair("small", std::int64_t{1024}), {"middle", 4096}, {"large", large}}) {
         steps.sizes.push_back({name, 0, name, {n, n, dim, k}});

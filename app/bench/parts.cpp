@@ -33,14 +33,17 @@ std::vector<Place> places(BenchRun& run, const std::string& what) {
     return all;
 }
 
-/// Work on the CPU, on as many of `all` queries as there is time for.
-template <class Work>
-Trial timed_on_cpu(const TrialOptions& options, std::int64_t all, const Work& work) {
-    return timed_trial(options, all, [&](std::int64_t n) {
+/// Work on the CPU, on as many of `all` queries as there is time for. `work(n)` returns what is in the trial's `made`.
+template <class Made, class Work>
+Trial timed_on_cpu(const TrialOptions& options, std::int64_t all, Made Trial::*made, const Work& work) {
+    Made last;
+    Trial trial = timed_trial(options, all, [&](std::int64_t n) {
         const auto begin = Clock::now();
-        work(n);
+        last = work(n);
         return ms_since(begin);
     });
+    trial.*made = std::move(last);
+    return trial;
 }
 
 struct FittedCase {
@@ -92,15 +95,15 @@ std::string mismatch(const FittedTransform& fitted, const Rows& images,
 
 Measurement measure(BenchRun& run, const Place& place, const FittedTransform& fitted, const Rows& images) {
     const TrialOptions options = run.trial();
-    std::vector<std::uint8_t> features;
     const Trial timed =
-        place.on_gpu ? gpu_bench()->time_transform(run.gpu(), fitted, images, options, run.token, features)
-                     : timed_on_cpu(options, images.count, [&](std::int64_t n) {
-                           features = cpu::features(fitted, images.first(n), place.threads, run.token.stop);
+        place.on_gpu ? gpu_bench()->time_transform(run.gpu(), fitted, images, options, run.token)
+                     : timed_on_cpu(options, images.count, &Trial::features, [&](std::int64_t n) {
+                           return cpu::features(fitted, images.first(n), place.threads, run.token.stop);
                        });
     const Problem problem{images.count, images.count, images.dim, 1};
-    Measurement& one = run.keep("transform", fitted.spec.text(), place.on, problem, timed,
-                                [&](std::int64_t n) { return mismatch(fitted, images.first(n), features); });
+    Measurement& one =
+        run.keep("transform", fitted.spec.text(), place.on, problem, timed,
+                 [&](std::int64_t n) { return mismatch(fitted, images.first(n), timed.features); });
     one.bytes = static_cast<double>(one.n_query) * static_cast<double>(images.dim + fitted.dim_out());
     return one;
 }
@@ -145,16 +148,12 @@ Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, b
         std::copy_n(candidates.rows.begin(), some.rows.size(), some.rows.begin());
         return cpu::rerank(some, queries, train, {}, some.k, place.threads, token);
     };
-    Neighbors found;
-    Trial timed;
-    if (place.on_gpu)
-        timed = gpu_bench()->time_rerank(run.gpu(), work, plain, options, token, found);
-    else
-        timed = timed_on_cpu(options, plain ? std::min(max_plain, candidates.n_query) : candidates.n_query,
-                             [&](std::int64_t n) {
-                                 found =
-                                     plain ? plain_order(work, queries, train, sample(n, n)) : by_kernels(n);
-                             });
+    const std::int64_t all = plain ? std::min(max_plain, candidates.n_query) : candidates.n_query;
+    const Trial timed =
+        place.on_gpu ? gpu_bench()->time_rerank(run.gpu(), work, plain, options, token)
+                     : timed_on_cpu(options, all, &Trial::found, [&](std::int64_t n) {
+                           return plain ? plain_order(work, queries, train, sample(n, n)) : by_kernels(n);
+                       });
     const std::string row = name(work.rerank.kind) + std::string(plain ? plain_mark : "");
     const Problem problem{work.train.count, work.queries.count, work.train.dim, candidates.k};
     return run.keep("rerank", row, place.on, problem, timed, [&](std::int64_t n) {
@@ -164,7 +163,7 @@ Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, b
         const Neighbors right = by_definition ? by_kernels(n) : plain_order(work, queries, train, which);
         for (std::int64_t i = 0; i < right.n_query; ++i)
             if (const std::int64_t q = which[static_cast<std::size_t>(i)];
-                !std::ranges::equal(found.row(q), right.row(i)))
+                !std::ranges::equal(timed.found.row(q), right.row(i)))
                 return "query " + std::to_string(q) + " has other candidates first than by plain loops";
         return std::string();
     });

@@ -41,7 +41,7 @@ void count_work(Measurement& row, const Trial& trial) {
     const double n = static_cast<double>(row.n_query), n_train = static_cast<double>(row.problem.n_train);
     const double dim = static_cast<double>(row.problem.dim), pairs = n * n_train;
     if (row.part == "upload") row.bytes = 4 * (n_train + n) * dim;
-    const bool finds_one = trial.finds == Finds::kth || trial.finds == Finds::kth_value;
+    const bool finds_one = trial.finds == Finds::kth_value;
     if (row.part == "select") row.bytes = 4 * pairs + 8 * n * (finds_one ? 1 : row.problem.k);
     if (row.part == "distance")
         row.bytes = row.on == one_cpu_thread

@@ -21,25 +21,23 @@ void make_keys(Row row, Scratch& keys) {
         keys[t] = neighbor_key({row[t], static_cast<std::uint32_t>(t)});
 }
 
-void take_first(const Scratch& keys, std::span<Neighbor> out) {
-    std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(out.size()), out.begin(),
-                   neighbor_of_key);
+/// By keys that `order` brings into order as far as the first k.
+template <void order(Scratch& keys, std::ptrdiff_t k)>
+void by_order(Row row, std::span<Neighbor> out, Scratch& keys) {
+    make_keys(row, keys);
+    order(keys, std::ssize(out));
+    std::transform(keys.begin(), keys.begin() + std::ssize(out), out.begin(), neighbor_of_key);
 }
 
 /// Seed 001, Fig. 9: the k-th smallest in its place, the smaller ones before it, and then these in order.
-void by_nth_element(Row row, std::span<Neighbor> out, Scratch& keys) {
-    make_keys(row, keys);
-    const auto k = keys.begin() + static_cast<std::ptrdiff_t>(out.size());
-    std::nth_element(keys.begin(), k - 1, keys.end());
-    std::sort(keys.begin(), k);
-    take_first(keys, out);
+void up_to_kth(Scratch& keys, std::ptrdiff_t k) {
+    std::nth_element(keys.begin(), keys.begin() + k - 1, keys.end());
+    std::sort(keys.begin(), keys.begin() + k);
 }
 
 /// Seed 002, appendix B.3: the whole row.
-void by_sort(Row row, std::span<Neighbor> out, Scratch& keys) {
-    make_keys(row, keys);
+void whole_row(Scratch& keys, std::ptrdiff_t) {
     std::sort(keys.begin(), keys.end());
-    take_first(keys, out);
 }
 
 /// Seed 004, §4.2: finds the minimum k times, each time setting it to infinity.
@@ -68,8 +66,7 @@ void by_insertion(Row row, std::span<Neighbor> out, Scratch& /*scratch*/) {
 /// The steps of seed 003's bitonic sort (§2) for the next power of two, without padding: keys whose partner would be behind the
 /// end stay where they are. With blocks of `max_size` keys it ends when these are sorted.
 template <std::size_t max_size>
-void by_bitonic_steps(Row row, std::span<Neighbor> out, Scratch& keys) {
-    make_keys(row, keys);
+void bitonic_steps(Scratch& keys, std::ptrdiff_t) {
     const std::size_t n = keys.size();
     for (std::size_t size = 2; size / 2 < n && size <= max_size; size *= 2)
         for (std::size_t step = size / 2; step > 0; step /= 2)
@@ -78,20 +75,18 @@ void by_bitonic_steps(Row row, std::span<Neighbor> out, Scratch& keys) {
                 if (partner < i || partner >= n) continue;
                 if ((keys[i] > keys[partner]) == ((i & size) == 0)) std::swap(keys[i], keys[partner]);
             }
-    take_first(keys, out);
 }
 
 // Those of `bench`, then the wrong ones.
 constexpr std::array<SerialSelector, 6> table = {{
-    {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best", by_nth_element},
-    {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_sort},
+    {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best",
+     by_order<up_to_kth>},
+    {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_order<whole_row>},
     {"serial_k_pass", "on the CPU, one thread: k searches for the minimum", by_k_pass},
     {"serial_insertion", "on the CPU, one thread: insertion into the k best", by_insertion},
-    {"bitonic_unpadded", "", by_bitonic_steps<std::numeric_limits<std::size_t>::max() / 2>},
-    {"bitonic_blocks", "", by_bitonic_steps<2048>},
+    {"bitonic_unpadded", "", by_order<bitonic_steps<std::numeric_limits<std::size_t>::max() / 2>>},
+    {"bitonic_blocks", "", by_order<bitonic_steps<2048>>},
 }};
-constexpr std::span<const SerialSelector> right_ones = std::span(table).first<4>(),
-                                          wrong_ones = std::span(table).last<2>();
 
 const SerialSelector* find_in(std::span<const SerialSelector> all, std::string_view name) {
     const auto found = std::ranges::find(all, name, &SerialSelector::name);
@@ -100,7 +95,7 @@ const SerialSelector* find_in(std::span<const SerialSelector> all, std::string_v
 
 /// Answers queries one after another.
 struct Serial {
-    const Problem& problem;
+    const Problem problem;
     const SerialRows& rows;
     const SerialSelector& selector;
     const ProgressToken& token;
@@ -135,15 +130,13 @@ struct Serial {
 }  // namespace
 
 std::span<const SerialSelector> serial_selectors() {
-    return right_ones;
+    return std::span(table).first<4>();
 }
-
 const SerialSelector* find_serial_selector(std::string_view name) {
-    return find_in(right_ones, name);
+    return find_in(serial_selectors(), name);
 }
-
 const SerialSelector* find_wrong_sort(std::string_view name) {
-    return find_in(wrong_ones, name);
+    return find_in(std::span(table).last<2>(), name);
 }
 
 void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row,
@@ -176,27 +169,21 @@ class SerialIndex final : public DeviceIndex {
         require_top_k(wanted, result, train_.count);
         const Queries& queries = wanted.queries;
         const std::int64_t n = queries.count();
-        const auto fill = [&](std::int64_t q, std::span<std::uint32_t> row) {
+        const SerialRows rows{[&](std::int64_t q, std::span<std::uint32_t> row) {
             token.step(q, n);
             serial_distances(train_, queries.rows.row(q), row);
             const std::uint32_t itself =
                 queries.leaves_out() ? queries.images[static_cast<std::size_t>(q)] : no_neighbor.index;
             if (itself < row.size()) row[itself] = excluded_distance;
-        };
-        const Problem problem{train_.count, n, train_.dim, wanted.k};
-        const SerialRows rows{fill};
-        Serial serial{problem, rows, table.front(), token};
+        }};
+        Serial serial{{train_.count, n, train_.dim, wanted.k}, rows, table.front(), token};
         serial.run(n);
         token.step(n, n);
         std::copy(serial.neighbors.rows.begin(), serial.neighbors.rows.end(), result.neighbors.begin());
         const double pairs = static_cast<double>(n) * static_cast<double>(train_.count);
         const double pixels = pairs * static_cast<double>(train_.dim);
-        timeline.add({.name = "distance",
-                      .launches = n,
-                      .total_ms = serial.fill_ms,
-                      .bytes = pixels,
-                      .operations = 3 * pixels});
-        timeline.add({.name = "select", .launches = n, .total_ms = serial.select_ms, .bytes = 4 * pairs});
+        timeline.add({"distance", n, serial.fill_ms, pixels, 3 * pixels});
+        timeline.add({"select", n, serial.select_ms, 4 * pairs});
         if (wanted.on_batch && n > 0) wanted.on_batch({0, result.neighbors});
         return 1;
     }
@@ -233,31 +220,31 @@ SerialRows half_of_rows(const Rows& points) {
 }
 
 SerialTrial time_serial(const Problem& problem, const SerialRows& rows, const SerialSelector& selector,
-                        const TrialOptions& options, const ProgressToken& token) {
+                        TrialOptions options, const ProgressToken& token) {
     SerialTrial trial;
     Plan plan;
     trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
     if (trial.select.refusal) return trial;
+    options.first = 1;
+    options.all_queries = false;
     Serial serial{problem, rows, selector, token};
-    serial.run(1);  // warms up
-    serial.run(1);
-    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
-    const double affordable = options.budget_ms / ms_per_query / TrialOptions::min_runs;
-    const std::int64_t n =
-        std::clamp(static_cast<std::int64_t>(affordable), std::int64_t{1}, problem.n_query);
-    for (int run = options.runs(ms_per_query * static_cast<double>(n)); run > 0; --run) {
+    std::vector<double> fill_ms, select_ms;
+    trial.select = trial.distance = timed_trial(options, problem.n_query, [&](std::int64_t n) {
         serial.run(n);
-        trial.distance.ms.push_back(serial.fill_ms);
-        trial.select.ms.push_back(serial.select_ms);
-    }
-    trial.distance.n_query = trial.select.n_query = n;
+        fill_ms.push_back(serial.fill_ms);
+        select_ms.push_back(serial.select_ms);
+        return serial.fill_ms + serial.select_ms;
+    });
+    const std::int64_t n = trial.select.n_query, runs = std::ssize(trial.select.ms);
+    trial.distance.ms.assign(fill_ms.end() - runs, fill_ms.end());
+    trial.select.ms.assign(select_ms.end() - runs, select_ms.end());
     if (rows.half) {
         trial.distance.n_query = 2 * n - n * n / problem.n_train;
         trial.distance.operations /= 2;
     }
-    trial.neighbors = std::move(serial.neighbors);
-    trial.neighbors.n_query = n;
-    trial.neighbors.rows.resize(static_cast<std::size_t>(n * problem.k));
+    trial.select.found = std::move(serial.neighbors);
+    trial.select.found.n_query = n;
+    trial.select.found.rows.resize(static_cast<std::size_t>(n * problem.k));
     return trial;
 }
 

@@ -56,15 +56,14 @@ SerialRows serial_rows(const Rows& train, const Rows& query);
 /// places, and no point is its own neighbor.
 SerialRows half_of_rows(const Rows& points);
 
-/// Both parts of the serial search, timed on as many of the queries as the options allow. Of half of the rows these are the
-/// first ones, which have more than their share of the pairs: distance.n_query is the number of rows with as many pairs on
-/// average.
+/// Both parts of the serial search, timed on as many of the queries as the options allow; what the selection found is right if
+/// both are. Of half of the rows these are the first ones, which have more than their share of the pairs: distance.n_query is the
+/// number of rows with as many pairs on average.
 struct SerialTrial {
     Trial distance, select;
-    Neighbors neighbors;  ///< of the queries that were run
 };
 SerialTrial time_serial(const Problem& problem, const SerialRows& rows, const SerialSelector& selector,
-                        const TrialOptions& options, const ProgressToken& token);
+                        TrialOptions options, const ProgressToken& token);
 
 /// GB/s read and written by one thread that copies more memory than a cache holds. Throws Interrupted.
 double copy_gb_per_s(const ProgressToken& token);

@@ -10,6 +10,7 @@
 #include "data/core/device_index.h"
 #include "data/core/neighbors.h"
 #include "data/core/problem.h"
+#include "data/core/timeline.h"
 
 namespace knn {
 
@@ -48,8 +49,7 @@ struct TrialOptions {
 /// What a selector leaves in its k places of a row.
 enum class Finds {
     nearest,    ///< the k nearest in order
-    kth,        ///< the k-th in its place, nothing elsewhere
-    kth_value,  ///< the same with its distance alone; the index is that of no_neighbor
+    kth_value,  ///< the distance of the k-th in its place, with the index of no_neighbor; nothing elsewhere
     wrong       ///< what its steps give, which are wrong by design: cpu::find_wrong_sort has the same steps
 };
 
@@ -62,7 +62,10 @@ struct Trial {
     UnsupportedReason refusal = {};  ///< why there was no run
     std::int64_t peak_bytes =
         0;  ///< device memory for the trial's queries: matrix, neighbors, scratch; no images
-    Finds finds = Finds::nearest;  ///< of a selector
+    Finds finds = Finds::nearest;             ///< of a selector
+    Neighbors found = {};                     ///< of these queries, in the last run
+    Timeline stages = {};                     ///< of a program, in the last run
+    std::vector<std::uint8_t> features = {};  ///< of a transform
 };
 
 /// A program of seed 003 as a whole: one test image after another, distances, `bitonic_step`, the host waits for each.
@@ -122,9 +125,6 @@ class BenchArrays {
 
     /// One row of the matrix, n_train values.
     virtual std::vector<std::uint32_t> matrix_row(std::int64_t query) = 0;
-
-    /// The neighbors that the last selector found for the first n queries.
-    virtual Neighbors neighbors(std::int64_t n) = 0;
 
     /// Times the copy of all images to the device as floats (as in seed 003), from pinned or pageable memory.
     /// Its `n_query` is all of them.

@@ -1,18 +1,14 @@
 // Distances with the training matrix by columns, so that adjacent threads read adjacent addresses.
 //
 // prepared   dim × stride floats: the training set transposed, stride = n_train rounded up to 32
-// launch     row_shared  seed 002, §4.1: a block of 256 threads (`row_shared512`: 512) holds one query in shared memory, and a
-//                        thread loops over training images. A query of more than 1,024 pixels is loaded in pieces, once per
-//                        pass of the block over as many training images as it has threads, so this does not limit dim; the
-//                        seed stops at 512, and takes 512 threads for more than 256 pixels, because each thread loads one.
+// launch     row_shared  seed 002, §4.1: a block of 256 threads (`row_shared512`: 512, as the seed takes for more than 256 pixels)
+//                        holds one query in shared memory, and a thread loops over training images. Queries of more than 1,024
+//                        pixels are loaded in pieces; the seed stops at 512, because each thread loads one.
 //            texture     seed 000, §4.3.2: a two-dimensional texture has the training images along x and the pixels along y;
-//                        beyond both ends it reads 0. One training image and 8 queries per thread; all threads of a warp read a
-//                        query's pixels at the same address. No shared memory, no barrier. With one query per thread, as in
-//                        the seed, the texture units are the bottleneck, at 4 texels per clock and multiprocessor.
+//                        beyond both ends it reads 0. One training image and 8 queries per thread: with one, as in the seed,
+//                        the texture units are the bottleneck. All threads of a warp read a query's pixels at the same address.
+//            auto-texture  §4.3 and §4.3.1: `texture` if the training images are within the device's limits, else `tiled`
 // metrics    l2, l1, lp (terms.cuh)
-// limits     texture: the device's limits for textures on linear memory: 131,072 training images and 65,000 pixels on
-//            all cards so far. Above them the seed falls back to tiles in shared memory (§4.3.1), as `auto-texture` does: of
-//            the sizes of `bench --case nolan`, for 262,144 reference points alone. The seed does not state its sizes.
 // work       n_query · n_train · dim subtractions and multiply-adds; for each 4 bytes of the training set are read, or one texel
 //            for 8 of them
 
@@ -21,7 +17,6 @@
 #include <map>
 #include <mutex>
 #include <tuple>
-#include <type_traits>
 
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
@@ -80,19 +75,16 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <int threads>
-void launch_row_shared(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                       cudaStream_t stream) {
-    require(in.d_prepared != nullptr, "the training set transposed");
+void launch_row_shared(const DistanceLaunch& of) {
+    require(of.in.d_prepared != nullptr, "the training set transposed");
     // Enough blocks to fill a large card even with one query.
     const auto slices = static_cast<unsigned>(std::clamp<std::int64_t>(
-        divide_up(problem.n_train, threads), 1, std::max<std::int64_t>(1, 2048 / problem.n_query)));
-    with_terms(problem, [&](const auto& terms) {
-        const auto kernel = row_shared_kernel<std::decay_t<decltype(terms)>, threads>;
-        kernel<<<dim3(grid_size(problem.n_query), slices), threads, 0, stream>>>(
-            static_cast<const float*>(in.d_prepared), column_stride(problem.n_train), in.query.floats, out,
-            terms);
+        divide_up(of.out.cols, threads), 1, std::max<std::int64_t>(1, 2048 / of.out.n)));
+    with_terms(of.problem, [&]<class Terms>(const Terms& terms) {
+        row_shared_kernel<Terms, threads><<<dim3(grid_size(of.out.n), slices), threads, 0, of.stream>>>(
+            static_cast<const float*>(of.in.d_prepared), column_stride(of.out.cols), of.in.query.floats,
+            of.out, terms);
     });
-    check_launch("launching row_shared");
 }
 
 /// Of the rows: x = column, y = row, no filtering, 0 outside. It is made once and never destroyed: a descriptor of some bytes,
@@ -116,17 +108,6 @@ cudaTextureObject_t texture_of(const FloatRows& rows) {
     reading.readMode = cudaReadModeElementType;
     check(cudaCreateTextureObject(&texture, &memory, &reading, nullptr), "creating a texture");
     return texture;
-}
-
-/// A limit of textures over linear memory on the current device, in texels or bytes; if there is none, what all devices so
-/// far have.
-std::int64_t limit_or(cudaDeviceAttr attribute, std::int64_t usual) {
-    int device = 0, value = 0;
-    if (cudaGetDevice(&device) == cudaSuccess &&
-        cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess)
-        return value;
-    cudaGetLastError();
-    return usual;
 }
 
 constexpr int texture_threads = 256;
@@ -175,76 +156,67 @@ __global__ void __launch_bounds__(texture_threads)
         if (q + j < out.n) out.row(q + j)[t] = sum[j].score();
 }
 
+/// Of textures over linear memory; where there is no device, what all so far have.
 UnsupportedReason refuse_texture(const Problem& problem) {
-    const std::int64_t width = limit_or(cudaDevAttrMaxTexture2DLinearWidth, 131'072),
-                       height = limit_or(cudaDevAttrMaxTexture2DLinearHeight, 65'000),
-                       pitch_bytes = limit_or(cudaDevAttrMaxTexture2DLinearPitch, 2'097'120);
-    if (problem.n_train > width)
-        return "texture reads at most " + std::to_string(width) +
-               " training images on this device; expected the kernel auto-texture, or fewer images";
-    if (problem.dim > height)
-        return "texture reads images of at most " + std::to_string(height) +
-               " pixels on this device; expected the kernel auto-texture";
-    if (4 * column_stride(problem.n_train) > pitch_bytes)
-        return "texture reads rows of at most " + std::to_string(pitch_bytes) +
-               " bytes on this device; expected the kernel auto-texture, or fewer images";
+    const struct {
+        cudaDeviceAttr limit;
+        int usual;
+        std::int64_t wanted;
+        const char* of;
+    } limits[] = {
+        {cudaDevAttrMaxTexture2DLinearWidth, 131'072, problem.n_train, "training images"},
+        {cudaDevAttrMaxTexture2DLinearHeight, 65'000, problem.dim, "pixels of an image"},
+        {cudaDevAttrMaxTexture2DLinearPitch, 2'097'120, 4 * column_stride(problem.n_train), "bytes of a row"},
+    };
+    for (const auto& one : limits) {
+        int device = 0, most = one.usual;
+        if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&most, one.limit, device);
+        cudaGetLastError();
+        if (one.wanted > most)
+            return "texture reads at most " + std::to_string(most) + ' ' + one.of +
+                   " on this device; expected the kernel auto-texture, or a smaller problem";
+    }
     return std::nullopt;
 }
 
-void launch_texture(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                    cudaStream_t stream) {
-    require(in.d_prepared != nullptr, "the training set column by column");
+void launch_texture(const DistanceLaunch& of) {
+    require(of.in.d_prepared != nullptr, "the training set column by column");
     // Textures are read alone; that the type of their memory is not const is CUDA's.
-    const FloatRows columns{static_cast<float*>(const_cast<void*>(in.d_prepared)), problem.dim,
-                            problem.n_train,
-                            sizeof(float) * static_cast<std::size_t>(column_stride(problem.n_train))};
-    const std::int64_t query_groups = divide_up(problem.n_query, per_thread);
-    const std::int64_t train_blocks = divide_up(problem.n_train, texture_threads);
-    const cudaTextureObject_t texture = texture_of(columns);
-    with_terms(problem, [&](const auto& terms) {
-        texture_kernel<<<grid_size(query_groups * train_blocks), texture_threads, 0, stream>>>(
-            texture, in.query.floats, out, query_groups, terms);
+    const FloatRows columns{static_cast<float*>(const_cast<void*>(of.in.d_prepared)), of.problem.dim,
+                            of.out.cols,
+                            sizeof(float) * static_cast<std::size_t>(column_stride(of.out.cols))};
+    const std::int64_t query_groups = divide_up(of.out.n, per_thread),
+                       blocks = query_groups * divide_up(of.out.cols, texture_threads);
+    with_terms(of.problem, [&](const auto& terms) {
+        texture_kernel<<<grid_size(blocks), texture_threads, 0, of.stream>>>(
+            texture_of(columns), of.in.query.floats, of.out, query_groups, terms);
     });
-    check_launch("launching texture");
 }
 
-// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the
-// program of seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
-std::size_t auto_prepared_bytes(const Problem& problem) {
-    return refuse_texture(problem) ? 0 : columns_bytes(problem);
+void launch_auto(const DistanceLaunch& of) {
+    (of.in.d_prepared != nullptr ? launch_texture : tiled_distance.launch)(of);
 }
 
-void auto_launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
-                 cudaStream_t stream) {
-    const auto chosen = in.d_prepared != nullptr ? launch_texture : tiled_distance.launch;
-    chosen(problem, in, out, d_workspace, stream);
-}
-
-constexpr DistanceKernel by_columns(const char* name, const char* summary,
-                                    decltype(DistanceKernel::launch) launch,
-                                    decltype(DistanceKernel::prepared_bytes) prepared_bytes = columns_bytes,
-                                    decltype(DistanceKernel::refuse) refuse = DistanceKernel{}.refuse) {
-    return {.name = name,
-            .summary = summary,
-            .refuse = refuse,
-            .prepared_bytes = prepared_bytes,
-            .prepare = prepare_columns,
-            .launch = launch,
-            .metrics = direct_metrics};
+constexpr DistanceOptions transposed(decltype(DistanceOptions::prepared_bytes) bytes = columns_bytes,
+                                     decltype(DistanceOptions::refuse) refuse = DistanceOptions{}.refuse) {
+    return {.refuse = refuse, .prepared_bytes = bytes, .prepare = prepare_columns, .metrics = direct_metrics};
 }
 
 }  // namespace
 
-extern const DistanceKernel row_shared_distance =
-    by_columns("row_shared", "one query per block in shared memory, the training set transposed",
-               launch_row_shared<256>);
-extern const DistanceKernel row_shared512_distance = by_columns(
-    "row_shared512", "the same with 512 threads in a block instead of 256", launch_row_shared<512>);
-extern const DistanceKernel texture_distance =
-    by_columns("texture", "training images through a texture, 8 queries per thread", launch_texture,
-               columns_bytes, refuse_texture);
-extern const DistanceKernel auto_texture_distance =
-    by_columns("auto-texture", "texture where the training images fit one, else tiled", auto_launch,
-               auto_prepared_bytes);
+extern const DistanceKernel row_shared_distance(
+    "row_shared", "one query per block in shared memory, the training set transposed", launch_row_shared<256>,
+    transposed());
+extern const DistanceKernel row_shared512_distance("row_shared512",
+                                                   "the same with 512 threads in a block instead of 256",
+                                                   launch_row_shared<512>, transposed());
+extern const DistanceKernel texture_distance("texture",
+                                             "training images through a texture, 8 queries per thread",
+                                             launch_texture, transposed(columns_bytes, refuse_texture));
+extern const DistanceKernel auto_texture_distance("auto-texture",
+                                                  "texture where the training images fit one, else tiled",
+                                                  launch_auto, transposed([](const Problem& of) {
+                                                      return refuse_texture(of) ? 0 : columns_bytes(of);
+                                                  }));
 
 }  // namespace knn::gpu

@@ -31,23 +31,21 @@ struct Images {
     ByteRows bytes;
 };
 
-/// The input of a launch.
 struct DistanceInput {
     Images train;  ///< only if the kernel has no `prepare`
     Images query;
     const void* d_prepared = nullptr;  ///< the output of `prepare`
 };
 
-/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances), unless a file says otherwise:
-///
-///   train  n_train × dim floats holding integers 0..255, zeros up to a multiple of 4, pitched rows, device memory
-///   query  n_query × dim floats, the same
-///   out    n_query × n_train 32-bit scores, pitched rows
-///
-/// Members with defaults may be omitted.
-struct DistanceKernel {
-    const char* name;
-    const char* summary = "";  ///< of those that a user can name
+struct DistanceLaunch {
+    const Problem& problem;
+    DistanceInput in;
+    DistanceRows out;  ///< n_query × n_train
+    void* d_workspace;
+    cudaStream_t stream;
+};
+
+struct DistanceOptions {
     /// Why it cannot on the current device, beside the limits of all engines and its metrics; empty if it can.
     UnsupportedReason (*refuse)(const Problem& problem) = [](const Problem&) { return UnsupportedReason(); };
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
@@ -57,15 +55,32 @@ struct DistanceKernel {
     void (*prepare)(const Problem& problem, const Images& train, void* d_prepared,
                     cudaStream_t stream) = nullptr;
     std::size_t (*workspace_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
-    /// Queues the launches on `stream`; allocates nothing and waits for nothing. out: problem.n_query ×
-    /// problem.n_train. `enqueue` has checked the arrays.
-    void (*launch)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
-                   void* d_workspace, cudaStream_t stream) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
     double operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
+    /// The queries are the first training points: one of each two equal distances is computed, and that of a point to itself is
+    /// `excluded_distance` (seed 004).
+    bool half = false;
     /// Loads its kernels onto the current device (load_kernels); for kernels that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};
+};
+
+/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances), unless a file says otherwise:
+///
+///   train  n_train × dim floats holding integers 0..255, zeros up to a multiple of 4, pitched rows, device memory
+///   query  n_query × dim floats, the same
+///   out    n_query × n_train 32-bit scores, pitched rows
+///
+/// The summary is for those that a user can name.
+struct DistanceKernel : DistanceOptions {
+    constexpr DistanceKernel(const char* name_, const char* summary_, void (*launch_)(const DistanceLaunch&),
+                             const DistanceOptions& options = {})
+        : DistanceOptions(options), name(name_), summary(summary_), launch(launch_) {}
+
+    const char* name;
+    const char* summary;
+    /// Queues the launches; allocates nothing and waits for nothing. `enqueue` checks the arrays before and the launches after.
+    void (*launch)(const DistanceLaunch& of);
 
     /// Why it cannot on the current device; empty if it can. `problem.n_query` is the batch size.
     UnsupportedReason supports(const Problem& problem) const;
@@ -77,11 +92,8 @@ struct DistanceKernel {
 
 /// All that a user can name; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
-/// For `bench` alone, the rungs of seed 003, §3, and the tiles of seed 004, §5. They must give the same answers as the others.
-std::span<const DistanceKernel> rungs();
-/// The same for queries that are the first training points: one of each two equal distances is computed, and that of a
-/// point to itself is `excluded_distance` (seed 004).
-std::span<const DistanceKernel> half_kernels();
+/// Those that only `bench` runs, because each repeats a step of a paper.
+std::span<const DistanceKernel> bench_distance_table();
 
 /// Queues the copy of 8-bit pixels into float rows; in.n == out.n, in.cols == out.cols == dim.
 /// Pads each float row with zeros to a multiple of 4, so that float4 loads read no uninitialized memory.

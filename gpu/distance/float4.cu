@@ -195,8 +195,8 @@ void load(const Problem& problem) {
     load_kernels(kernel_for(problem));
 }
 
-void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-            cudaStream_t stream) {
+void launch(const DistanceLaunch& of) {
+    const auto& [problem, in, out, d_workspace, stream] = of;
     // For any pitch; `refuse` assumes that of cudaMallocPitch.
     for (const FloatRows& rows : {in.train.floats, in.query.floats})
         require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,
@@ -208,17 +208,12 @@ void launch(const Problem& problem, const DistanceInput& in, const DistanceRows&
     allow_shared(kernel, shared_bytes);
     kernel<<<grid_size(query_tiles * train_tiles), threads, shared_bytes, stream>>>(
         in.train.floats, in.query.floats, out, static_cast<int>(query_tiles));
-    check_launch("launching float4");
 }
 
 }  // namespace
 
-extern const DistanceKernel float4_distance{
-    .name = "float4",
-    .summary = "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
-    .refuse = refuse,
-    .launch = launch,
-    .metrics = metric_set(Metric::l2, Metric::l1),
-    .load = load};
+extern const DistanceKernel float4_distance(
+    "float4", "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
+    launch, {.refuse = refuse, .metrics = metric_set(Metric::l2, Metric::l1), .load = load});
 
 }  // namespace knn::gpu

@@ -175,7 +175,6 @@ void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums*
     const dim3 grid(grid_size(divide_up(out.cols, 4 * threads)),
                     static_cast<unsigned>(std::min(divide_up(out.n, rows_per_block), max_grid_y)));
     kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
-    check_launch("launching the scores of gemm");
 }
 
 void enqueue_shift(const ByteRows& in, const Shifted& out, cudaStream_t stream) {
@@ -200,8 +199,8 @@ std::size_t workspace_bytes(const Problem& problem) {
     return shifted_query(problem).bytes + cublas::product_workspace_bytes;
 }
 
-void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
-            cudaStream_t stream) {
+void launch(const DistanceLaunch& of) {
+    const auto& [problem, in, out, d_workspace, stream] = of;
     require(in.d_prepared != nullptr, "the training set as signed bytes");
     require(out.aligned(sizeof(uint4)) &&
                 out.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(round_up(out.cols, 4)),
@@ -222,17 +221,16 @@ void load(const Problem& problem) {
 
 }  // namespace
 
-extern const DistanceKernel gemm_distance{
-    .name = "gemm",
-    .summary = "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
-    .refuse = refuse,
-    .prepared_bytes = prepared_bytes,
-    .prepare = prepare,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch,
-    .metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson),
-    .operations = 2,
-    .takes = Pixels::bytes,
-    .load = load};
+extern const DistanceKernel gemm_distance("gemm",
+                                          "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
+                                          launch,
+                                          {.refuse = refuse,
+                                           .prepared_bytes = prepared_bytes,
+                                           .prepare = prepare,
+                                           .workspace_bytes = workspace_bytes,
+                                           .metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson),
+                                           .operations = 2,
+                                           .takes = Pixels::bytes,
+                                           .load = load});
 
 }  // namespace knn::gpu

@@ -1,29 +1,24 @@
-// Distances by one thread per pair: from global memory, or by square tiles of both sets in shared memory. `naive` and `tiledN`
-// are kernels like others; the rest, for `bench` alone, are the steps of seeds 003 and 004.
+// Distances by one thread per pair: from global memory, or by square tiles of both sets in shared memory.
 //
-// launch   naive           blocks of 256 training images and one query (seed 003, §3.2 "original")
-//          ladder_*        the steps of seed 003, §3, as in its program with one launch per query; each changes one thing of
-//                          the one before (§3.1 and §3.3, pinned memory and pitched rows, change the arrays):
-//                          _scalar §3.2 "original", a loop that is not unrolled; _float4 §3.2 "optimized", four pixels at a
-//                          time; _shared §3.4, the query in shared memory; _unroll4 §3.5, by 4 steps of four pixels;
-//                          _unroll8 §3.2, in its code; _unrolled fully, compiled for 784 pixels
-//          pair_plain      seed 004, §4.1: blocks of 16 × 16 pairs
-//          half_plain      the same as the seed has it, for queries that are the training points: a thread of q < t computes
-//                          the pair and writes it to both places, that of q = t writes a distance above all others
-//          tiledN          blocks of N × N threads, tiles of N × N pixels of both sets in shared memory (seed 000, §4.3.1);
-//                          `tiled` is that of 16, the best in seed 004, §5.1
-//          pair_tile16     the same for `bench`
-//          half_*          the same kernels for half of the pairs; blocks below the diagonal end at once
-//          pair_tile16_z   seed 004, §5.2: the grid's z dimension for the four quarters of the matrix
-//          pair_contest    §6: pair_tile16_z without what a program for one contest can leave out: the tests of borders, and
-//                          the number of pixels is known at compile time
+// launch   naive     blocks of 256 training images and one query
+//          tiledN    seed 000, §4.3.1: blocks of N × N threads, tiles of N × N pixels of both sets in shared memory; `tiled` is
+//                    that of 16, the best in seed 004, §5.1
+//          For `bench` alone:
+//          ladder_*  the steps of seed 003, §3, with one launch per query as in its program; each changes one thing of the one
+//                    before: _scalar §3.2 "original", a loop that is not unrolled; _float4 §3.2 "optimized", four pixels at a
+//                    time; _shared §3.4, the query in shared memory; _unroll4 §3.5, by 4 steps of four pixels; _unroll8 §3.2,
+//                    in its code; _unrolled fully, compiled for 784 pixels
+//          half_*    seed 004, for queries that are the training points: a thread of q < t computes the pair and writes it to
+//                    both places, that of q = t writes a distance above all others; blocks below the diagonal end at once.
+//                    _plain §4.1, blocks of 16 × 16; _tileN §5.1; _tile16_z §5.2, the grid's z dimension for the four quarters
+//                    of the matrix; _contest §6, this without what a program for one contest can leave out: the tests of
+//                    borders, and the number of pixels is known at compile time
 //          Adjacent threads write adjacent distances, and adjacent blocks have adjacent training images, as in the seeds.
 // shared   the training tile's rows are one float longer, so that adjacent threads read a column from different banks
 // metrics  l2, l1, lp (terms.cuh); those for `bench` alone: l2
 // exact    a float sum takes at most 256 terms of up to 255² before it is added to an integer: 256 · 65,025 < 2²⁴; each lane
 //          of a float4 has its own
-// limits   with the query in shared memory dim <= 12,288 (48 KiB). pair_contest: 128 pixels, numbers of points that are
-//          multiples of 16. half_*: query i is training point i, n_query <= n_train.
+// limits   with the query in shared memory dim <= 12,288 (48 KiB). half_*: query i is training point i, n_query <= n_train
 // work     n_query · n_train · dim subtractions and multiply-adds; half_*: half of them for n_query = n_train, and as many
 //          scattered as contiguous writes
 
@@ -154,55 +149,38 @@ __global__ void __launch_bounds__(side* side)
         write<pairs>(out, q, t, sum.score());
 }
 
-UnsupportedReason refuse_contest(const Problem& problem) {
-    if (problem.dim == contest_dim && problem.n_train % contest_side == 0 &&
-        problem.n_query % contest_side == 0)
-        return std::nullopt;
-    return "the contest program has no tests of borders: expected 128 pixels, and numbers of points that are "
-           "multiples of 16";
-}
-
 /// Launches `kernel` on blocks of width × height pairs; layers: 1, or 4 with half the width and height each.
-template <Pairs pairs, int width, int height, class Terms, class Kernel>
-void launch_blocks(Kernel kernel, const Images& train, const Images& query, const DistanceRows& out,
-                   const Terms& terms, int layers, cudaStream_t stream, std::size_t shared_bytes = 0) {
-    require(pairs == Pairs::all || out.n <= out.cols, "queries that are the first training points");
+template <int width, int height, class Terms, class Kernel>
+void launch_blocks(const DistanceLaunch& of, Kernel kernel, const Terms& terms, int layers = 1,
+                   std::size_t shared_bytes = 0) {
     const int halves = layers == 4 ? 2 : 1;
-    const std::int64_t row_blocks = divide_up(out.cols, width * halves);
-    const dim3 grid(grid_size(row_blocks * divide_up(out.n, height * halves)), 1,
+    const std::int64_t row_blocks = divide_up(of.out.cols, width * halves);
+    const dim3 grid(grid_size(row_blocks * divide_up(of.out.n, height * halves)), 1,
                     static_cast<unsigned>(layers));
-    kernel<<<grid, dim3(width, height), shared_bytes, stream>>>(train.floats, query.floats, out,
-                                                                static_cast<unsigned>(row_blocks), terms);
-    check_launch("launching a thread per pair");
+    kernel<<<grid, dim3(width, height), shared_bytes, of.stream>>>(
+        of.in.train.floats, of.in.query.floats, of.out, static_cast<unsigned>(row_blocks), terms);
 }
 
 template <Pairs pairs, int width, int height>
-void launch_plain(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                  cudaStream_t stream) {
-    with_terms(problem, [&]<class Terms>(const Terms& terms) {
-        launch_blocks<pairs, width, height>(plain_kernel<Terms, float, pairs, width, height, 4, false, 0>,
-                                            in.train, in.query, out, terms, 1, stream);
+void launch_plain(const DistanceLaunch& of) {
+    with_terms(of.problem, [&]<class Terms>(const Terms& terms) {
+        launch_blocks<width, height>(of, plain_kernel<Terms, float, pairs, width, height, 4, false, 0>,
+                                     terms);
     });
 }
 
 template <int side, Pairs pairs = Pairs::all, int layers = 1>
-void launch_tiles(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                  cudaStream_t stream) {
-    with_terms(problem, [&]<class Terms>(const Terms& terms) {
-        launch_blocks<pairs, side, side>(tile_kernel<Terms, pairs, side, 0>, in.train, in.query, out, terms,
-                                         layers, stream);
+void launch_tiles(const DistanceLaunch& of) {
+    with_terms(of.problem, [&]<class Terms>(const Terms& terms) {
+        launch_blocks<side, side>(of, tile_kernel<Terms, pairs, side, 0>, terms, layers);
     });
 }
 
 /// Whole tiles in each layer.
-template <Pairs pairs>
-void launch_contest(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                    cudaStream_t stream) {
-    require(!refuse_contest(problem), "whole tiles of points with 128 pixels");
-    const bool quarters =
-        problem.n_train % (2 * contest_side) == 0 && problem.n_query % (2 * contest_side) == 0;
-    launch_blocks<pairs, contest_side, contest_side>(tile_kernel<L2, pairs, contest_side, contest_dim>,
-                                                     in.train, in.query, out, L2{}, quarters ? 4 : 1, stream);
+void launch_contest(const DistanceLaunch& of) {
+    const int layers = of.out.cols % (2 * contest_side) == 0 && of.out.n % (2 * contest_side) == 0 ? 4 : 1;
+    launch_blocks<contest_side, contest_side>(of, tile_kernel<L2, Pairs::half, contest_side, contest_dim>,
+                                              L2{}, layers);
 }
 
 template <bool shared_query, int fixed_dim>
@@ -215,54 +193,58 @@ UnsupportedReason refuse_rung(const Problem& problem) {
 }
 
 template <class Terms, class Load, int unroll, bool shared_query, int fixed_dim>
-void launch_rung(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                 cudaStream_t stream) {
-    const std::int64_t bytes = shared_query ? round_up(problem.dim, 4) * std::int64_t{sizeof(float)} : 0;
-    for (std::int64_t q = 0; q < problem.n_query; ++q)
-        launch_blocks<Pairs::all, 256, 1>(
-            plain_kernel<Terms, Load, Pairs::all, 256, 1, unroll, shared_query, fixed_dim>, in.train,
-            {in.query.floats.slice(q, 1), {}}, out.slice(q, 1), Terms{}, 1, stream,
-            static_cast<std::size_t>(bytes));
+void launch_rung(const DistanceLaunch& of) {
+    const std::int64_t bytes = shared_query ? round_up(of.problem.dim, 4) * std::int64_t{sizeof(float)} : 0;
+    DistanceLaunch one = of;
+    for (std::int64_t q = 0; q < of.out.n; ++q) {
+        one.in.query.floats = of.in.query.floats.slice(q, 1);
+        one.out = of.out.slice(q, 1);
+        launch_blocks<256, 1>(one,
+                              plain_kernel<Terms, Load, Pairs::all, 256, 1, unroll, shared_query, fixed_dim>,
+                              Terms{}, 1, static_cast<std::size_t>(bytes));
+    }
 }
 
 template <class Terms, class Load, int unroll, bool shared_query = false, int fixed_dim = 0>
 constexpr DistanceKernel rung(const char* name) {
-    return {.name = name,
-            .refuse = refuse_rung<shared_query, fixed_dim>,
-            .launch = launch_rung<Terms, Load, unroll, shared_query, fixed_dim>};
+    return {name,
+            "",
+            launch_rung<Terms, Load, unroll, shared_query, fixed_dim>,
+            {.refuse = refuse_rung<shared_query, fixed_dim>}};
 }
 
-/// A step of seed 004; of a half the pair of two equal distances is computed once.
-template <Pairs pairs>
-constexpr DistanceKernel step(const char* name, decltype(DistanceKernel::launch) launch) {
-    return {.name = name, .launch = launch, .operations = pairs == Pairs::half ? 1.5 : 3};
-}
-template <Pairs pairs>
-constexpr DistanceKernel contest(const char* name) {
-    DistanceKernel kernel = step<pairs>(name, launch_contest<pairs>);
-    kernel.refuse = refuse_contest;
-    return kernel;
+UnsupportedReason refuse_half(const Problem& problem) {
+    if (problem.n_query <= problem.n_train) return std::nullopt;
+    return "the queries are the first training points";
 }
 
-/// One for all metrics that are sums.
-constexpr DistanceKernel kernel(const char* name, const char* summary,
-                                decltype(DistanceKernel::launch) launch) {
-    return {.name = name, .summary = summary, .launch = launch, .metrics = direct_metrics};
+UnsupportedReason refuse_contest(const Problem& problem) {
+    if (problem.dim == contest_dim && problem.n_train % contest_side == 0 &&
+        problem.n_query % contest_side == 0)
+        return refuse_half(problem);
+    return "the contest program has no tests of borders: expected 128 pixels, and numbers of points that are "
+           "multiples of 16";
 }
+
+constexpr DistanceOptions for_sums{.metrics = direct_metrics},
+    half{.refuse = refuse_half, .operations = 1.5, .half = true},
+    contest{.refuse = refuse_contest, .operations = 1.5, .half = true};
 
 }  // namespace
 
-extern const DistanceKernel naive_distance =
-    kernel("naive", "one thread per pair, scalar loads from global memory", launch_plain<Pairs::all, 256, 1>);
-extern const DistanceKernel tiled8_distance =
-    kernel("tiled8", "8 x 8 tiles of both sets in shared memory, one thread per pair", launch_tiles<8>);
-extern const DistanceKernel tiled_distance =
-    kernel("tiled", "16 x 16 tiles of both sets in shared memory, one thread per pair", launch_tiles<16>);
-extern const DistanceKernel tiled32_distance =
-    kernel("tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>);
+extern const DistanceKernel naive_distance("naive", "one thread per pair, scalar loads from global memory",
+                                           launch_plain<Pairs::all, 256, 1>, for_sums);
+extern const DistanceKernel tiled8_distance("tiled8",
+                                            "8 x 8 tiles of both sets in shared memory, one thread per pair",
+                                            launch_tiles<8>, for_sums);
+extern const DistanceKernel tiled_distance("tiled",
+                                           "16 x 16 tiles of both sets in shared memory, one thread per pair",
+                                           launch_tiles<16>, for_sums);
+extern const DistanceKernel tiled32_distance(
+    "tiled32", "32 x 32 tiles of both sets in shared memory, one thread per pair", launch_tiles<32>,
+    for_sums);
 
-std::span<const DistanceKernel> rungs() {
-    constexpr Pairs all = Pairs::all;
+std::span<const DistanceKernel> bench_distance_table() {
     static constexpr DistanceKernel table[] = {
         rung<L2, float, 1>("ladder_scalar"),
         rung<FourL2, float4, 1>("ladder_float4"),
@@ -270,24 +252,13 @@ std::span<const DistanceKernel> rungs() {
         rung<FourL2, float4, 4, true>("ladder_unroll4"),
         rung<FourL2, float4, 8, true>("ladder_unroll8"),
         rung<FourL2, float4, unrolled_dim / 4, true, unrolled_dim>("ladder_unrolled"),
-        step<all>("pair_plain", launch_plain<all, 16, 16>),
-        step<all>("pair_tile16", launch_tiles<16>),
-        step<all>("pair_tile16_z", launch_tiles<16, all, 4>),
-        contest<all>("pair_contest"),
-    };
-    return table;
-}
-
-std::span<const DistanceKernel> half_kernels() {
-    constexpr Pairs half = Pairs::half;
-    static constexpr DistanceKernel table[] = {
-        step<half>("half_plain", launch_plain<half, 16, 16>),
-        step<half>("half_tile4", launch_tiles<4, half>),
-        step<half>("half_tile8", launch_tiles<8, half>),
-        step<half>("half_tile16", launch_tiles<16, half>),
-        step<half>("half_tile32", launch_tiles<32, half>),
-        step<half>("half_tile16_z", launch_tiles<16, half, 4>),
-        contest<half>("half_contest"),
+        {"half_plain", "", launch_plain<Pairs::half, 16, 16>, half},
+        {"half_tile4", "", launch_tiles<4, Pairs::half>, half},
+        {"half_tile8", "", launch_tiles<8, Pairs::half>, half},
+        {"half_tile16", "", launch_tiles<16, Pairs::half>, half},
+        {"half_tile32", "", launch_tiles<32, Pairs::half>, half},
+        {"half_tile16_z", "", launch_tiles<16, Pairs::half, 4>, half},
+        {"half_contest", "", launch_contest, contest},
     };
     return table;
 }

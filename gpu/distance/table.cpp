@@ -75,7 +75,8 @@ void DistanceKernel::enqueue(const Problem& problem, const DistanceInput& in, co
         "arrays of the problem's shape");
     check_images(in.query, problem.n_query, problem.dim, takes);
     if (in.d_prepared == nullptr) check_images(in.train, problem.n_train, problem.dim, takes);
-    launch(problem, in, out, d_workspace, stream);
+    launch({problem, in, out, d_workspace, stream});
+    check_launch(("launching " + std::string(name)).c_str());
 }
 
 }  // namespace knn::gpu

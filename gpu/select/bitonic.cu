@@ -134,7 +134,6 @@ void enqueue_one_block(const DistanceRows& in, const NeighborRows& out, cudaStre
     const auto kernel = block_kernel<log_keys>;
     allow_shared(kernel, shared_bytes<log_keys>);
     kernel<<<grid_size(out.n_query), threads_of(log_keys), shared_bytes<log_keys>, stream>>>(in, out);
-    check_launch("launching bitonic");
 }
 
 void enqueue_cluster(const DistanceRows& in, const NeighborRows& out, int log_row, cudaStream_t stream) {
@@ -168,7 +167,6 @@ void enqueue_workspace(const DistanceRows& in, const NeighborRows& out, int log_
         piece_merge_kernel<<<pieces, threads, shared_bytes<piece_log_keys>, stream>>>(d_keys, stage,
                                                                                       stage == log_row, out);
     }
-    check_launch("launching bitonic over a workspace");
 }
 
 /// Whether this card sorts rows of this size in a cluster.
@@ -184,8 +182,8 @@ std::int64_t row_bytes(const Problem& problem) {
     return std::int64_t{sizeof(Key)} << log_row;
 }
 
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-            cudaStream_t stream) {
+void launch(const Selection& of) {
+    const auto& [problem, in, out, d_workspace, stream] = of;
     const int log_row = log_padded(problem.n_train);
     constexpr decltype(&enqueue_one_block<13>) one_block[] = {enqueue_one_block<min_log_keys>,
                                                               enqueue_one_block<11>, enqueue_one_block<12>,
@@ -203,23 +201,14 @@ void load(const Problem& problem) {
 
 }  // namespace
 
-extern const Selector bitonic_selector{
-    .name = "bitonic",
-    .summary = "padded bitonic sort of the whole row, in registers and shared memory",
-    .launch = launch,
-    .row_bytes = row_bytes,
-    .max_train = max_row,
-    .load = load,
-    .max_k = max_k};
+extern const Selector bitonic_selector(
+    "bitonic", "padded bitonic sort of the whole row, in registers and shared memory", launch,
+    {.row_bytes = row_bytes, .max_train = max_row, .load = load, .max_k = max_k});
 
 /// The same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for many queries because of
 /// this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132 multiprocessors of an H200.
-extern const Selector bitonic_single_selector{.name = "bitonic_single",
-                                              .summary = "bitonic, one query at a time",
-                                              .launch = launch,
-                                              .row_bytes = row_bytes,
-                                              .one_by_one = true,
-                                              .max_train = max_row,
-                                              .max_k = max_k};
+extern const Selector bitonic_single_selector(
+    "bitonic_single", "bitonic, one query at a time", launch,
+    {.row_bytes = row_bytes, .one_by_one = true, .max_train = max_row, .max_k = max_k});
 
 }  // namespace knn::gpu

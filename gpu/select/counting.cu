@@ -2,27 +2,21 @@
 // keys are left up to its end (Alabi et al., "Fast k-selection algorithms for graphics processing units", 2012; seed 001
 // compares with it).
 //
-// bins       the width is a power of two: a shift instead of the paper's multiplication, and bounds are exact. In shared memory.
-//            `radix_*` begin with the range of all keys, so that a bin is a digit of 11 bits; `bucket_*` with the smallest and the
-//            largest distance of the row.
+// bins       in shared memory, of a power of two of keys, so that bounds are exact and a shift is enough. `radix_*` begin with the
+//            range of all keys: a bin is a digit of 11 bits; `bucket_*` with the smallest and the largest distance of the row.
 // launch     radix_select, bucket_select: a block of 512 threads per query, 3 of them on an SM.
-//            1. radix_select  The row is read once, because a sample says how far to look: lines of 32 distances, evenly
-//                             spaced, 2,048 or n_train / 256 distances, whose r-th smallest is the limit. r is so far above
-//                             k · sample / n_train that fewer than k distances below the limit are a matter of chance at 4
-//                             standard deviations or more.
+//            1. radix_select  A sample says how far to look: lines of 32 distances, evenly spaced, 2,048 or n_train / 256
+//                             distances, whose r-th smallest is the limit. r is so far above k · sample / n_train that fewer than
+//                             k distances below the limit are a matter of chance at 4 standard deviations or more.
 //               bucket_select The range of the row, and a count in bins until at most 4,096 keys are up to the end of one.
 //            2. Keys up to the limit go to shared memory: of 60,000 at k = 32 radix_select gathers 300. If it has fewer than k,
 //               or more than there is space for, it counts in bins as well: up to 7 more reads, right for any row.
 //            3. The k-th of the gathered keys, by bins; those up to it, sorted.
-//            For `bench` alone:
-//            *_kth      step 3 writes the k-th neighbor alone
-//            *_kth_row  as in Alabi et al. one row at a time, by all multiprocessors, values without indices: a launch for each
-//                       count and for the choice of a bin, 3 of both. They write the k-th distance; no neighbor's index.
+//            *_kth_row, for `bench` alone: as in Alabi et al. one row at a time, by all multiprocessors, values without indices: a
+//            launch for each count and for the choice of a bin, 3 of both. They write the k-th distance; no neighbor's index.
 // shared     4,096 keys and 2,048 counters, later the k keys: 40 KiB
 // workspace  *_kth_row: a range and the counters
-// limits     n_train <= 2³⁰
-// order      keys are distance << 32 | index, all different. A bin of width one has one key, so counting ends for any row, and
-//            exactly k keys are up to the k-th; equal distances are distinguished by their indices.
+// order      keys are distance << 32 | index, all different: a bin of width one has one key, so counting ends for any row
 // work       4 · n_train bytes and n_train comparisons per query and reading. radix_select: one reading; bucket_select: one of
 //            up to 4,096 distances, else 3 unless thousands of keys share the k-th's bin, 8 at most; *_kth_row: 3 or 4
 
@@ -224,9 +218,7 @@ __device__ NeighborKey sampled_bound(const std::uint32_t* row, unsigned n, unsig
     return bound_of(for_each, {0, no_key}, rank, rank, 32, shared);
 }
 
-/// The k smallest gathered keys, of which there are k to `capacity`, in order; or, unless `all`, only the last of them
-/// in its place.
-template <bool all>
+/// The k smallest gathered keys, of which there are k to `capacity`, in order.
 __device__ void take_nearest(Shared& shared, unsigned k, Neighbor* d_out) {
     const unsigned gathered = shared.n_gathered;
     assert(k <= gathered && gathered <= capacity);
@@ -235,16 +227,6 @@ __device__ void take_nearest(Shared& shared, unsigned k, Neighbor* d_out) {
             f(shared.gathered[i]);
     };
     const NeighborKey last = bound_of(for_gathered, {0, no_key}, k, k, 0, shared);
-    if constexpr (!all) {
-        NeighborKey own = 0;
-        for_gathered([&](NeighborKey key) {
-            if (key <= last) own = max(own, key);
-        });
-        own = block_reduce(
-            own, [](NeighborKey a, NeighborKey b) { return max(a, b); }, shared);
-        if (threadIdx.x == 0) d_out[k - 1] = neighbor_of(own);
-        return;
-    }
     int size = 1;  // of what is sorted, a power of two
     while (size < static_cast<int>(k))
         size *= 2;
@@ -263,7 +245,7 @@ __device__ void take_nearest(Shared& shared, unsigned k, Neighbor* d_out) {
 
 enum class Start { radix, bucket };
 
-template <Start start, bool all>
+template <Start start>
 __global__ void __launch_bounds__(threads, blocks_per_sm)
     counting_kernel(DistanceRows in, NeighborRows out, unsigned sample, unsigned sample_rank) {
     __shared__ Shared shared;
@@ -284,7 +266,7 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
         __syncthreads();
         gather_upto(last, row, n, shared);
     }
-    take_nearest<all>(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
+    take_nearest(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
 }
 
 /// Distances in the sample, a multiple of a line and at most n.
@@ -299,11 +281,10 @@ unsigned sample_rank(std::int64_t n, int k) {
     return static_cast<unsigned>(std::ceil(expected + 4 * std::sqrt(expected) + 4));
 }
 
-template <Start start, bool all>
-void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
-    counting_kernel<start, all><<<grid_size(out.n_query), threads, 0, stream>>>(
-        in, out, static_cast<unsigned>(sample_size(in.cols)), sample_rank(in.cols, out.k));
-    check_launch("launching a selection by counting");
+template <Start start>
+void launch(const Selection& of) {
+    counting_kernel<start><<<grid_size(of.in.n), threads, 0, of.stream>>>(
+        of.in, of.out, static_cast<unsigned>(sample_size(of.in.cols)), sample_rank(of.in.cols, of.out.k));
 }
 
 // One row at a time.
@@ -378,49 +359,35 @@ __global__ void __launch_bounds__(threads) row_narrow_kernel(RowState* d_state, 
 }
 
 template <Start start>
-void launch_row(const Problem&, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-                cudaStream_t stream) {
-    auto* d_state = static_cast<RowState*>(d_workspace);
+void launch_row(const Selection& of) {
+    auto* d_state = of.workspace<RowState>();
+    const auto k = static_cast<unsigned>(of.out.k);
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(
-        divide_up(in.cols, 4 * threads),
+        divide_up(of.in.cols, 4 * threads),
         std::int64_t{blocks_per_sm} * device_attribute(cudaDevAttrMultiProcessorCount)));
-    row_start_kernel<<<1, threads, 0, stream>>>(d_state, static_cast<unsigned>(out.k), start == Start::radix);
-    if (start == Start::bucket) row_range_kernel<<<blocks, threads, 0, stream>>>(in.d_data, in.cols, d_state);
+    row_start_kernel<<<1, threads, 0, of.stream>>>(d_state, k, start == Start::radix);
+    if (start == Start::bucket)
+        row_range_kernel<<<blocks, threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
     for (int pass = 0; pass < row_passes; ++pass) {
-        row_count_kernel<<<blocks, threads, 0, stream>>>(in.d_data, in.cols, d_state);
-        row_narrow_kernel<<<1, threads, 0, stream>>>(d_state, out.d_data + out.k - 1);
+        row_count_kernel<<<blocks, threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
+        row_narrow_kernel<<<1, threads, 0, of.stream>>>(d_state, of.out.d_data + k - 1);
     }
-    check_launch("launching a selection from one row");
 }
 
-template <Start start, bool all>
-constexpr Selector selector(const char* name, const char* summary = "") {
-    return {.name = name,
-            .summary = summary,
-            .launch = launch<start, all>,
-            .max_train = max_positions,
-            .finds = all ? Finds::nearest : Finds::kth};
-}
-
-template <Start start>
-constexpr Selector row_selector(const char* name) {
-    return {.name = name,
-            .launch = launch_row<start>,
-            .row_bytes = [](const Problem&) { return std::int64_t{sizeof(RowState)}; },
-            .one_by_one = true,
-            .max_train = max_positions,
-            .finds = Finds::kth_value};
-}
+constexpr SelectorOptions of_one_row{
+    .row_bytes = [](const Problem&) { return std::int64_t{sizeof(RowState)}; },
+    .one_by_one = true,
+    .max_train = max_positions,
+    .finds = Finds::kth_value};
 
 }  // namespace
 
-extern const Selector radix_select_selector =
-    selector<Start::radix, true>("radix_select", "the k-th key digit by digit, below a sampled limit");
-extern const Selector bucket_select_selector =
-    selector<Start::bucket, true>("bucket_select", "the k-th key by buckets between the extremes");
-extern const Selector radix_kth_selector = selector<Start::radix, false>("radix_kth");
-extern const Selector bucket_kth_selector = selector<Start::bucket, false>("bucket_kth");
-extern const Selector radix_kth_row_selector = row_selector<Start::radix>("radix_kth_row");
-extern const Selector bucket_kth_row_selector = row_selector<Start::bucket>("bucket_kth_row");
+extern const Selector radix_select_selector("radix_select",
+                                            "the k-th key digit by digit, below a sampled limit",
+                                            launch<Start::radix>, {.max_train = max_positions});
+extern const Selector bucket_select_selector("bucket_select", "the k-th key by buckets between the extremes",
+                                             launch<Start::bucket>, {.max_train = max_positions});
+extern const Selector radix_kth_row_selector("radix_kth_row", "", launch_row<Start::radix>, of_one_row);
+extern const Selector bucket_kth_row_selector("bucket_kth_row", "", launch_row<Start::bucket>, of_one_row);
 
 }  // namespace knn::gpu

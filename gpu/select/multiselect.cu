@@ -1,21 +1,15 @@
-// Quick multi-select (seed 001): repeatedly partitions a row by a pivot until the k smallest are left of the
-// pivots.
+// Quick multi-select (seed 001): repeatedly partitions a row by a pivot until the k smallest are left of the pivots.
 //
-// out        `quick_kth` (only for `bench`) writes the last of each row alone
 // workspace  two arrays of n_train keys: each pass copies a part of the row from one array to the other
-// launch     one warp per row, 4 rows per block, for many short rows; else one block of 256 threads per row.
-//            The seed decides by the number of rows alone; on one H200 a block was faster for many rows, too,
-//            if they were longer than 2,048. A tile of keys is partitioned in shared memory by warp ballots
-//            and population counts, which give every key its offset without a prefix sum, and is written
-//            to both ends of the other array. A pass reads the part once.
+// launch     one warp per row, 4 rows per block, for many short rows; else one block of 256 threads per row. The seed decides
+//            by the number of rows alone; on one H200 a block was faster for many rows, too, if they were longer than 2,048.
+//            Warp ballots and population counts partition a tile of keys in shared memory, which is written to both ends of
+//            the other array. A pass reads the part once.
 // pivot      `multiselect_random`: a key at random, as in the seed; if it was the smallest, so that nothing is below it,
 //            the next is the larger of two. Here, `multiselect`, it is a key of a sample, chosen so that slightly more
 //            than k keys are below it: about 2 passes instead of log₂(n_train / k), the second over a small part.
-//            Progress is guaranteed: the sample has keys smaller than the pivot.
 // shared     a tile or 2 k keys, whichever is larger: 2 to 16 KiB per warp, 16 KiB per block
-// order      keys are distance << 32 | index, all different, so ties and constant rows need no special case;
-//            the k best are sorted in shared memory
-// limits     n_train <= 2³⁰
+// order      keys are distance << 32 | index, all different, so ties and constant rows need no special case
 // work       4 · n_train bytes read and 8 · n_train written per row, and a tenth of that for the second pass
 
 #include <algorithm>
@@ -70,36 +64,26 @@ int capacity_for(int k) {
 }
 
 template <int warps, Pivot pivot>
-class Select {
+struct Select {
     using Threads = Group<warps>;
 
-  public:
-    /// shared: `capacity` keys; counts: 2 · warps integers in shared memory; arrays: n_train keys each; seed: of random
-    /// pivots.
-    __device__ Select(NeighborKey* shared, int capacity, int* counts, const std::uint32_t* d_row,
-                      NeighborKey* d_array_0, NeighborKey* d_array_1, unsigned seed)
-        : shared_(shared),
-          counts_(counts),
-          capacity_(static_cast<unsigned>(capacity)),
-          seed_(seed),
-          d_row_(d_row) {
-        d_array_[0] = d_array_0;
-        d_array_[1] = d_array_1;
-        assert(capacity >= Threads::tile && capacity >= Threads::sample);
-        assert((capacity & (capacity - 1)) == 0);
-    }
+    NeighborKey* shared;  // `capacity` keys, a power of two
+    unsigned capacity;
+    int* counts;  // 2 · warps, in shared memory
+    const std::uint32_t* d_row;
+    NeighborKey* d_array[2];  // of n_train keys
+    unsigned seed;            // of random pivots
 
-    /// The k smallest keys in order, or, unless `all`, only the last of them in its place. The part right of a pivot is
-    /// remembered by its range, not copied. One entry is enough, because a left part with too few keys fits in shared
-    /// memory and is sorted at once.
-    template <bool all>
+    /// The k smallest keys in order. The part right of a pivot is remembered by its range, not copied. One entry is enough,
+    /// because a left part with too few keys fits in shared memory and is sorted at once.
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
-        assert(k <= n_train && 2 * k <= capacity_);
+        assert(k <= n_train && 2 * k <= capacity && (capacity & (capacity - 1)) == 0);
+        assert(capacity >= Threads::tile && capacity >= Threads::sample);
         Part part{-1, 0, n_train}, rest{};
         bool again = false;  // the last pivot was the smallest key, and nothing is left of it
         for (unsigned done = 0, round = 0; done < k; ++round) {
             assert(part.count > 0 && part.begin + part.count <= n_train);
-            if (part.count > capacity_) {
+            if (part.count > capacity) {
                 const unsigned left_count =
                     divide(part, pivot == Pivot::random ? random_pivot(part, round, again)
                                                         : sampled_pivot(part, k - done, round));
@@ -113,9 +97,9 @@ class Select {
                 part = {array, part.begin, left_count};
             } else {
                 const unsigned found = min(k - done, part.count);
-                if (all || done + found == k) sort(part);
+                sort(part);
                 for (unsigned i = Threads::rank(); i < found; i += Threads::threads)
-                    if (all || done + i == k - 1) d_out[done + i] = neighbor_of(shared_[i]);
+                    d_out[done + i] = neighbor_of(shared[i]);
                 Threads::sync();
                 done += found;
                 part = rest;
@@ -123,9 +107,8 @@ class Select {
         }
     }
 
-  private:
     __device__ NeighborKey load(const Part& part, unsigned i) const {
-        return part.array < 0 ? key_of(d_row_[i], i) : d_array_[part.array][part.begin + i];
+        return part.array < 0 ? key_of(d_row[i], i) : d_array[part.array][part.begin + i];
     }
 
     /// A key of the part with at least one and about `need` smaller ones: the key of the matching rank in a
@@ -138,7 +121,7 @@ class Select {
                        end = static_cast<unsigned>(std::uint64_t{part.count} * (i + 1) / sample);
             assert(begin < end);
             const unsigned random = (i + 1 + sample * round) * 2654435761u;
-            shared_[i] = load(part, begin + (random >> 8) % (end - begin));
+            shared[i] = load(part, begin + (random >> 8) % (end - begin));
         }
         Threads::sync();
         const float expected = static_cast<float>(need) / static_cast<float>(part.count) * sample;
@@ -146,18 +129,18 @@ class Select {
         for (int i = Threads::rank(); i < sample; i += Threads::threads) {
             int rank = 0;
             for (int j = 0; j < sample; ++j)
-                rank += shared_[j] < shared_[i] ? 1 : 0;
-            if (rank == wanted) counts_[0] = i;  // keys are all different: one thread
+                rank += shared[j] < shared[i] ? 1 : 0;
+            if (rank == wanted) counts[0] = i;  // keys are all different: one thread
         }
         Threads::sync();
-        const NeighborKey chosen = shared_[counts_[0]];
+        const NeighborKey chosen = shared[counts[0]];
         Threads::sync();  // all have read it before shared memory is reused
         return chosen;
     }
 
     /// A key of the part, the same for all threads. `again`: the larger of two, which is not the smallest key.
     __device__ NeighborKey random_pivot(const Part& part, unsigned round, bool again) const {
-        unsigned random = (seed_ + 1) * 2654435761u + round * 0x9e3779b9u;  // finalizer of MurmurHash3
+        unsigned random = (seed + 1) * 2654435761u + round * 0x9e3779b9u;  // finalizer of MurmurHash3
         random = (random ^ (random >> 16)) * 0x85ebca6bu;
         random = (random ^ (random >> 13)) * 0xc2b2ae35u;
         const unsigned place = (random ^ (random >> 16)) % part.count;
@@ -169,7 +152,7 @@ class Select {
     /// the right end; returns how many are below. Tiles are partitioned in shared memory first, so that each
     /// side is written contiguously.
     __device__ unsigned divide(const Part& part, NeighborKey bound) {
-        NeighborKey* d_to = d_array_[part.array == 0 ? 1 : 0];
+        NeighborKey* d_to = d_array[part.array == 0 ? 1 : 0];
         unsigned left = part.begin, right = part.begin + part.count;  // write positions
         for (unsigned begin = 0; begin < part.count; begin += Threads::tile) {
             const unsigned size = min(unsigned{Threads::tile}, part.count - begin);
@@ -182,7 +165,7 @@ class Select {
             const unsigned below = stage(key, bound, size);
             assert(below <= size);
             for (unsigned i = Threads::rank(); i < size; i += Threads::threads)
-                d_to[i < below ? left + i : right - size + i] = shared_[i];
+                d_to[i < below ? left + i : right - size + i] = shared[i];
             left += below;
             right -= size - below;
             Threads::sync();  // the tile has been read
@@ -208,24 +191,24 @@ class Select {
         unsigned low_begin = 0, high_end = size, below = n_low;
         if constexpr (warps > 1) {
             if (lane == 0) {
-                counts_[2 * warp] = static_cast<int>(n_low);
-                counts_[2 * warp + 1] = static_cast<int>(n_high);
+                counts[2 * warp] = static_cast<int>(n_low);
+                counts[2 * warp + 1] = static_cast<int>(n_high);
             }
             Threads::sync();
             below = 0;
 #pragma unroll
             for (unsigned w = 0; w < warps; ++w) {
-                below += counts_[2 * w];
-                low_begin += w < warp ? counts_[2 * w] : 0;
-                high_end -= w < warp ? counts_[2 * w + 1] : 0;
+                below += counts[2 * w];
+                low_begin += w < warp ? counts[2 * w] : 0;
+                high_end -= w < warp ? counts[2 * w + 1] : 0;
             }
         }
 #pragma unroll
         for (int i = 0; i < Threads::per_thread; ++i) {
             const unsigned high = valid[i] & ~low[i];
             assert(low_begin + __popc(low[i]) <= size && __popc(high) <= high_end && high_end <= size);
-            if (low[i] >> lane & 1) shared_[low_begin + __popc(low[i] & lower_lanes)] = key[i];
-            if (high >> lane & 1) shared_[high_end - 1 - __popc(high & lower_lanes)] = key[i];
+            if (low[i] >> lane & 1) shared[low_begin + __popc(low[i] & lower_lanes)] = key[i];
+            if (high >> lane & 1) shared[high_end - 1 - __popc(high & lower_lanes)] = key[i];
             low_begin += __popc(low[i]);
             high_end -= __popc(high);
         }
@@ -238,24 +221,18 @@ class Select {
         int size = warp_size;
         while (size < static_cast<int>(part.count))
             size *= 2;
-        assert(size <= static_cast<int>(capacity_));
+        assert(size <= static_cast<int>(capacity));
         for (int i = Threads::rank(); i < size; i += Threads::threads)
-            shared_[i] = i < static_cast<int>(part.count) ? load(part, i) : no_key;
+            shared[i] = i < static_cast<int>(part.count) ? load(part, i) : no_key;
         for (int length = 2; length <= size; length *= 2)
-            merge_stage<Threads::threads>(shared_, size, length);
+            merge_stage<Threads::threads>(shared, size, length);
         Threads::sync();
     }
-
-    NeighborKey* shared_;
-    int* counts_;
-    unsigned capacity_, seed_;
-    const std::uint32_t* d_row_;
-    NeighborKey* d_array_[2];
 };
 
 /// Grid: groups of `rows` rows (1 if all warps of the block share a row). d_arrays: two of n_train keys per
 /// row.
-template <int warps, int rows, Pivot pivot, bool all>
+template <int warps, int rows, Pivot pivot>
 __global__ void __launch_bounds__(Group<warps>::threads* rows)
     multiselect_kernel(DistanceRows in, NeighborRows out, int capacity, NeighborKey* d_arrays) {
     extern __shared__ NeighborKey shared[];
@@ -264,51 +241,42 @@ __global__ void __launch_bounds__(Group<warps>::threads* rows)
     const std::int64_t row = std::int64_t{blockIdx.x} * rows + group;
     if (row >= in.n) return;  // a whole group
     NeighborKey* d_own = d_arrays + 2 * row * in.cols;
-    Select<warps, pivot> select(shared + group * capacity, capacity, counts[group], in.row(row), d_own,
-                                d_own + in.cols, static_cast<unsigned>(row));
-    select.template run<all>(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k),
-                             out.d_data + row * out.k);
+    Select<warps, pivot> select{
+        shared + group * capacity, static_cast<unsigned>(capacity), counts[group], in.row(row),
+        {d_own, d_own + in.cols},  static_cast<unsigned>(row)};
+    select.run(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k), out.d_data + row * out.k);
 }
 
-template <int warps, int rows, Pivot pivot, bool all>
-void enqueue_rows(const DistanceRows& in, const NeighborRows& out, NeighborKey* d_arrays,
-                  cudaStream_t stream) {
-    const auto kernel = multiselect_kernel<warps, rows, pivot, all>;
-    const int capacity = capacity_for<warps>(out.k);
+template <int warps, int rows, Pivot pivot>
+void launch_rows(const Selection& of) {
+    const auto kernel = multiselect_kernel<warps, rows, pivot>;
+    const int capacity = capacity_for<warps>(of.out.k);
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     allow_shared(kernel, shared_bytes);
-    kernel<<<grid_size(divide_up(in.n, rows)), Group<warps>::threads * rows,
-             static_cast<std::size_t>(shared_bytes), stream>>>(in, out, capacity, d_arrays);
-    check_launch("launching multiselect");
+    kernel<<<grid_size(divide_up(of.in.n, rows)), Group<warps>::threads * rows,
+             static_cast<std::size_t>(shared_bytes), of.stream>>>(of.in, of.out, capacity,
+                                                                  of.workspace<NeighborKey>());
 }
 
-template <Pivot pivot, bool all>
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-            cudaStream_t stream) {
-    const bool warp_per_row = problem.n_train <= max_warp_row &&
-                              problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
-    const auto enqueue =
-        warp_per_row ? enqueue_rows<1, rows_per_block, pivot, all> : enqueue_rows<block_warps, 1, pivot, all>;
-    enqueue(in, out, static_cast<NeighborKey*>(d_workspace), stream);
+template <Pivot pivot>
+void launch(const Selection& of) {
+    const bool warp_per_row =
+        of.in.cols <= max_warp_row && of.in.n >= device_attribute(cudaDevAttrMultiProcessorCount);
+    (warp_per_row ? launch_rows<1, rows_per_block, pivot> : launch_rows<block_warps, 1, pivot>)(of);
 }
 
-template <Pivot pivot, bool all>
-constexpr Selector selector(const char* name, const char* summary = "") {
-    return {.name = name,
-            .summary = summary,
-            .launch = launch<pivot, all>,
-            .row_bytes = [](const Problem& problem) { return 2 * key_bytes * problem.n_train; },
-            .workspace_goal = std::int64_t{4} << 30,
-            .max_train = max_positions,
-            .finds = all ? Finds::nearest : Finds::kth};
-}
+constexpr SelectorOptions options{
+    .row_bytes = [](const Problem& problem) { return 2 * key_bytes * problem.n_train; },
+    .workspace_goal = std::int64_t{4} << 30,
+    .max_train = max_positions};
 
 }  // namespace
 
-extern const Selector multiselect_selector = selector<Pivot::sampled, true>(
-    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row");
-extern const Selector multiselect_random_selector = selector<Pivot::random, true>(
-    "multiselect_random", "the same with random pivots instead of sampled ones");
-extern const Selector quick_kth_selector = selector<Pivot::sampled, false>("quick_kth");
+extern const Selector multiselect_selector(
+    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row",
+    launch<Pivot::sampled>, options);
+extern const Selector multiselect_random_selector("multiselect_random",
+                                                  "the same with random pivots instead of sampled ones",
+                                                  launch<Pivot::random>, options);
 
 }  // namespace knn::gpu

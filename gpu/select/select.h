@@ -21,20 +21,21 @@ inline constexpr std::int64_t max_positions = std::int64_t{1} << 30;
 /// Where arrays of a workspace begin: at multiples of so many bytes.
 inline constexpr std::int64_t workspace_alignment = 256;
 
-/// One way to find each row's k smallest distances, ordered by (distance, index):
-///
-///   in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-///   out        n_query × k neighbors
-///   workspace  for as many rows at once as fit in `workspace_goal`, at least one; a launch is of these rows
-///
-/// Members with defaults may be omitted.
-struct Selector {
-    const char* name;
-    const char* summary = "";  ///< of those that a user can name
-    /// Queues the launches for problem.n_query rows on `stream`; allocates nothing and waits for nothing. `enqueue` has checked
-    /// the arrays.
-    void (*launch)(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-                   cudaStream_t stream) = nullptr;
+/// Rows of which the neighbors are selected.
+struct Selection {
+    const Problem& problem;  ///< of these queries
+    DistanceRows in;         ///< n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+    NeighborRows out;        ///< n_query × k neighbors
+    void* d_workspace;       ///< for these rows
+    cudaStream_t stream;
+
+    template <class T>
+    T* workspace() const {
+        return static_cast<T*>(d_workspace);
+    }
+};
+
+struct SelectorOptions {
     /// Of the workspace: what each row of a launch needs, and what the launch needs behind all of them.
     std::int64_t (*row_bytes)(const Problem& problem) = [](const Problem&) { return std::int64_t{0}; };
     std::size_t (*scratch_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
@@ -47,6 +48,19 @@ struct Selector {
     /// Loads its kernels onto the current device (load_kernels); for selectors that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};
     int max_k = max_device_k;
+};
+
+/// One way to find each row's k smallest distances, ordered by (distance, index). A launch is of as many rows as fit in
+/// `workspace_goal`, at least one. The summary is for those that a user can name.
+struct Selector : SelectorOptions {
+    constexpr Selector(const char* name_, const char* summary_, void (*launch_)(const Selection&),
+                       const SelectorOptions& options = {})
+        : SelectorOptions(options), name(name_), summary(summary_), launch(launch_) {}
+
+    const char* name;
+    const char* summary;
+    /// Queues the launches; allocates nothing and waits for nothing. `enqueue` checks the arrays before and the launches after.
+    void (*launch)(const Selection& of);
 
     /// Why it cannot; empty if it can. `problem.n_query` is the batch size.
     UnsupportedReason supports(const Problem& problem) const;

@@ -34,9 +34,6 @@
     ROW(replace_max_thread)  \
     ROW(bitonic_topk_plain)  \
     ROW(heap)                \
-    ROW(radix_kth)           \
-    ROW(bucket_kth)          \
-    ROW(quick_kth)           \
     ROW(radix_kth_row)       \
     ROW(bucket_kth_row)
 
@@ -99,7 +96,8 @@ void Selector::enqueue(const Problem& problem, const DistanceRows& in, const Nei
     Problem part = problem;
     for (std::int64_t row = 0; row < problem.n_query; row += group) {
         part.n_query = std::min(group, problem.n_query - row);
-        launch(part, in.slice(row, part.n_query), out.slice(row, part.n_query), d_workspace, stream);
+        launch({part, in.slice(row, part.n_query), out.slice(row, part.n_query), d_workspace, stream});
+        check_launch(("launching " + std::string(name)).c_str());
     }
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("every serial selector finds the k smallest in order") {
             CHECK(trial.select.n_query == 9);
             CHECK(trial.select.ms.size() == 2);
             CHECK(trial.distance.ms.size() == 2);
-            CHECK(trial.neighbors.rows == right.rows);
+            CHECK(trial.select.found.rows == right.rows);
         }
     }
     CHECK(cpu::find_serial_selector("nth_element") == &cpu::serial_selectors().front());
@@ -56,7 +56,7 @@ TEST_CASE("half of the pairs are computed for all queries, and no point is its o
                 {120, n_query, 5, 7}, cpu::half_of_rows(test::view(points)), selector, options, {});
             REQUIRE(trial.select.n_query == n_query);
             CHECK(trial.distance.n_query == 2 * n_query - n_query * n_query / 120);
-            CHECK(trial.neighbors.rows == test::right(points, query, 7, {.first = 0}).rows);
+            CHECK(trial.select.found.rows == test::right(points, query, 7, {.first = 0}).rows);
         }
     }
 }
@@ -102,8 +102,8 @@ TEST_CASE("too little time means fewer queries, and the trial says how many, and
     const cpu::SerialTrial trial = timed({});
     CHECK(trial.select.n_query == 1);
     CHECK(trial.select.ms.size() == 3);
-    CHECK(trial.neighbors.n_query == 1);
-    CHECK(trial.neighbors.rows.size() == 3);
+    CHECK(trial.select.found.n_query == 1);
+    CHECK(trial.select.found.rows.size() == 3);
     const std::atomic<bool> stop = true;
     CHECK_THROWS_AS(timed({.progress = {}, .stop = &stop}), Interrupted);
     CHECK_THROWS_AS(cpu::copy_gb_per_s({.progress = {}, .stop = &stop}), Interrupted);

@@ -31,17 +31,14 @@ __global__ void scan_kernel(DistanceRows in, NeighborRows out) {
     }
 }
 
-void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
+void launch(const Selection& of) {
     constexpr unsigned threads = 32;
-    scan_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
-    check_launch("launching scan");
+    scan_kernel<<<grid_size((of.in.n + threads - 1) / threads), threads, 0, of.stream>>>(of.in, of.out);
 }
 
 }  // namespace
 
-extern const Selector scan_selector{.name = "scan",
-                                    .summary = "one thread per query, k minima one after another",
-                                    .launch = launch,
-                                    .max_k_train = std::int64_t{1} << 22};
+extern const Selector scan_selector("scan", "one thread per query, k minima one after another", launch,
+                                    {.max_k_train = std::int64_t{1} << 22});
 
 }  // namespace knn::gpu

@@ -51,8 +51,8 @@ TrialOptions runs(int repeat) {
 
 GPU_TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
     std::vector<std::string> names;
-    for (const gpu::DistanceKernel& kernel : gpu::rungs())
-        names.emplace_back(kernel.name);
+    for (const gpu::DistanceKernel& kernel : gpu::bench_distance_table())
+        if (!kernel.half) names.emplace_back(kernel.name);
     for (const Strategy& one : gpu::distance_kernels())
         names.push_back(one.name);
     TrialOptions options = runs(2);
@@ -89,7 +89,8 @@ GPU_TEST_CASE("gpu: small problems whose queries are the training points, each p
                 for (std::int64_t q = 0; q < n_query; ++q)
                     right[static_cast<std::size_t>(q * n + q)] = 0xffffffff;
                 const auto arrays = arrays_of(train, query, 1);
-                for (const gpu::DistanceKernel& kernel : gpu::half_kernels()) {
+                for (const gpu::DistanceKernel& kernel : gpu::bench_distance_table()) {
+                    if (!kernel.half) continue;
                     const std::string name = kernel.name;
                     INFO(name, ": ", n_query, " of ", n, " images of ", dim);
                     const Trial trial = arrays->time_distance(name, {});
@@ -108,17 +109,14 @@ GPU_TEST_CASE("gpu: the programs of seed 003 find the neighbors, and say where t
             CAPTURE(std::string(program.name));
             const test::Rows train = test::random_rows(1'500, dim, 1, 4),
                              query = test::random_rows(9, dim, 2, 4);
-            Neighbors found;
-            Timeline stages;
-            const Trial trial =
-                gpu::time_program(0, program, view(train), view(query), 7, runs(2), {}, found, stages);
+            const Trial trial = gpu::time_program(0, program, view(train), view(query), 7, runs(2), {});
             CHECK(trial.ms.size() == 2);
             REQUIRE(trial.n_query == 9);
-            REQUIRE(found.n_query == 9);
-            check_nearest(found, train, query);
-            REQUIRE(stages.stages().size() == 4);
+            REQUIRE(trial.found.n_query == 9);
+            check_nearest(trial.found, train, query);
+            REQUIRE(trial.stages.stages().size() == 4);
             double sum = 0;
-            for (const Stage& stage : stages.stages()) {
+            for (const Stage& stage : trial.stages.stages()) {
                 const std::int64_t launches = stage.name == "transfer"   ? 1 + 2 * 9
                                               : stage.name != "allocate" ? 9
                                               : program.allocates_once   ? 1
@@ -130,21 +128,14 @@ GPU_TEST_CASE("gpu: the programs of seed 003 find the neighbors, and say where t
         }
 }
 
-GPU_TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuses others") {
-    for (const auto& [n_train, n_query] :
-         {std::pair{16, 16}, std::pair{32, 64}, std::pair{48, 32}, std::pair{96, 160}, std::pair{80, 48}}) {
-        const test::Rows train = test::random_rows(n_train, 128, 3),
-                         query = test::random_rows(n_query, 128, 4);
-        const auto arrays = arrays_of(train, query, 1);
-        CHECK(!arrays->time_distance("pair_contest", {}).refusal);
-        CHECK(wrong_rows(*arrays, test::scores(train, query), n_query) == 0);
+GPU_TEST_CASE("gpu: the contest program takes whole tiles of 128 pixels alone") {
+    for (const auto& [n, n_query, dim] :
+         {std::array{24, 16, 128}, std::array{32, 17, 128}, std::array{16, 16, 127}}) {
+        const test::Rows train = test::random_rows(n, dim, 3), query = test::random_rows(n_query, dim, 4);
+        CHECK(arrays_of(train, query, 1)->time_distance("half_contest", {}).refusal);
     }
-    for (const auto& [n_train, n_query, dim] :
-         {std::array{24, 16, 128}, std::array{16, 17, 128}, std::array{16, 16, 127}}) {
-        const test::Rows train = test::random_rows(n_train, dim, 3),
-                         query = test::random_rows(n_query, dim, 4);
-        CHECK(arrays_of(train, query, 1)->time_distance("pair_contest", {}).refusal);
-    }
+    const test::Rows train = test::random_rows(16, 128, 3), query = test::random_rows(17, 128, 4);
+    CHECK(arrays_of(train, query, 1)->time_distance("half_plain", {}).refusal);  // more queries than points
 }
 
 GPU_TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that lack it") {
@@ -163,7 +154,7 @@ GPU_TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels 
             CHECK(wrong_rows(*arrays, right, 5) == 0);
         }
         CHECK(able > 0);
-        CHECK(arrays->time_distance("pair_plain", {}).refusal);  // it supports only l2
+        CHECK(arrays->time_distance("ladder_scalar", {}).refusal);  // it supports only l2
     }
 }
 
@@ -175,7 +166,7 @@ GPU_TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
         const Trial trial = arrays->time_select(selector.name, 9, {});
         if (trial.refusal) continue;
         CAPTURE(selector.name);
-        check_nearest(arrays->neighbors(trial.n_query), train, query);
+        check_nearest(trial.found, train, query);
     }
     for (const gpu::Selector* selector : gpu::bench_selector_table()) {
         const Trial trial = arrays->time_select(selector->name, 9, {});
@@ -185,7 +176,7 @@ GPU_TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
         // A row of the matrix, and its neighbors.
         CHECK(trial.peak_bytes >= trial.n_query * (500 * 4 + 9 * 8));
         CHECK(trial.peak_bytes < std::int64_t{1} << 26);
-        const Neighbors found = arrays->neighbors(trial.n_query);
+        const Neighbors& found = trial.found;
         if (trial.finds == Finds::nearest) check_nearest(found, train, query);
         if (trial.finds != Finds::kth_value) continue;
         const Neighbors right = test::right(train, query, 9);
@@ -207,14 +198,13 @@ GPU_TEST_CASE("gpu: a large upload has arrived before the kernels start") {
 TENSOR_TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors") {
     const test::Rows train = test::random_rows(3'000, 50, 1, 5), query = test::random_rows(300, 50, 2, 5);
     const std::vector<std::uint8_t> labels(3'000, 4);
-    Neighbors found;
     Plan plan;
     REQUIRE(!gpu::configure_tensor({3'000, 300, 50, 6}, plan));
-    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), {}, found);
+    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), {});
     CHECK(trial.ms.size() == 5);
     CHECK(trial.n_query == 300);
-    REQUIRE(found.n_query == 300);
-    check_nearest(found, train, query);
+    REQUIRE(trial.found.n_query == 300);
+    check_nearest(trial.found, train, query);
 }
 
 GPU_TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
@@ -222,11 +212,10 @@ GPU_TEST_CASE("gpu: a transform is timed, and has the features of its definition
     for (const TransformKind kind : {TransformKind::raw, TransformKind::gradients, TransformKind::hog}) {
         FittedTransform transform{.spec = {}, .image = {28, 28}, .steps = {}};
         if (kind != TransformKind::raw) append_step(transform, {kind, 0});
-        std::vector<std::uint8_t> found;
-        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), {}, found);
+        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), {});
         CHECK(trial.ms.size() == 5);
         CHECK(trial.n_query == 300);
-        CHECK(found == test::features_of(transform, view(images)).pixels);
+        CHECK(trial.features == test::features_of(transform, view(images)).pixels);
     }
 }
 
@@ -242,13 +231,12 @@ GPU_TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
             RerankSpec rerank;
             rerank.kind = kind;
             const RerankWork work{rerank, {28, 28}, view(train), view(queries), candidates};
-            Neighbors found;
-            const Trial trial = gpu::time_rerank(0, work, plain, runs(3), {}, found);
+            const Trial trial = gpu::time_rerank(0, work, plain, runs(3), {});
             CHECK(trial.ms.size() == 3);
             CHECK(trial.n_query == 30);
             const Neighbors right = cpu::rerank(candidates, cpu::describe(rerank, work.queries, work.shape),
                                                 cpu::describe(rerank, work.train, work.shape), {}, 24);
-            CHECK(found.rows == right.rows);
+            CHECK(trial.found.rows == right.rows);
         }
 }
 

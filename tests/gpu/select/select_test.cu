@@ -70,7 +70,7 @@ std::vector<Neighbor> left_by(Finds finds, std::vector<Neighbor> expected, int k
     for (std::size_t i = 0; i < expected.size(); ++i)
         if (static_cast<int>(i % k) != k - 1)
             expected[i] = {poisoned_word, poisoned_word};
-        else if (finds == Finds::kth_value)
+        else
             expected[i].index = no_neighbor.index;
     return expected;
 }
