@@ -426,11 +426,11 @@ TEST_CASE("a folder for results is made with those above it") {
 TEST_CASE("the files of a report are those of one run: all of them, or what was there before") {
     const Work work;
     work.output("evaluate -q -k 1 --report r");
-    const std::string json = work.file("r/report.json"), predictions = work.file("r/predictions.csv");
+    const std::string report = work.file("r/report.json"), predictions = work.file("r/predictions.csv");
     fs::remove(work.folder / "r/index.html");
     fs::create_symlink("/dev/full", work.folder / "r/index.html");
     check_error(work.run("evaluate -q -k 3 --report r"), 1, "", true);
-    CHECK(work.file("r/report.json") == json);
+    CHECK(work.file("r/report.json") == report);
     CHECK(work.file("r/predictions.csv") == predictions);
     CHECK(std::distance(fs::directory_iterator(work.folder / "r"), {}) == (has_opencv ? 4 : 3));
 }

@@ -119,8 +119,8 @@ TEST_CASE("serve: a request that trickles in is refused after 30 seconds") {
     Client client(small.server.port());
     const double seconds = seconds_of([&] {
         client.send("POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Content-Length: 784\r\n\r\n");
-        std::future<void> trickle = std::async(std::launch::async, [&] {
-            for (int i = 0; i < 40; ++i) {
+        const std::jthread trickle([&](const std::stop_token& refused) {
+            for (int i = 0; i < 40 && !refused.stop_requested(); ++i) {
                 client.send("x");
                 std::this_thread::sleep_for(std::chrono::seconds(1));
             }

@@ -204,7 +204,7 @@ Neighbors nearest_reals(const knn::Rows& train, const knn::Rows& query, int k, c
         std::vector<std::pair<double, std::uint32_t>> all;
         for (std::int64_t i = 0; i < train.count; ++i)
             if (images.empty() || images[static_cast<std::size_t>(q)] != i)
-                all.emplace_back(defined_distance(measure, query, q, train, i),
+                all.emplace_back(distance_between(measure, asked, rows[static_cast<std::size_t>(i)]),
                                  static_cast<std::uint32_t>(i));
         std::partial_sort(all.begin(), all.begin() + k, all.end());
         for (int i = 0; i < k; ++i)

@@ -85,25 +85,22 @@ std::vector<std::int64_t> gaussian_weights(double sigma) {
 
 Bytes blur(ImageShape shape, const Bytes& pixels, double sigma) {
     const std::vector<std::int64_t> weights = gaussian_weights(sigma);
-    const auto weight = [&](int distance) {
-        const auto at = static_cast<std::size_t>(std::abs(distance));
-        return at < weights.size() ? weights[at] : 0;
-    };
+    const int reach = static_cast<int>(weights.size()) - 1;
     const Plane image(shape, pixels);
     Plane along(shape.rows, shape.cols);
     Bytes out;
     for (int y = 0; y < shape.rows; ++y)
         for (int x = 0; x < shape.cols; ++x) {
             std::int64_t sum = 0;
-            for (int from = 0; from < shape.cols; ++from)
-                sum += weight(from - x) * image.at(y, from);
+            for (int away = -reach; away <= reach; ++away)
+                sum += weights[static_cast<std::size_t>(std::abs(away))] * image.at(y, x + away);
             along.put(y, x) = floor_of(sum, 64);
         }
     for (int y = 0; y < shape.rows; ++y)
         for (int x = 0; x < shape.cols; ++x) {
             std::int64_t sum = 0;
-            for (int from = 0; from < shape.rows; ++from)
-                sum += weight(from - y) * along.at(from, x);
+            for (int away = -reach; away <= reach; ++away)
+                sum += weights[static_cast<std::size_t>(std::abs(away))] * along.at(y + away, x);
             out.push_back(static_cast<std::uint8_t>(nearest_of(sum, 1 << 22)));
         }
     return out;
@@ -173,13 +170,13 @@ std::int64_t bilinear(Cell cell, int pixel) {
 /// rows × planes × cols of one plane per bin, summed by the weights: rows of cells × columns of cells.
 Plane summed(const Plane& bin, const Plane& row_weights, const Plane& col_weights) {
     Plane half(bin.rows, col_weights.rows), cells(row_weights.rows, col_weights.rows);
-    for (int y = 0; y < bin.rows; ++y)
+    for (int c = 0; c < half.cols; ++c)
         for (int x = 0; x < bin.cols; ++x)
-            for (int c = 0; bin.at(y, x) != 0 && c < col_weights.rows; ++c)
+            for (int y = 0; col_weights.at(c, x) != 0 && y < bin.rows; ++y)
                 half.put(y, c) += bin.at(y, x) * col_weights.at(c, x);
     for (int r = 0; r < cells.rows; ++r)
-        for (int c = 0; c < cells.cols; ++c)
-            for (int y = 0; y < bin.rows; ++y)
+        for (int y = 0; y < bin.rows; ++y)
+            for (int c = 0; row_weights.at(r, y) != 0 && c < cells.cols; ++c)
                 cells.put(r, c) += half.at(y, c) * row_weights.at(r, y);
     return cells;
 }

@@ -184,8 +184,8 @@ GPU_TEST_CASE("gpu: scores that are bits of floats are sorted as what they are")
     for (const std::int64_t n_train : {40, 1'500, 20'000, 70'000, 140'000}) {
         std::vector<std::uint32_t> angles(3 * n_train), powers(3 * n_train), tiny(3 * n_train);
         for (std::int64_t i = 0; i < 3 * n_train; ++i) {
-            angles[i] = random() % 0x40000001u;  // 0 to 2
-            powers[i] = random() % 0x48000000u;
+            angles[i] = static_cast<std::uint32_t>(random() % 0x40000001u);  // 0 to 2
+            powers[i] = static_cast<std::uint32_t>(random() % 0x48000000u);
             tiny[i] = random() % 0x01000000u;
         }
         for (const int k : {1, 40}) {
