@@ -115,6 +115,8 @@ class Digits(unittest.TestCase):
                 self.model.predict([picture])
         with self.assertRaises((ValueError, OSError)):
             DigitClassifier("no-such-method").fit(MNIST.X_train[:10], MNIST.y_train[:10])
+        with self.assertRaisesRegex(ValueError, "^X: is None beside y"):
+            DigitClassifier("raw").fit(y=MNIST.y_train[:10])
 
 
 support.main()
