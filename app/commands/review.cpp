@@ -25,20 +25,21 @@ bool is_doubtful(const Answer& answer) {
     return !answer.neighbors.empty() && (!answer.label || answer.confidence < sure);
 }
 
-/// A line of standard input without its end; "q" at the end of the input.
+/// The first characters of a line of standard input, without blanks; "q" at the end of the input.
 std::string ask() {
     std::string line;
     for (;;) {
         pollfd input = {STDIN_FILENO, POLLIN, 0};
-        while (::poll(&input, 1, 100) <= 0)
+        do
             stop_if_asked();
+        while (::poll(&input, 1, 100) <= 0);
         char byte = 0;
         if (::read(STDIN_FILENO, &byte, 1) != 1) {
             print_to_stderr("\n");
             return "q";
         }
         if (byte == '\n') return line;
-        if (byte != '\r') line += byte;
+        if (byte != '\r' && byte != ' ' && line.size() < 2) line += byte;
     }
 }
 
@@ -76,11 +77,14 @@ std::int64_t review(const PictureAnswers& answers, const std::string& folder, Bl
             const std::optional<int> best = answer.label ? answer.label : answer.guess;
             print_to_stderr(shown + harmless(picture.file) + ", " + std::to_string(++number) + " of " +
                             with_commas(doubtful) + ": " + (best ? std::to_string(*best) : "?") + ", " +
-                            percent(answer.confidence, 0) +
-                            ". Which digit is it? 0 to 9, Enter: skip, q: quit > ");
-            const std::string line = ask();
+                            percent(answer.confidence, 0) + ". Which digit is it?");
+            std::string line;
+            do {
+                print_to_stderr(" 0 to 9, Enter: skip, q: quit > ");
+                line = ask();
+            } while (line.size() == 2 || line.find_first_not_of("0123456789q") != std::string::npos);
             if (line == "q") return kept;
-            if (line.size() != 1 || line[0] < '0' || line[0] > '9') continue;
+            if (line.empty()) continue;
             keep(answer, fs::path(folder) / line, picture.file);
             ++kept;
         }

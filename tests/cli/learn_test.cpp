@@ -200,4 +200,12 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     CHECK(same == 784);
     CHECK(digits.answers("comb.pgm --extra my --reject off")[0]["digit"] == 4);
     check_error(digits.run("classify --data . - --review mine"), 2, "--review");
+    CHECK(contains(reviewed("x\\n10\\n 2 \\n").err, "1 digit written"));  // asks again
+    const RunResult endless = started(
+        {"/bin/sh", "-c",
+         "exec timeout -s INT -k 9 --preserve-status 2 \"$0\" classify --data . comb.pgm --review mine "
+         "< /dev/zero",
+         program_file()},
+        digits.here());
+    CHECK(endless.exit_code == 130);
 }
