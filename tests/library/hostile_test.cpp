@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <thread>
@@ -318,6 +319,9 @@ TEST_CASE_FIXTURE(Opened, "library: a set is freed before its index") {
     REFUSED(KNN_DATA, "/no/such/file", knn_set_open(&files, &made));
     files.first = -1;
     REFUSED(KNN_INVALID, "first", knn_set_open(&files, &made));
+    ::setenv("MNIST_KNN_CACHE_MB", "much", 1);
+    REFUSED(KNN_INVALID, "MNIST_KNN_CACHE_MB", knn_set_open(nullptr, &made));
+    ::unsetenv("MNIST_KNN_CACHE_MB");
 }
 
 }  // namespace knn::test
