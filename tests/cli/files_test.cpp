@@ -481,6 +481,7 @@ TEST_CASE(
            "new/d/train-images-idx3-ubyte: " + too_large},
           {few_files, "evaluate" + in_work, "cannot be read: " + too_many},
           {few_files, "info --write-synthetic new/d", "cannot be written: " + too_many},
+          {few_files, "serve --port 0" + in_work, too_many},
           {"mkdir gone && cd gone && rmdir ../gone", "info --write-synthetic d",
            "d: cannot be written: No such file or directory; expected a name in an existing"}}) {
         if (row.needs_opencv && !has_opencv) continue;
