@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <ostream>
 
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/report/text.h"
-#include "data/core/errors.h"
 #include "data/core/format.h"
 
 namespace fs = std::filesystem;
@@ -54,11 +55,10 @@ fs::path free_name(const fs::path& folder, const std::string& picture) {
 }
 
 void keep(const Answer& answer, const fs::path& folder, const std::string& picture) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw DataError(folder.string() + ": " + error.message() + "; expected a folder to write to");
-    write_output(free_name(folder, picture).string(),
-                 encode_png(answer.image.pixels.data(), digit_side, digit_side, 1));
+    const auto png = encode_png(answer.image.pixels.data(), digit_side, digit_side, 1);
+    write_outputs_together(std::array{OutputFile{free_name(folder, picture).string(),
+                                                 [&](std::ostream& out) { put(out, png); }}},
+                           folder.string());
 }
 
 }  // namespace
