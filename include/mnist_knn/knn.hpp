@@ -317,6 +317,8 @@ class index {
 
     /// `encoded`: a picture file's bytes. `many`: any number of digits.
     digits read_digits(std::span<const std::uint8_t> encoded, bool many = false, double reject = 0) const {
+        if (encoded.empty())
+            throw std::invalid_argument("picture: is empty; expected a picture file's bytes");
         knn_picture picture = sized<knn_picture>();
         picture.data = encoded.data();
         picture.size = static_cast<std::int64_t>(encoded.size());

@@ -127,6 +127,7 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: digits of a picture") {
     CHECK(read[1].label == index.read_digits(picture)[1].label);
     file[1] = 'x';
     CHECK_THROWS_AS(index.read_digits(file), mnist_knn::error);
+    CHECK_THROWS_AS(index.read_digits(std::span<const std::uint8_t>()), std::invalid_argument);
     std::fill(pixels.begin(), pixels.end(), 255);
     CHECK(index.read_digits(picture).size() == 0);
     picture.many = 0;
