@@ -105,6 +105,7 @@ namespace {
 
 // In units of the usual height of a page's digits.
 constexpr double widest = 0.65;  // of what is surely one digit
+constexpr double most_cut = 12;  // of what may be cut: four digits at most are found in it
 constexpr double most_ink = 1;   // that a seam crosses, in widths of the pen
 
 /// The path from the top to the bottom with the least ink on it, between two columns: at most one column
@@ -178,7 +179,7 @@ std::vector<Strokes> cut_at(const Strokes& whole, const std::vector<double>& pla
 
 std::vector<std::vector<Strokes>> cuts_of(const Strokes& strokes, double usual) {
     const cv::Rect box = box_of(strokes.levels);
-    if (box.width < widest * usual) return {};
+    if (box.width < widest * usual || box.width > most_cut * usual) return {};
     std::vector<std::vector<Strokes>> cuts;
     const auto add = [&](const std::vector<double>& shares, double reach) {
         std::vector<double> places;
