@@ -21,7 +21,7 @@ _mnist_knn() {
     COMPREPLY=()
 
     if ((COMP_CWORD == 1)); then
-        words=$("$program" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+        words=$("$program" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\)\( .*\|$\)/\1/p')
         mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$current")
         return
     fi
@@ -50,12 +50,12 @@ _mnist_knn() {
     NAME,... | LIST)  # a list: keeps everything up to the last comma
         local begun=
         [[ $current != *,* ]] || begun=${current%,*},
-        words=$(_mnist_knn_names "$program" "$command" "$option" | sed "s/^/$begun/")
-        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+        words=$(_mnist_knn_names "$program" "$command" "$option")
+        mapfile -t COMPREPLY < <(compgen -P "$begun" -W "$words" -- "${current##*,}")
         ;;
     N | D | P | R | RANGE | SIZE | C | S | ADDRESS | TOKEN) ;;
     *)
-        if [[ ($command == classify || $command == compare) && $current != -* ]]; then
+        if [[ $current != -* && $("$program" "$command" --help 2>/dev/null) == 'Usage: '*'[OPTION]... '[A-Z]* ]]; then
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return

@@ -1,7 +1,9 @@
 #include "library/index.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <ostream>
@@ -13,6 +15,7 @@
 #include "data/core/errors.h"
 #include "data/core/sha256.h"
 #include "data/file/atomic_file.h"
+#include "data/file/transfer.h"
 
 namespace knn::library {
 
@@ -28,9 +31,13 @@ template <class Enum>
 void read_name(const char* field, const char* text, Enum& value) {
     if (text == nullptr) return;
     const auto found = named<Enum>(text);
-    if (!found)
+    if (!found) {
+        std::string names;
+        for (const char* one : Names<Enum>::list)
+            names += (names.empty() ? "" : ", ") + std::string(one);
         throw UsageError(std::string(field) + " " + text + ": is unknown" + suggestion<Enum>(text) +
-                         "; expected " + "one of its names");
+                         "; expected " + names);
+    }
     value = *found;
 }
 
@@ -54,13 +61,24 @@ DeviceRequest device_of(const char* text) {
     return device;
 }
 
-std::string read_text(const std::string& file) {
+/// A file for reading; a pipe is none, as nothing could end the waiting for its writer. Throws DataError.
+std::ifstream opened_file(const std::string& file, const char* expected) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error) && !error)
+        throw DataError(file + ": is no regular file; expected " + expected);
     std::ifstream stream(file, std::ios::binary);
+    if (!stream) fail_to_read(file, errno, expected);
+    return stream;
+}
+
+std::string read_text(const std::string& file) {
+    constexpr const char* expected = "a name of a method, or a small file";
+    std::ifstream stream = opened_file(file, expected);
     std::string text(max_method_bytes, '\0');
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(stream.gcount()));
     if (stream.bad() || text.empty() || text.size() == max_method_bytes)
-        throw DataError(file + ": cannot be read as a method; expected a name of a method, or a small file");
+        throw DataError(file + ": cannot be read as a method; expected " + expected);
     return text;
 }
 
@@ -173,10 +191,11 @@ void save(const TrainingSet& set, const Method& method, const std::string& file)
 
 /// Keeps what the file has in the set; its method.
 Method load(const TrainingSet& set, const std::string& file) {
+    constexpr const char* expected = "a file of knn_index_save of this set";
     const auto refuse = [&](const std::string& what) {
-        throw DataError(file + ": " + what + "; expected a file of knn_index_save of this set");
+        throw DataError(file + ": " + what + "; expected " + expected);
     };
-    std::ifstream stream(file, std::ios::binary);
+    std::ifstream stream = opened_file(file, expected);
     std::string line;
     const auto next_line = [&] {  // a file that is none may have no line end, and no end
         char text[128];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/core/errors.h"
+#include "data/set/cache.h"
 #include "data/set/idx.h"
 #include "data/set/training.h"
 #include "library/call.h"
@@ -61,6 +62,7 @@ TrainingSet opened_set(const knn_files* given) {
     const knn_files files = given == nullptr ? knn_files{} : read_struct(given, "files");
     require(files.first >= 0,
             "files: has first " + std::to_string(files.first) + "; expected 0 (all) or more");
+    if (files.no_cache == 0) cache_limit();  // where the cache is written, no error ends the call
     DataOptions options;
     options.folder = text_of(files.folder);
     options.train_images = text_of(files.images);

@@ -59,14 +59,14 @@ std::string parse_prefix(Text option, Text value) {
 }
 
 /// "9x9": rows and columns.
-std::array<int, 2> parse_grid(Text option, Text value) {
+std::array<int, 2> parse_grid(Text option, Text value) try {
     constexpr std::int64_t most = 50;
-    const std::size_t by = value.find('x');
-    if (by == std::string::npos)
-        throw UsageError(as_given(option, value) +
-                         ": no size of a grid; expected rows x columns, such as 9x9");
+    const std::size_t by = std::min(value.find('x'), value.size());
     return {static_cast<int>(parse_integer(option, value.substr(0, by), 1, most)),
-            static_cast<int>(parse_integer(option, value.substr(by + 1), 1, most))};
+            static_cast<int>(parse_integer(option, value.substr(std::min(by + 1, value.size())), 1, most))};
+} catch (const UsageError&) {  // of one part, which says less than the whole
+    throw UsageError(as_given(option, value) +
+                     ": no size of a grid; expected rows x columns, 1 to 50 each, such as 9x9");
 }
 
 std::vector<Option> picture_options(Options& o) {

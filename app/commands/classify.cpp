@@ -271,14 +271,14 @@ int classify(const Options& options, Clock::time_point start) {
          {options.classify.explain, [&](std::ostream& out) { put(out, explanation_png(answers)); }}},
         answers.expected ? expected_text(answers, judgment, quiet, color)
                          : answers_text(answers, quiet, color));
+    if (!options.output.report.empty())
+        write_expected_report(answers, judgment, training, location, found, load_ms, ms_since(start),
+                              options);
     if (!options.classify.review.empty()) {
         const std::int64_t kept =
             review(answers, options.classify.review, terminal_blocks(options.output.color));
         note(counted(kept, "digit") + " written to " + options.classify.review, options.output);
     }
-    if (!options.output.report.empty())
-        write_expected_report(answers, judgment, training, location, found, load_ms, ms_since(start),
-                              options);
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
 }
 

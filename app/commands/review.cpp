@@ -4,12 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <ostream>
 
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/report/text.h"
-#include "data/core/errors.h"
 #include "data/core/format.h"
 
 namespace fs = std::filesystem;
@@ -25,20 +26,21 @@ bool is_doubtful(const Answer& answer) {
     return !answer.neighbors.empty() && (!answer.label || answer.confidence < sure);
 }
 
-/// A line of standard input without its end; "q" at the end of the input.
+/// The first characters of a line of standard input, without blanks; "q" at the end of the input.
 std::string ask() {
     std::string line;
     for (;;) {
         pollfd input = {STDIN_FILENO, POLLIN, 0};
-        while (::poll(&input, 1, 100) <= 0)
+        do
             stop_if_asked();
+        while (::poll(&input, 1, 100) <= 0);
         char byte = 0;
         if (::read(STDIN_FILENO, &byte, 1) != 1) {
             print_to_stderr("\n");
             return "q";
         }
         if (byte == '\n') return line;
-        if (byte != '\r') line += byte;
+        if (byte != '\r' && byte != ' ' && line.size() < 2) line += byte;
     }
 }
 
@@ -53,11 +55,10 @@ fs::path free_name(const fs::path& folder, const std::string& picture) {
 }
 
 void keep(const Answer& answer, const fs::path& folder, const std::string& picture) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw DataError(folder.string() + ": " + error.message() + "; expected a folder to write to");
-    write_output(free_name(folder, picture).string(),
-                 encode_png(answer.image.pixels.data(), digit_side, digit_side, 1));
+    const auto png = encode_png(answer.image.pixels.data(), digit_side, digit_side, 1);
+    write_outputs_together(std::array{OutputFile{free_name(folder, picture).string(),
+                                                 [&](std::ostream& out) { put(out, png); }}},
+                           folder.string());
 }
 
 }  // namespace
@@ -76,11 +77,14 @@ std::int64_t review(const PictureAnswers& answers, const std::string& folder, Bl
             const std::optional<int> best = answer.label ? answer.label : answer.guess;
             print_to_stderr(shown + harmless(picture.file) + ", " + std::to_string(++number) + " of " +
                             with_commas(doubtful) + ": " + (best ? std::to_string(*best) : "?") + ", " +
-                            percent(answer.confidence, 0) +
-                            ". Which digit is it? 0 to 9, Enter: skip, q: quit > ");
-            const std::string line = ask();
+                            percent(answer.confidence, 0) + ". Which digit is it?");
+            std::string line;
+            do {
+                print_to_stderr(" 0 to 9, Enter: skip, q: quit > ");
+                line = ask();
+            } while (line.size() == 2 || line.find_first_not_of("0123456789q") != std::string::npos);
             if (line == "q") return kept;
-            if (line.size() != 1 || line[0] < '0' || line[0] > '9') continue;
+            if (line.empty()) continue;
             keep(answer, fs::path(folder) / line, picture.file);
             ++kept;
         }

@@ -157,8 +157,10 @@ void SavedEvaluation::search_again(const SavedReport& report) {
     evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
     evaluation_.score.classes = evaluation_.data->classes;
     if (evaluation_.score.confusion != report.evaluation.score.confusion)
-        throw DataError(report.file + ": another confusion matrix than " + evaluation_.data->source +
-                        " gives; expected the data set that it was made from (--data DIR)");
+        throw DataError(
+            report.file + ": another confusion matrix than " + evaluation_.data->source +
+            " gives; expected the data set that it was made from (--data DIR)" +
+            (of_pictures_ ? ", or predictions.csv beside it: classify may read pictures otherwise" : ""));
     evaluation_.found.votes = std::move(found.votes);
     evaluation_.found.neighbors = std::move(found.neighbors);
     evaluation_.found.confidence_features = std::move(found.confidence_features);

@@ -30,6 +30,8 @@ namespace {
 /// Whether nothing is printed: another rank does.
 bool silent = false;
 bool announces = false;
+/// What the command reads, as far as `check_outputs` was told.
+std::vector<fs::path> read_files;
 
 /// Throws DataError unless files can be made in `folder`.
 void check_writable(const fs::path& folder, const std::string& file) {
@@ -248,6 +250,8 @@ void OutputFiles::check() const {
 void OutputFiles::commit() {
     for (const auto& file : files_)
         file->finish();
+    for (const std::string& name : names_)  // which may have become a link since the work began
+        check_not_read(name, "the output", read_files);
     const FileDescriptor lock = names_.size() > 1 ? locked_folder_of(names_.front()) : FileDescriptor();
     stop_if_asked();
     for (const auto& file : files_)
@@ -299,6 +303,7 @@ void check_distinct(const std::vector<OutputPlace>& outputs) {
 }
 
 void check_outputs(const std::vector<OutputPlace>& outputs, const std::vector<fs::path>& inputs) {
+    read_files.insert(read_files.end(), inputs.begin(), inputs.end());
     for (const OutputPlace& output : outputs) {
         check_not_read(output.file, output.option, inputs);
         check_not_printed_to(output.file, output.option);

@@ -324,24 +324,24 @@ void Server::Network::begin_to_stop() {
         connection->stop();
 }
 
-Server::Server(const std::string& address, int port) : network_(std::make_unique<Network>()) {
+Server::Server(const std::string& address, int port) try : network_(std::make_unique<Network>()) {
     Error error;
     const auto numeric = asio::ip::make_address(address, error);
     if (error)
         throw UsageError("--address " + address + ": not a numeric address; expected one such as 127.0.0.1");
     tcp::acceptor& acceptor = network_->acceptor;
     const tcp::endpoint endpoint(numeric, static_cast<std::uint16_t>(port));
-    acceptor.open(endpoint.protocol(), error);
-    if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor.bind(endpoint, error);
-    if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
-    if (error)
-        throw DataError(address + ":" + std::to_string(port) + ": cannot listen there: " + error.message() +
-                        "; expected " +
-                        (error == asio::error::no_descriptors
-                             ? more_files
-                             : "an address of this machine and a free port (--port)"));
+    acceptor.open(endpoint.protocol());
+    acceptor.set_option(tcp::acceptor::reuse_address(true));
+    acceptor.bind(endpoint);
+    acceptor.listen();
     network_->endpoint = acceptor.local_endpoint();
+} catch (const boost::system::system_error& error) {
+    throw DataError(address + ":" + std::to_string(port) +
+                    ": cannot listen there: " + error.code().message() + "; expected " +
+                    (error.code() == asio::error::no_descriptors
+                         ? more_files
+                         : "an address of this machine and a free port (--port)"));
 }
 
 Server::~Server() = default;

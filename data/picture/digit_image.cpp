@@ -196,8 +196,10 @@ std::vector<DigitImage> extract_form(const Picture& picture, FormFrame frame, st
     add(steps, page.ink, page.parts);
     std::vector<DigitImage> results;
     for (const digit::Group& group : groups) {
-        results.push_back(made(picture, page, group));
-        if (boxes[std::size_t(group.row)].one_digit) results.back().hypotheses.clear();
+        results.push_back(boxes[std::size_t(group.row)].one_digit
+                              ? made(picture, page.ink, digit::strokes_of(page.ink, page.parts, group))
+                              : made(picture, page, group));
+        results.back().row = group.row;
     }
     return results;
 }

@@ -17,7 +17,8 @@ constexpr int side = DigitImage::side, inner = 20;
 // Stroke widths in pixels of the 20×20 box; the median of MNIST is 2.76. Widths outside of this range are
 // adjusted to the nearer end. docs/classify.md has the figures behind the choice.
 constexpr double thinnest = 2.8, thickest = 3.4;
-constexpr double finest = 12;  // pixels per pixel of the 20×20 box in which the pen is changed
+constexpr double finest = 12;           // pixels per pixel of the 20×20 box in which the pen is changed
+constexpr std::size_t most_parts = 16;  // of what may be a digit
 
 }  // namespace
 
@@ -30,10 +31,13 @@ Strokes strokes_of(const Ink& ink, const Parts& parts, const Group& group) {
     const int reach = 2 + int(group.pen / 3);  // the soft edge of a blurred stroke
     const int margin = reach + 2 + int(0.15 * std::max(group.box.width, group.box.height));
     const cv::Rect wide = group.box + cv::Size(2 * margin, 2 * margin) - cv::Point(margin, margin);
-    const cv::Rect seen = wide & cv::Rect({}, labels.size());
+    const cv::Rect whole = wide & cv::Rect({}, labels.size());
     cv::Mat levels = cv::Mat::zeros(wide.size(), CV_32F);
     for (const Part& part : group.parts) {
         throw_if_stopped();
+        // Parts of a digit are seen whole. So many are none, and would take time by their square.
+        const cv::Rect beside = part.box + cv::Size(2 * reach, 2 * reach) - cv::Point(reach, reach);
+        const cv::Rect seen = group.parts.size() > most_parts ? beside & whole : whole;
         cv::Mat own = labels(seen) == part.label, near;
         cv::dilate(own, near,
                    cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(2 * reach + 1, 2 * reach + 1)));
@@ -101,6 +105,7 @@ namespace {
 
 // In units of the usual height of a page's digits.
 constexpr double widest = 0.65;  // of what is surely one digit
+constexpr double most_cut = 12;  // of what may be cut: four digits at most are found in it
 constexpr double most_ink = 1;   // that a seam crosses, in widths of the pen
 
 /// The path from the top to the bottom with the least ink on it, between two columns: at most one column
@@ -174,7 +179,7 @@ std::vector<Strokes> cut_at(const Strokes& whole, const std::vector<double>& pla
 
 std::vector<std::vector<Strokes>> cuts_of(const Strokes& strokes, double usual) {
     const cv::Rect box = box_of(strokes.levels);
-    if (box.width < widest * usual) return {};
+    if (box.width < widest * usual || box.width > most_cut * usual) return {};
     std::vector<std::vector<Strokes>> cuts;
     const auto add = [&](const std::vector<double>& shares, double reach) {
         std::vector<double> places;

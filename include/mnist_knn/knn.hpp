@@ -125,8 +125,9 @@ class set {
     }
     /// How many vectors it has.
     std::int64_t count() const { return info().count; }
-    /// Vectors first .. first + count - 1 of a set of bytes: count * dim.
+    /// Vectors first .. first + count - 1 of a set of bytes: count * dim. Throws std::invalid_argument for one of other elements.
     std::vector<std::uint8_t> read(std::int64_t first, std::int64_t count) const {
+        if (info().type != KNN_UINT8) throw std::invalid_argument("set: expected one of KNN_UINT8");
         check(knn_set_read(get(), first, count, nullptr, nullptr));  // before so much memory is taken
         std::vector<std::uint8_t> elements(static_cast<std::size_t>(count * info().dim));
         check(knn_set_read(get(), first, count, elements.data(), nullptr));
@@ -316,6 +317,8 @@ class index {
 
     /// `encoded`: a picture file's bytes. `many`: any number of digits.
     digits read_digits(std::span<const std::uint8_t> encoded, bool many = false, double reject = 0) const {
+        if (encoded.empty())
+            throw std::invalid_argument("picture: is empty; expected a picture file's bytes");
         knn_picture picture = sized<knn_picture>();
         picture.data = encoded.data();
         picture.size = static_cast<std::int64_t>(encoded.size());

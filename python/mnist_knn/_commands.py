@@ -265,5 +265,6 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
         if done.returncode:
             lines = done.stderr.strip().split("\n")
-            raise ValueError(next((line for line in lines if "error: " in line), lines[-1]).removeprefix("mnist-knn: error: "))
+            line = next((line for line in lines if "error: " in line), lines[-1]).removeprefix("mnist-knn: error: ")
+            raise ValueError(line or f"{program}: ended with status {done.returncode} and no message; expected 0")
         return np.loadtxt(out / "kept.csv", np.int64, skiprows=1, ndmin=1)

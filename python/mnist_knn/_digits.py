@@ -104,6 +104,8 @@ class DigitClassifier:
     def fit(self, X: Any = None, y: Any = None) -> DigitClassifier:
         """Opens a training set: X (uint8, n × 784 or n × 28 × 28, 0 = background) with labels y (0 to 9, n), or `data`."""
         if X is None:
+            if y is not None:
+                raise ValueError("X: is None beside y; expected both or none")
             training = TrainingSet.of_files(self.data)
         else:
             images, labels = _bytes_of(X, "X"), _bytes_of(y, "y")

@@ -57,7 +57,7 @@ class _Fitted(BaseEstimator):
     def _fit(self, X: Any, labels: Array | None = None, **settings: Any) -> Any:
         name = type(self).__name__
         integer(self.n_neighbors, "n_neighbors")
-        if self.method is not None and not isinstance(self.method, (str, os.PathLike)):
+        if not isinstance(self.method, (str, os.PathLike)):
             raise TypeError(f"method {shown(self.method)}: is {kind(self.method)}; expected a text")
         metric, exponent = library_metric(self.metric, self.p, self.method)
         names = _arrays.column_names(X)
@@ -308,6 +308,8 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
     def predict(self, X: Any) -> Array:
         """The class of each row of X (n × dim), or of each training row by the others if X is None: an array of length n."""
         if getattr(self, "_labels", None) is not None and self.weights in ("uniform", None):
+            if (k := self._k(None, X is None)) != self._settings["k"]:  # set after fit
+                self._settings, self._indexes = {**self._settings, "k": k}, {}
             index, array = self._asked(X)
             return np.asarray(self.classes_[index.classify(array)["labels"]])
         sums = self._votes(X)

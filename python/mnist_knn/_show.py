@@ -40,10 +40,15 @@ def table(digits: Iterable[Any]) -> str:
 
 
 def upright(image: Any) -> Array:
-    """A PIL image as its EXIF orientation wants it: uint8, rows × columns, or a third axis of 4 colors."""
+    """A PIL image as its EXIF orientation wants it: rows × columns of uint8, or of more bits if it has them, or with a third axis of
+    4 colors."""
     from PIL import ImageOps
 
     image = ImageOps.exif_transpose(image)
+    if image.mode == "F" or image.mode.startswith("I"):  # what is above 255 would be cut to it
+        array = np.asarray(image)
+        narrow = array.astype(np.uint16)
+        return narrow if image.mode != "F" and np.array_equal(narrow, array) else array
     is_gray = image.mode in ("1", "L")
     return np.asarray(image.convert("L" if is_gray else "RGBA"))
 

@@ -278,6 +278,19 @@ TEST_CASE("files: what cannot be written is found before the search") {
     CHECK(place.folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});
 }
 
+TEST_CASE("files: an output that becomes a link to an input while the command runs is refused") {
+    const TempFolder folder;
+    folder.write("a.csv", "1,2\n3,4\n5,6\n");
+    const RunResult result =
+        started({"/bin/sh", "-c",
+                 "mkfifo queries; \"$0\" neighbors -q --train a.csv --queries queries -k 1 --csv out.csv & "
+                 "exec 3> queries; ln -s a.csv out.csv; cat a.csv >&3; exec 3>&-; wait $!",
+                 program_file()},
+                {.folder = folder.path()});
+    check_error(result, 1, "out.csv: is read by this command (a.csv)");
+    CHECK(read_file(folder / "a.csv") == "1,2\n3,4\n5,6\n");
+}
+
 TEST_CASE("files: all are written, or none") {
     const Place place;
     for (const Command& one : here()) {
@@ -468,6 +481,7 @@ TEST_CASE(
            "new/d/train-images-idx3-ubyte: " + too_large},
           {few_files, "evaluate" + in_work, "cannot be read: " + too_many},
           {few_files, "info --write-synthetic new/d", "cannot be written: " + too_many},
+          {few_files, "serve --port 0" + in_work, too_many},
           {"mkdir gone && cd gone && rmdir ../gone", "info --write-synthetic d",
            "d: cannot be written: No such file or directory; expected a name in an existing"}}) {
         if (row.needs_opencv && !has_opencv) continue;

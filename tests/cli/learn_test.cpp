@@ -200,4 +200,20 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     CHECK(same == 784);
     CHECK(digits.answers("comb.pgm --extra my --reject off")[0]["digit"] == 4);
     check_error(digits.run("classify --data . - --review mine"), 2, "--review");
+    CHECK(contains(reviewed("x\\n10\\n 2 \\n").err, "1 digit written"));  // asks again
+    const RunResult full =
+        started({"/bin/sh", "-c",
+                 "ulimit -f 0; printf '3\\n' | \"$0\" classify --no-cache -q --data . comb.pgm --review none",
+                 program_file()},
+                digits.here());
+    CHECK(full.exit_code == 1);
+    CHECK(contains(full.err, "none/3/comb-1.png: cannot be written"));
+    CHECK(!fs::exists(digits.folder / "none"));  // without a file in it
+    const RunResult endless = started(
+        {"/bin/sh", "-c",
+         "exec timeout -s INT -k 9 --preserve-status 2 \"$0\" classify --data . comb.pgm --review mine "
+         "< /dev/zero",
+         program_file()},
+        digits.here());
+    CHECK(endless.exit_code == 130);
 }

@@ -1,11 +1,15 @@
 /// Callers that pass what they should not.
 
+#include <sys/stat.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <thread>
 
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
+#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 
@@ -220,7 +224,8 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     };
     refused(KNN_DATA, "no such", [](knn_settings& s) { s.method = "no such"; });
     refused(KNN_DATA, "/", [](knn_settings& s) { s.method = "/"; });
-    refused(KNN_INVALID, "metric l3", [](knn_settings& s) { s.metric = "l3"; });
+    refused(KNN_INVALID, "metric l3: is unknown; expected l2, l1, lp, cosine, pearson",
+            [](knn_settings& s) { s.metric = "l3"; });
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.weights = ""; });
     refused(KNN_INVALID, "tie", [](knn_settings& s) { s.tie = "smalest"; });
     refused(KNN_INVALID, "p", [](knn_settings& s) { s.p = 3; });
@@ -239,11 +244,19 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.method = "accurate", s.weights = "distance"; });
 }
 
-TEST_CASE_FIXTURE(Opened, "library: a file without end is no saved index") {
+TEST_CASE_FIXTURE(Opened, "library: what is no regular file is neither a saved index nor a method") {
+    const TempFolder folder;
+    const std::string pipe = folder / "pipe", missing = folder / "missing";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     knn_index* none = nullptr;
-    CHECK(knn_index_open(set.get(), "/dev/zero", nullptr, &none) == KNN_DATA);
-    CHECK(std::string(knn_last_error()).find("/dev/zero: is no saved index") == 0);
-    CHECK(none == nullptr);
+    for (const auto& [name, why] : {std::pair{pipe, "is no regular file"},
+                                    {missing, "No such file"},
+                                    {"/dev/zero", "is no regular file"}}) {
+        knn_settings settings = settings_of(name.c_str());
+        REFUSED(KNN_DATA, why, knn_index_open(set.get(), name.c_str(), nullptr, &none));
+        REFUSED(KNN_DATA, why, knn_index_create(set.get(), &settings, &none));
+        CHECK(none == nullptr);
+    }
 }
 
 TEST_CASE("library: sets without labels or shape, and small ones, do what they can") {
@@ -306,6 +319,9 @@ TEST_CASE_FIXTURE(Opened, "library: a set is freed before its index") {
     REFUSED(KNN_DATA, "/no/such/file", knn_set_open(&files, &made));
     files.first = -1;
     REFUSED(KNN_INVALID, "first", knn_set_open(&files, &made));
+    ::setenv("MNIST_KNN_CACHE_MB", "much", 1);
+    REFUSED(KNN_INVALID, "MNIST_KNN_CACHE_MB", knn_set_open(nullptr, &made));
+    ::unsetenv("MNIST_KNN_CACHE_MB");
 }
 
 }  // namespace knn::test

@@ -58,6 +58,10 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: searches, classifies, saves, and throws err
     }
     CHECK_THROWS_AS(index.search_first(-1, 1), mnist_knn::error);
     CHECK_THROWS_AS(set.read(0, std::int64_t{1} << 60), mnist_knn::error);
+    const double real[] = {0.5, 1};
+    knn_vectors reals = KNN_VECTORS(real, 2, 1);
+    reals.type = KNN_FLOAT64;
+    CHECK_THROWS_AS(mnist_knn::set(reals).read(0, 2), std::invalid_argument);  // bytes would be too few
     CHECK_THROWS_AS(mnist_knn::set(mnist_knn::files{.folder = "/no/such"}), mnist_knn::error);
     CHECK_THROWS_AS(mnist_knn::vectors(drawn.pixels, 0), std::invalid_argument);
     CHECK_THROWS_AS(mnist_knn::vectors(drawn.pixels, 1000), std::invalid_argument);
@@ -123,6 +127,7 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: digits of a picture") {
     CHECK(read[1].label == index.read_digits(picture)[1].label);
     file[1] = 'x';
     CHECK_THROWS_AS(index.read_digits(file), mnist_knn::error);
+    CHECK_THROWS_AS(index.read_digits(std::span<const std::uint8_t>()), std::invalid_argument);
     std::fill(pixels.begin(), pixels.end(), 255);
     CHECK(index.read_digits(picture).size() == 0);
     picture.many = 0;

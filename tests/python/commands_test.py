@@ -163,7 +163,11 @@ class Functions(unittest.TestCase):
         try:
             with self.assertRaisesRegex(FileNotFoundError, "mnist-knn: not found; expected"):
                 condense([[0], [1]], [0, 1])
+            os.environ["MNIST_KNN_PROGRAM"] = "/bin/false"
+            with self.assertRaisesRegex(ValueError, "^/bin/false: ended with status 1 and no message"):
+                condense([[0], [1]], [0, 1])
         finally:
+            os.environ.pop("MNIST_KNN_PROGRAM", None)
             os.environ["PATH"] = path
             if before:
                 os.environ["MNIST_KNN_PROGRAM"] = before

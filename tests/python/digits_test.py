@@ -62,7 +62,9 @@ class Digits(unittest.TestCase):
             path = Path(folder, "seven.png")
             Image.fromarray(big).save(path)
             content = path.read_bytes()
-            found = self.model.classify([path, str(path), content, bytearray(content), Image.open(path), Image.fromarray(big)])
+            deep = [Image.fromarray(big.astype(np.uint16) * 257), Image.fromarray(big.astype(np.int32) * 257)]
+            found = self.model.classify([path, str(path), content, bytearray(content), Image.open(path), Image.fromarray(big), *deep,
+                                         Image.fromarray((big / 255).astype(np.float32))])  # fmt: skip
             turned = Image.fromarray(np.rot90(big))
             exif = turned.getexif()
             exif[0x0112] = 6  # rotate by 90 degrees to the right
@@ -73,7 +75,7 @@ class Digits(unittest.TestCase):
                 self.model.predict(b"no picture")
             with self.assertRaises(FileNotFoundError):
                 self.model.predict(path.with_name("none.png"))
-        self.assertEqual(found.labels.tolist(), [7] * 6)
+        self.assertEqual(found.labels.tolist(), [7] * 9)
         self.assertEqual(len({digit.pixels.tobytes() for digit in found}), 1)
 
     @unittest.skipUnless(has("pictures"), "the library reads no pictures")
@@ -115,6 +117,8 @@ class Digits(unittest.TestCase):
                 self.model.predict([picture])
         with self.assertRaises((ValueError, OSError)):
             DigitClassifier("no-such-method").fit(MNIST.X_train[:10], MNIST.y_train[:10])
+        with self.assertRaisesRegex(ValueError, "^X: is None beside y"):
+            DigitClassifier("raw").fit(y=MNIST.y_train[:10])
 
 
 support.main()

@@ -226,6 +226,10 @@ class Votes(unittest.TestCase):
         model = KNeighborsClassifier(4, method="gradients", device="cpu").fit(X, y)
         self.assertEqual(KNeighborsClassifier(1, method="gradients").fit(X, y).score(X, y), 1)
         self.assertEqual(model.predict(X[:5]).shape, (5,))
+        own = KNeighborsClassifier(9, method="accurate", device="cpu").fit(X, y)
+        expected = own.predict(X)
+        own.set_params(n_neighbors=1).fit(X, y).set_params(n_neighbors=9)  # after fit
+        np.testing.assert_array_equal(own.predict(X), expected)
 
 
 class Errors(unittest.TestCase):
@@ -273,6 +277,7 @@ class Errors(unittest.TestCase):
             (TypeError, "^device 5: is int; expected a text$", lambda: NearestNeighbors(device=5).fit(X)),  # no address
             (TypeError, "^engine 5: is int", lambda: NearestNeighbors(engine=5).fit(X)),
             (TypeError, "^method 5: is int", lambda: NearestNeighbors(method=5).fit(X)),
+            (TypeError, "^method None: is NoneType", lambda: NearestNeighbors(method=None).fit(X)),
             (TypeError, "^feature None: is NoneType", lambda: has(None)),
             (ValueError, "^device 'cpu.*NUL", lambda: NearestNeighbors(device="cpu\0x").fit(X)),
             (ValueError, "^metric \\['l2'\\]: is unknown", lambda: NearestNeighbors(metric=["l2"]).fit(X)),
@@ -295,6 +300,7 @@ class Errors(unittest.TestCase):
             (ValueError, "^X: has masked values", lambda: model.kneighbors(masked)),
             (ValueError, "infinity", lambda: model.kneighbors(np.full((1, 3), np.longdouble("1e4000")))),
             (TypeError, "^y: has labels that cannot be sorted", lambda: KNeighborsClassifier().fit(X, np.array([1, "a"] * 10, object))),
+            (TypeError, "^y: has labels that cannot be sorted", lambda: KNeighborsClassifier().fit(X, np.array([np.nan, 1] * 10, object))),
             (TypeError, "^out 5: is int", lambda: model.kneighbors(X, out=5)),
             (TypeError, "^X .*: is ndarray in host memory; expected", lambda: model.kneighbors(X, out=(None, None))),
             (ValueError, r"^weights: have shape \(\)", lambda: weighed(1)),

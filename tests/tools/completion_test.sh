@@ -20,6 +20,7 @@ offered() {  # WORD...
 }
 
 check "commands" contains "$(offered '')" "|generate|graph|info|"
+check "a command with a line of its own" equal "$(offered neigh)" "neighbors|"
 check "a command begun" equal "$(offered eva)" "evaluate|"
 check "options" contains "$(offered evaluate --)" "|--engine|"
 check "short options" contains "$(offered evaluate -)" "-k|"
@@ -56,7 +57,9 @@ check "a range" equal "$(offered tune -k '')" "|"
 check "methods of tune" equal "$(offered tune --method a)" "accurate|"
 check "votes of tune" equal "$(offered tune --vote '')" "class-mean|majority|"
 check "reports" equal "$(offered compare f)" "file|folder|"
+check "folders of learn" equal "$(offered learn f)" "file|folder|"
 check "transforms" equal "$(offered evaluate --transform '')" "blur|deskew|gradients|hog|minmax|normalize|pca:|raw|zscore|"
 check "re-rankers" equal "$(offered evaluate --rerank '')" "both|cells|distortion|none|spread|"
 check "a list of transforms begun" equal "$(offered evaluate --transform deskew,h)" "deskew,hog|"
 check "a list of names begun" equal "$(offered bench --only cpu,nth)" "cpu,nth_element|"
+check "a list begun with other text" equal "$(offered evaluate --transform 'a/b&,ho')" "a/b&,hog|"

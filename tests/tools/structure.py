@@ -1,5 +1,5 @@
 """No include runs against the layers, no two folders include each other, and no two headers define a class of one name in
-one namespace: the linker keeps one of their inline functions for both.
+one namespace: the linker keeps one of their inline functions for both. The files that docs/classify.md names are there.
 
 app, library -> classifier -> gpu, cpu -> data: a file includes its own layer and those behind it, app and library nothing of cpu/. Folders
 are those of two levels, such as app/cli or data/set.
@@ -49,6 +49,9 @@ def main(root):
     for a, b in sorted(cycles):
         wrong.append(f"{a} and {b} include each other: {folders[a, b]}, {folders[b, a]}")
     wrong += [f"{name}: {', '.join(sorted(files))}" for name, files in classes.items() if len(files) > 1]
+    for suffix in set(re.findall(r"`(_[a-z]+)`", (Path(root) / "docs/classify.md").read_text(encoding="utf-8"))):
+        if not (Path(root) / f"data/picture/digit_image{suffix}.cpp").exists():
+            wrong.append(f"docs/classify.md: {suffix} is no file data/picture/digit_image{suffix}.cpp")
     print("\n".join(wrong))
     return 1 if wrong or not classes else 0
 

@@ -394,6 +394,7 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
             CHECK(!mistake(begin + end).empty());
         }
     }
+    CHECK(mistake("classify a.pgm --grid 9x9x9").starts_with("--grid 9x9x9: no size of a grid"));
     CHECK(!mistake_of({"evaluate", "--method", ""}).empty());
     CHECK(!mistake_of({"classify", "a.pgm", "--reject", ""}).empty());
 }

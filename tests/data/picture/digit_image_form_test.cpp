@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <ctime>
 
 #include "classifier/form.h"
 #include "data/core/errors.h"
@@ -73,6 +74,20 @@ TEST_CASE("forms: boxes are parts of the sheet, of its frame or of the whole pic
     CHECK(found(FormFrame::lines, 208, 484).size() == 1);
     const std::array empty = {FormBox{0.4, 0.7, 0.1, 0.1, false}};
     CHECK(knn::extract_form(picture_of(page), FormFrame::lines, empty).empty());
+}
+
+TEST_CASE("forms: many marks in one box take about as long as in many boxes") {
+    cv::Mat page(1200, 1200, CV_8U, cv::Scalar(230));
+    for (int cell = 0; cell < 30 * 30; ++cell)
+        cv::circle(page, {20 + 40 * (cell % 30), 20 + 40 * (cell / 30)}, 11, 50, 4);
+    const auto seconds = [&](int cols, std::size_t digits) {
+        const std::vector<FormBox> cells = knn::grid_form(30, cols).boxes;
+        const std::clock_t start = std::clock();
+        CHECK(knn::extract_form(picture_of(page), FormFrame::picture, cells).size() == digits);
+        return double(std::clock() - start) / CLOCKS_PER_SEC;
+    };
+    const double many_boxes = seconds(30, 900);
+    CHECK(seconds(1, 30) < 5 * many_boxes);
 }
 
 TEST_CASE("forms: a picture without a frame is refused") {

@@ -50,6 +50,21 @@ TEST_CASE(
     stop = false;
 }
 
+TEST_CASE("digit image: ink that is too wide for a few digits that touch is not cut") {
+    const auto cuts = [](int width) {  // of a zigzag line on a page, about 34 pixels high
+        cv::Mat page(300, 1200, CV_8U, cv::Scalar(255));
+        for (int x = 20; x < 20 + width; x += 30) {
+            cv::line(page, {x, 140}, {x + 15, 170}, 0, 4);
+            cv::line(page, {x + 15, 170}, {x + 30, 140}, 0, 4);
+        }
+        const std::vector<DigitImage> digits = knn::extract_digits(picture_of(page));
+        REQUIRE(digits.size() == 1);
+        return digits[0].hypotheses.size();
+    };
+    CHECK(cuts(240) > 0);
+    CHECK(cuts(1140) == 0);
+}
+
 TEST_CASE("digit image: MNIST-like pixels are kept, negatives inverted") {
     if (mnist_folder().empty()) return skip(no_mnist);
     const knn::Dataset data = mnist();
