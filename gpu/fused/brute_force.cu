@@ -26,7 +26,6 @@ constexpr int min_part = pairs_at_once;  // training images per block, at least
 __device__ void products_of(const ByteRows& train, const uint4* query_words, std::int64_t position, int lane,
                             std::uint32_t (&sums)[pairs_per_group]) {
     assert(train.aligned(sizeof(uint4)));
-#pragma unroll 3  // so that so many times four loads wait together
     for (std::int64_t at = lane; 16 * at < train.cols; at += lanes_per_pair) {
         const uint4 a = query_words[at];
         for (int i = 0; i < pairs_per_group; ++i) {
