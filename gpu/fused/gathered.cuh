@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "gpu/runtime/check.h"
+#include "gpu/runtime/views.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
@@ -39,10 +41,13 @@ __device__ inline std::uint32_t gathered_product(const std::uint8_t* d_row, int 
 
 /// Calls `launch` with the number of stages as a constant.
 template <class Launch>
-void with_row_stages(std::size_t pitch_bytes, const Launch& launch) {
-    if (pitch_bytes <= 2 * row_stage_bytes)
+void with_row_stages(const ByteRows& train, const ByteRows& query, const Launch& launch) {
+    require(train.aligned(16) && query.aligned(16) && train.pitch_bytes == query.pitch_bytes &&
+                train.pitch_bytes <= most_row_stages * row_stage_bytes,
+            "rows of at most 1,024 bytes at multiples of 16");
+    if (train.pitch_bytes <= 2 * row_stage_bytes)
         launch(std::integral_constant<int, 2>{});
-    else if (pitch_bytes <= 6 * row_stage_bytes)
+    else if (train.pitch_bytes <= 6 * row_stage_bytes)
         launch(std::integral_constant<int, 6>{});
     else
         launch(std::integral_constant<int, most_row_stages>{});

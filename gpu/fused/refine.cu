@@ -186,12 +186,9 @@ void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const Byt
     require(
         out.n_query <= std::int64_t{sketches.schedule.query_tiles} * sketch_queries && out.n_query == query.n,
         "a row of neighbors for each query");
-    require(train.aligned(16) && query.aligned(16) && train.pitch_bytes == query.pitch_bytes &&
-                train.pitch_bytes <= most_row_stages * row_stage_bytes,
-            "rows of at most 1,024 bytes at multiples of 16");
     const Refinement refinement{{pass, step, out, batch.left_out, batch.known}, sketches, train, query};
     const std::int64_t lists = divide_up(out.n_query, queries) * sketches.lists.slots;
-    with_row_stages(train.pitch_bytes, [&](auto stages) {
+    with_row_stages(train, query, [&](auto stages) {
         refine_kernel<stages.value><<<grid_size(lists), threads, 0, stream>>>(refinement, d_best);
     });
     check_launch("launching refine");

@@ -48,16 +48,14 @@ Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles
     return choice;
 }
 
-/// Adds the passes after the first; returns the survivors of all. known: neighbors of other images are known. sample_tiles: those
-/// that the first threshold is exact for.
-double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool known = false,
-                  int sample_tiles = 0) {
+/// Adds the passes after the first; returns the survivors of all. known: neighbors of other images are known.
+double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool known = false) {
     double sum = choice.passes.front().survivors;
     for (int seen = choice.passes.front().n_tiles; seen < train_tiles;) {
         const int n = std::min(pass_tiles, train_tiles - seen);
         // If the pass before finds too few, its threshold remains.
         const double reaching = std::min<double>(choice.passes.back().rank, choice.passes.front().survivors);
-        const double survivors = reaching * n / std::max(seen, sample_tiles);
+        const double survivors = reaching * n / seen;
         choice.passes.push_back({seen, n, survivors, known ? k : rank_after(seen + n, train_tiles, k)});
         sum += survivors;
         seen += n;
@@ -95,7 +93,7 @@ Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
 
 Sampling choose_sketch_sampling(int train_tiles, int k, int pass_tiles, bool known) {
     const int first = std::min(train_tiles, pass_tiles);
-    // Where sample_cost · tiles + survivor_cost · survivors of the first pass is least.
+    // Where the sample and the survivors of the first pass cost least together.
     const double slope = sketch_survivors(k) - sketch_survivors(0);
     int sample = static_cast<int>(std::sqrt(sketch_survivor_cost * slope * first / sketch_sample_cost));
     if (known) sample /= 4;
@@ -104,7 +102,7 @@ Sampling choose_sketch_sampling(int train_tiles, int k, int pass_tiles, bool kno
     choice.sample_rank = k;
     choice.passes.push_back({0, first, static_cast<double>(k) * first / choice.sample_tiles,
                              known ? k : rank_after(first, train_tiles, k)});
-    add_passes(choice, train_tiles, k, pass_tiles, known, choice.sample_tiles);
+    add_passes(choice, train_tiles, k, pass_tiles, known);
     return choice;
 }
 

@@ -186,11 +186,8 @@ void enqueue_sketch_thresholds(const SketchPass& sample, const ByteRows& train, 
     require(k >= 1 && k <= most_refined_k && sample.schedule.slots() <= most_slots &&
                 sample.schedule.windows <= threads,
             "k from 1 to 32, 512 slots");
-    require(train.aligned(16) && query.aligned(16) && train.pitch_bytes == query.pitch_bytes &&
-                train.pitch_bytes <= most_row_stages * row_stage_bytes,
-            "rows of at most 1,024 bytes at multiples of 16");
     const Thresholds thresholds{sample, pass, train, query, batch.left_out, batch.known, k};
-    with_row_stages(train.pitch_bytes, [&](auto stages) { launch<stages.value>(thresholds, stream); });
+    with_row_stages(train, query, [&](auto stages) { launch<stages.value>(thresholds, stream); });
 }
 
 void load_sketch_thresholds() {
