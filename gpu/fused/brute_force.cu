@@ -61,7 +61,7 @@ __device__ void search_part(const ByteRows& train, const TrainImage* d_images, c
         }
         top.merge_when_full();
     }
-    top.merge();
+    top.merge_few();
 }
 
 /// Stores the k best of one part of undecided query u. The last block to do so for this query gets the k best of
@@ -80,13 +80,20 @@ __device__ bool merge_parts(const BruteForceWorkspace& workspace, int u, int par
     if (threadIdx.x == 0) workspace.d_finished[u] = 0;
     __threadfence();
     const int n = parts * top.k;
+    const auto load = [&](int i) { return i < n ? __ldcg(d_all + i) : no_key; };
+    // Loaded ahead, as one block alone waits for them.
+    const int thread = static_cast<int>(threadIdx.x);
+    NeighborKey key = load(thread), second = load(thread + threads), third = load(thread + 2 * threads);
     top.clear();
     for (int begin = 0; begin < n; begin += threads) {
-        const int i = begin + static_cast<int>(threadIdx.x);
-        if (i < n) top.gather(__ldcg(d_all + i));
+        top.gather(key);
+        key = second;
+        second = third;
+        third = load(begin + 3 * threads + thread);
         top.merge_when_full();
+        if (begin == 0) top.merge_few();  // most of the others are farther than the k best of these
     }
-    top.merge();
+    top.merge_few();
     return true;
 }
 

@@ -89,6 +89,32 @@ struct BlockTopK {
         merge_sorted(n > 1 ? 1 << (32 - __clz(n - 1)) : 1);
     }
 
+    /// Like merge, but few keys are placed by their ranks, with two barriers instead of dozens. Called by the whole block.
+    __device__ void merge_few() const {
+        const int n = *count, t = static_cast<int>(threadIdx.x);
+        if (n > threads || k > threads) return merge();
+        const NeighborKey key = t < n ? gathered[t] : no_key, old = t < k ? best[t] : no_key;
+        int rank = 0, moved = t;
+        if (t < max(n, k))
+            for (int j = 0; j < n; ++j) {
+                rank += gathered[j] < key ? 1 : 0;
+                moved += gathered[j] < old ? 1 : 0;
+            }
+        int below = 0;  // how many of the best are less than `key`
+        for (int end = k; below < end;) {
+            const int middle = (below + end) / 2;
+            if (best[middle] < key)
+                below = middle + 1;
+            else
+                end = middle;
+        }
+        __syncthreads();
+        if (t < n && rank + below < k) best[rank + below] = key;
+        if (t < k && moved < k) best[moved] = old;
+        if (t == 0) *count = 0;
+        __syncthreads();
+    }
+
     /// Sorts the first `size` gathered keys, a power of two, and keeps the K smallest of these and of the best; beyond `size` there
     /// is none. Called by the whole block.
     __device__ void merge_sorted(int size) const {
