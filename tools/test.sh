@@ -125,7 +125,8 @@ for preset in "${presets[@]}"; do
         [[ -n $expression ]] || { say "nothing changed since $base that has tests"; continue; }
         selection=(-R "$expression" -E "$slow")
     fi
-    (cd "$root" && ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
+    # One more than processors: some tests wait for most of their time.
+    (cd "$root" && ctest --preset "$preset" --no-tests=error --parallel $(($(nproc) + 1)) \
         --output-junit "$root/build/$preset/tests.xml" "${selection[@]}" "$@") || status=$?
     reasons+=$(skipped_tests "$preset")$'\n'
     total=$((total + $(counted "$preset" tests)))

@@ -20,11 +20,11 @@ namespace {
 constexpr int longest_step = 500, longest_page = 1040;  // pixels of a reduced step
 
 // In pixels of the finished picture.
-constexpr double width = 1120, page_margin = 40, gap = 20;
+constexpr double page_width = 1120, page_margin = 40, gap = 20;
 constexpr double step_side = 244, digit_side = 244, neighbor_side = 112, moves_side = 168;
 constexpr double neighbor_x = page_margin + digit_side + 50;
 constexpr double step_pitch = step_side + 44, neighbor_pitch = neighbor_side + 98;
-constexpr double caption = 11, heading = 12, title_size = 20, title_pitch = 30, detail_pitch = 26;
+constexpr double caption_size = 11, heading = 12, title_size = 20, title_pitch = 30, detail_pitch = 26;
 constexpr int steps_in_row = 4, neighbors_in_row = 5, moves_in_row = 4;  // as many as fit
 
 const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
@@ -48,14 +48,14 @@ void framed(Canvas& canvas, const cv::Mat& picture, double x, double y, double s
     cv::copyMakeBorder(picture, square, above, longest - picture.rows - above, left,
                        longest - picture.cols - left, cv::BORDER_CONSTANT, pale);
     canvas.image(square.data, longest, longest, x, y, side);
-    canvas.text(shortened(words, caption, side + gap - 4), x + side / 2, y + side + caption + 10, caption,
-                faint_ink, Side::center);
+    canvas.text(shortened(words, caption_size, side + gap - 4), x + side / 2, y + side + caption_size + 10,
+                caption_size, faint_ink, Side::center);
 }
 
 /// The words in as many lines as they need.
 std::vector<std::string> lines_of(const std::string& words, double height) {
     return wrapped(printable(words), [&](const std::string& line) {
-        return Canvas::width_of(line, height) <= width - 2 * page_margin;
+        return Canvas::width_of(line, height) <= page_width - 2 * page_margin;
     });
 }
 
@@ -71,7 +71,7 @@ struct Headline {
         return double(words.size() - 1) * title_pitch + double(detail.size() - 1) * detail_pitch;
     }
     void draw(Canvas& canvas, bool answered) const {
-        canvas.box(0, 0, 4 * width, 1, frame);
+        canvas.box(0, 0, 4 * page_width, 1, frame);
         const Color& color = answered ? ink : bad;
         double y = page_margin + title_size;
         for (const std::string& line : words) {
@@ -110,8 +110,8 @@ double draw_neighbors(Canvas& canvas, const Answer& answer, std::span<const Neig
                     Side::center, 0.16);
         framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answers.train.row(index)), x, top,
                neighbor_side, std::string("no. ").append(std::to_string(index)));
-        canvas.text(distance_text(measure, distance), middle, top + neighbor_side + 2 * caption + 18, caption,
-                    faint_ink, Side::center);
+        canvas.text(distance_text(measure, distance), middle, top + neighbor_side + 2 * caption_size + 18,
+                    caption_size, faint_ink, Side::center);
     }
     return y + neighbors_height(neighbors.size());
 }
@@ -158,7 +158,7 @@ void draw_moved(Canvas& canvas, const Answer& answer, const PictureAnswers& answ
         draw_moves(canvas, answers.method.rerank, answer.image.pixels.data(),
                    answers.train.row(neighbor.index), x, y + heading + 16);
         canvas.text(rank_before(answer, neighbor), x + moves_side / 2,
-                    y + heading + 16 + moves_side + caption + 10, caption, faint_ink, Side::center);
+                    y + heading + 16 + moves_side + caption_size + 10, caption_size, faint_ink, Side::center);
         x += moves_side + gap;
     }
 }
@@ -181,7 +181,7 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     const double low = std::max(digit_side + 36, neighbors_height(neighbors.size())) +
                        (reranked ? heading + neighbor_pitch + heading + moves_side + 50 : 0);
 
-    Canvas canvas(width, middle + low + page_margin / 2, 3);
+    Canvas canvas(page_width, middle + low + page_margin / 2, 3);
     words.draw(canvas, answer.label.has_value());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const int row = int(i) / steps_in_row, col = int(i) % steps_in_row;
@@ -223,7 +223,7 @@ cv::Mat explain_page(const PictureAnswer& page) {
     if (!page.steps.empty()) shown = page.steps.front().picture;
     const Headline words(file_name(page.file) + ": " + digits_text(page));
     const int left = int(page_margin), top = int(page_margin + title_size + 26 + words.more_lines());
-    Canvas canvas(std::max(width, shown.cols + 2 * page_margin), top + shown.rows + page_margin, 2);
+    Canvas canvas(std::max(page_width, shown.cols + 2 * page_margin), top + shown.rows + page_margin, 2);
     words.draw(canvas, !page.digits.empty());
     canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
     cv::Mat mat = canvas.picture();
@@ -243,7 +243,7 @@ cv::Mat explain_page(const PictureAnswer& page) {
 
 cv::Mat explain_failure(const PictureAnswer& picture) {
     const Headline words(file_name(picture.file) + ": failed", picture.error);
-    Canvas canvas(width, page_margin * 2 + title_size + detail_pitch + words.more_lines(), 2);
+    Canvas canvas(page_width, page_margin * 2 + title_size + detail_pitch + words.more_lines(), 2);
     words.draw(canvas, false);
     return canvas.picture();
 }

@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t max_waiting_jobs = 32;
 constexpr const char* no_pictures = "This server cannot read pictures; its own messages say why.";
 /// The rows of one picture that are searched: 4 seconds by the slowest method of the table on two cores.
-constexpr std::size_t max_digits = 4000;
+constexpr std::size_t max_marks = 4000;
 
 bool begins(const std::string& text, std::string_view with) {
     return std::ranges::equal(text.substr(0, with.size()), with, {}, [](unsigned char letter) {
@@ -235,10 +235,9 @@ PictureAnswers Routes::answers_to(std::string_view picture, bool many, int threa
         throw Problem(422, std::string("The picture ") + error.what() + '.');
     }
     const std::vector<Answer*> digits = digits_to_search(answers.pictures, model_.rejects);
-    if (digits.size() > max_digits)
+    if (digits.size() > max_marks)
         throw Problem(422, "The picture has " + with_commas(std::ssize(digits)) +
-                               " marks that may be digits; expected at most " + with_commas(max_digits) +
-                               ".");
+                               " marks that may be digits; expected at most " + with_commas(max_marks) + ".");
     if (!digits.empty()) {
         model_.search(digits);
         model_.choose(answers.pictures);

@@ -6,20 +6,20 @@ namespace knn {
 
 namespace {
 
-constexpr ModuleName name{.file = "mnist-knn-pictures",
-                          .table = "mnist_knn_pictures",
-                          .purpose = "pictures",
-                          .libraries = "OpenCV's libraries"};
+constexpr ModuleName module_name{.file = "mnist-knn-pictures",
+                                 .table = "mnist_knn_pictures",
+                                 .purpose = "pictures",
+                                 .libraries = "OpenCV's libraries"};
 
 }  // namespace
 
 const PictureModule& picture_module() {
-    static const auto& module = *static_cast<const PictureModule*>(load_module(name));
+    static const auto& module = *static_cast<const PictureModule*>(load_module(module_name));
     return module;
 }
 
 std::string missing_picture_module() {
-    return missing_module(name);
+    return missing_module(module_name);
 }
 
 }  // namespace knn

@@ -15,13 +15,13 @@ using namespace knn;
 
 namespace {
 
-struct Points {
+struct SortedPoints {
     test::Rows images;
     std::vector<std::uint8_t> labels;
     std::array<std::int64_t, 256> sizes{};       ///< of the classes
     mutable std::map<Metric, Neighbors> sorted;  ///< all images by distance to each, once asked for
 
-    Points(std::int64_t n, int levels, const std::vector<int>& classes)
+    SortedPoints(std::int64_t n, int levels, const std::vector<int>& classes)
         : images(test::random_rows(n, 9, 5, levels)) {
         for (std::int64_t i = 0; i < n; ++i)
             labels.push_back(
@@ -33,7 +33,7 @@ struct Points {
 };
 
 /// Whether leaving image i out gets it wrong.
-bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
+bool naive_wrong(const SortedPoints& points, const Method& method, std::int64_t i) {
     const auto n = static_cast<int>(points.images.n);
     Neighbors& sorted = points.sorted[method.measure.metric];
     if (sorted.n_query == 0) sorted = test::nearest(points.images, points.images, n, method.measure);
@@ -51,7 +51,7 @@ bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
     return test::class_mean_vote(others, points.labels, k, method.vote.tie, points.sizes).label != truth;
 }
 
-TunedSearch tuned(const Points& points, const Method& method, const VoteRange& range,
+TunedSearch tuned(const SortedPoints& points, const Method& method, const VoteRange& range,
                   ProgressToken token = {}) {
     const Training training = points.training();
     TunedSearch search(method, range, points.images.n);
@@ -77,7 +77,7 @@ bool bit(const WrongImages& wrong, std::int64_t i) {
 
 TEST_CASE("tune: every configuration is wrong where plain loops are") {
     for (const int levels : {2, 5}) {  // 2: equal images, ties everywhere
-        const Points points(80, levels, {0, 7, 200, 255});
+        const SortedPoints points(80, levels, {0, 7, 200, 255});
         std::vector<Method> methods(3);
         methods[0].rerank.candidates = 20;  // of class-mean: fewer than the largest k
         methods[1].measure.metric = Metric::l1;
@@ -98,7 +98,7 @@ TEST_CASE("tune: every configuration is wrong where plain loops are") {
 }
 
 TEST_CASE("tune: a range that asks for less has the same outcomes") {
-    const Points points(100, 4, {1, 2, 3});
+    const SortedPoints points(100, 4, {1, 2, 3});
     const TunedSearch all = tuned(points, {}, up_to(1, 12));
     const TunedSearch part =
         tuned(points, {},
@@ -115,7 +115,7 @@ TEST_CASE("tune: a range that asks for less has the same outcomes") {
 }
 
 TEST_CASE("tune: a set that is searched in parts has the errors of leave-one-out") {
-    const Points points(4200, 5, {3, 9, 4});  // a re-ranker's parts have 4,096 images
+    const SortedPoints points(4200, 5, {3, 9, 4});  // a re-ranker's parts have 4,096 images
     Method method;
     method.rerank = {.kind = RerankKind::cells, .candidates = 10, .density = false};
     const TunedSearch search =
@@ -134,7 +134,7 @@ TEST_CASE("tune: a set that is searched in parts has the errors of leave-one-out
 }
 
 TEST_CASE("tune: ranks by errors, then by order, and tests each against the best") {
-    const Points points(130, 3, {4, 5});
+    const SortedPoints points(130, 3, {4, 5});
     std::vector<TunedSearch> searches;
     searches.push_back(tuned(points, {}, up_to(1, 9)));
     Method l1;
@@ -163,12 +163,12 @@ TEST_CASE("tune: ranks by errors, then by order, and tests each against the best
 }
 
 TEST_CASE("tune: few images, one class, all images equal") {
-    const Points two(2, 4, {9, 8});
+    const SortedPoints two(2, 4, {9, 8});
     CHECK(ranked(std::vector{tuned(two, {}, up_to(1, 1))}, 2).front().errors == 2);
-    const Points one_class(20, 4, {255});
+    const SortedPoints one_class(20, 4, {255});
     for (const Configuration& one : ranked(std::vector{tuned(one_class, {}, up_to(1, 19))}, 20))
         CHECK((one.errors == 0 && one.as_good_as_best));
-    const Points equal(70, 1, {0, 1, 1});
+    const SortedPoints equal(70, 1, {0, 1, 1});
     const TunedSearch search = tuned(equal, {}, up_to(1, 69));
     for (std::size_t c = 0; c < search.configurations().size(); c += 31)
         for (std::int64_t i = 0; i < 70; ++i)
@@ -178,7 +178,7 @@ TEST_CASE("tune: few images, one class, all images equal") {
 }
 
 TEST_CASE("tune: stops when asked to, and reports progress in images") {
-    const Points points(300, 4, {1, 2});
+    const SortedPoints points(300, 4, {1, 2});
     std::atomic<bool> stop = true;
     CHECK_THROWS_AS(tuned(points, {}, up_to(1, 5), {.progress = {}, .stop = &stop}), Interrupted);
     std::int64_t last = 0;

@@ -4,13 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
+#include "tests/support/codecs.h"
 
 namespace knn::test {
 
@@ -25,7 +25,7 @@ inline cv::Mat marked(int type = CV_8UC1, double white = 255) {
 inline std::vector<std::uint8_t> encoded(const char* format, const cv::Mat& mat = marked(),
                                          const std::vector<int>& options = {}) {
     std::vector<std::uint8_t> bytes;
-    REQUIRE(cv::imencode(format, mat, bytes, options));
+    REQUIRE(codecs().imencode(format, mat, bytes, options));
     return bytes;
 }
 

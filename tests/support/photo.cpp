@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "tests/support/codecs.h"
 #include "tests/support/drawn.h"
 
 namespace knn::test {
@@ -171,8 +171,8 @@ Picture photo_of(const std::uint8_t* pixels, const Damage& damage, std::mt19937&
     photo.convertTo(gray, CV_8U);
     if (damage.jpeg) {
         std::vector<std::uint8_t> bytes;
-        cv::imencode(".jpg", gray, bytes, {cv::IMWRITE_JPEG_QUALITY, 60});
-        gray = cv::imdecode(bytes, cv::IMREAD_GRAYSCALE);
+        codecs().imencode(".jpg", gray, bytes, {cv::IMWRITE_JPEG_QUALITY, 60});
+        gray = codecs().imdecode(bytes, cv::IMREAD_GRAYSCALE);
     }
     return picture_of(gray);
 }

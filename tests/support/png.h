@@ -8,8 +8,9 @@
 #include "tests/support/skip.h"
 
 #if MNIST_KNN_HAS_OPENCV
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+
+#include "tests/support/codecs.h"
 #endif
 
 namespace knn::test {
@@ -26,7 +27,7 @@ struct Png {
 /// Throws std::runtime_error if the bytes are no PNG of 8 bits, or in a build without OpenCV. libpng verifies the checksums.
 inline Png read_png([[maybe_unused]] const std::vector<std::uint8_t>& bytes) {
 #if MNIST_KNN_HAS_OPENCV
-    cv::Mat mat = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+    cv::Mat mat = codecs().imdecode(bytes, cv::IMREAD_UNCHANGED);
     if (bytes[1] != 'P' || mat.depth() != CV_8U || mat.empty()) throw std::runtime_error("no PNG of 8 bits");
     if (mat.channels() == 3) cv::cvtColor(mat, mat, cv::COLOR_BGR2RGB);
     return {mat.cols, mat.rows, mat.channels(), mat.reshape(1, 1)};

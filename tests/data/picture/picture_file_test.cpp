@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <thread>
 
@@ -43,7 +42,8 @@ TEST_CASE_FIXTURE(InFolder,
         CHECK(corners(picture) == "bgww");
     }
     const std::string pages = (folder / "pages.tiff").string();
-    REQUIRE(cv::imwritemulti(pages, std::vector<cv::Mat>{marked(), cv::Mat(10, 10, CV_8U, cv::Scalar(0))}));
+    REQUIRE(
+        codecs().imwrite(pages, std::vector<cv::Mat>{marked(), cv::Mat(10, 10, CV_8U, cv::Scalar(0))}, {}));
     CHECK(corners(knn::read_picture(pages)) == "bgww");
 }
 

@@ -4,7 +4,6 @@
 #include <zlib.h>
 
 #include <functional>
-#include <opencv2/imgcodecs.hpp>
 
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
@@ -13,6 +12,7 @@
 
 using knn::DataError;
 using knn::Picture;
+using knn::test::codecs;
 using knn::test::encoded;
 using knn::test::error_of;
 using knn::test::marked;
@@ -150,8 +150,8 @@ Bytes animated_webp() {
         return text("ANMF") + little(data.size(), 4) + data;
     };
     Bytes black;
-    REQUIRE(cv::imencode(".webp", cv::Mat(32, 48, CV_8UC3, cv::Scalar::all(0)), black,
-                         {cv::IMWRITE_WEBP_QUALITY, 101}));
+    REQUIRE(codecs().imencode(".webp", cv::Mat(32, 48, CV_8UC3, cv::Scalar::all(0)), black,
+                              {cv::IMWRITE_WEBP_QUALITY, 101}));
     const Bytes chunks = text("WEBPVP8X") + little(10, 4) + little(2, 4) + little(47, 3) + little(31, 3) +
                          text("ANIM") + little(6, 4) + little(0, 6) +
                          frame(encoded(".webp", marked(), {cv::IMWRITE_WEBP_QUALITY, 101})) + frame(black);
