@@ -148,8 +148,7 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
 
 void require_same_form(const Rows& rows, const Rows& set, const char* name) {
     const auto form = [](const Rows& of) {
-        return "dim " + std::to_string(of.dim) +
-               (of.are_bytes() ? "" : std::string(" and type ") + knn::name(of.type));
+        return "dim " + std::to_string(of.dim) + " and type " + std::string(knn::name(of.type));
     };
     require(rows.dim == set.dim && rows.type == set.type,
             std::string(name) + ": has " + form(rows) + "; expected " + form(set) + ", as the set");

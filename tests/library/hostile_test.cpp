@@ -149,6 +149,10 @@ TEST_CASE_FIXTURE(Opened, "library: wrong vectors are refused") {
     refused(KNN_INVALID, "pitch", [](knn_vectors& v) { v.pitch = -784; });
     refused(KNN_INVALID, "count", [](knn_vectors& v) { v.pitch = most; });
     refused(KNN_INVALID, "type", [](knn_vectors& v) { v.type = 9; });
+    knn_vectors signed_ones = KNN_VECTORS(drawn.pixels.data(), 2, DrawnSet::dim);
+    signed_ones.type = KNN_INT8;
+    REFUSED(KNN_INVALID, "has dim 784 and type int8; expected dim 784 and type uint8",
+            knn_search(index.get(), &signed_ones, nullptr, &found.out));
     refused(KNN_INVALID, "space", [](knn_vectors& v) { v.space = -1; });
     refused(KNN_INVALID, "images", [](knn_vectors& v) { v.image_rows = 27; });
     refused(KNN_INVALID, "images", [](knn_vectors& v) { v.image_rows = v.image_cols = -28; });
