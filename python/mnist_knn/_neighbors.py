@@ -295,7 +295,9 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         """Opens X (n × dim) with the labels y (n). X is copied as by NearestNeighbors.fit."""
         _voting.check_weights(self.weights)
         array = _arrays.to_array(X)
-        classes, codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)
+        if array.ndim == 0:
+            _arrays.vectors(X, type(self).__name__)  # raises
+        classes, codes = _arrays.class_labels(y, len(array), type(self).__name__)
         if self.method in ("raw", "gradients"):
             self._fit(X)
         else:
