@@ -318,7 +318,8 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         return np.asarray(self.classes_[sums.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
-        """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_."""
+        """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_. Of a method
+        with votes of its own they are those of a majority vote of its neighbors, which predict need not follow."""
         sums = self._votes(X)
         whole = sums.sum(axis=1, keepdims=True)
         return np.asarray(sums / np.where(whole == 0, 1, whole))
