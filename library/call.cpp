@@ -17,14 +17,17 @@ namespace {
 
 thread_local char last_error[1024] = "";
 
-/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long.
+/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long. The mark is before a word
+/// of small letters; names of files may have it elsewhere.
 knn_status failed(knn_status status, const char* text) {
+    constexpr std::size_t length = sizeof "§" - 1;
     std::size_t size = 0;
-    for (; *text != '\0' && size + 1 < sizeof last_error; ++text)
-        if (std::strncmp(text, "§", sizeof "§" - 1) == 0)
-            text += sizeof "§" - 2;
-        else
-            last_error[size++] = *text;
+    for (; *text != '\0' && size + 1 < sizeof last_error; ++text) {
+        const bool word_begins = size == 0 || last_error[size - 1] == ' ';
+        if (word_begins && std::strncmp(text, "§", length) == 0 && text[length] >= 'a' && text[length] <= 'z')
+            text += length;
+        last_error[size++] = *text;
+    }
     last_error[size] = '\0';
     return status;
 }

@@ -228,6 +228,10 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     };
     refused(KNN_DATA, "no such", [](knn_settings& s) { s.method = "no such"; });
     refused(KNN_DATA, "/", [](knn_settings& s) { s.method = "/"; });
+    const knn_settings named = settings_of("a/§5§x");
+    knn_index* none = nullptr;
+    CHECK(knn_index_create(set.get(), &named, &none) == KNN_DATA);
+    CHECK(std::string(knn_last_error()).starts_with("a/§5§x: cannot be read"));
     refused(KNN_INVALID, "metric l3: is unknown; expected l2, l1, lp, cosine, pearson",
             [](knn_settings& s) { s.metric = "l3"; });
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.weights = ""; });
