@@ -328,8 +328,7 @@ std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images
 }
 
 void require_others(int k, std::int64_t n) {
-    if (n < 2)
-        throw DataError("training set: has 1 image, which has no neighbor; expected at least 2 images");
+    if (n < 2) throw DataError("training set: has one row, which has no neighbor; expected at least two");
     if (const UnsupportedReason why = refuse_k(k, n - 1)) throw UsageError(*why);
 }
 

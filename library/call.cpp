@@ -17,14 +17,17 @@ namespace {
 
 thread_local char last_error[1024] = "";
 
-/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long.
+/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long. The mark is before a word
+/// of small letters; names of files may have it elsewhere.
 knn_status failed(knn_status status, const char* text) {
+    constexpr std::size_t length = sizeof "§" - 1;
     std::size_t size = 0;
-    for (; *text != '\0' && size + 1 < sizeof last_error; ++text)
-        if (std::strncmp(text, "§", sizeof "§" - 1) == 0)
-            text += sizeof "§" - 2;
-        else
-            last_error[size++] = *text;
+    for (; *text != '\0' && size + 1 < sizeof last_error; ++text) {
+        const bool word_begins = size == 0 || last_error[size - 1] == ' ';
+        if (word_begins && std::strncmp(text, "§", length) == 0 && text[length] >= 'a' && text[length] <= 'z')
+            text += length;
+        last_error[size++] = *text;
+    }
     last_error[size] = '\0';
     return status;
 }
@@ -148,8 +151,7 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
 
 void require_same_form(const Rows& rows, const Rows& set, const char* name) {
     const auto form = [](const Rows& of) {
-        return "dim " + std::to_string(of.dim) +
-               (of.are_bytes() ? "" : std::string(" and type ") + knn::name(of.type));
+        return "dim " + std::to_string(of.dim) + " and type " + std::string(knn::name(of.type));
     };
     require(rows.dim == set.dim && rows.type == set.type,
             std::string(name) + ": has " + form(rows) + "; expected " + form(set) + ", as the set");

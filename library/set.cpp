@@ -1,14 +1,17 @@
 #include "library/set.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "data/core/errors.h"
+#include "data/file/byte_source.h"
 #include "data/set/cache.h"
 #include "data/set/idx.h"
 #include "data/set/training.h"
+#include "data/vectors/sets.h"
 #include "library/call.h"
 
 namespace knn::library {
@@ -45,17 +48,27 @@ TrainingSet copied_set(const knn_vectors* given, const std::uint8_t* labels) {
     return TrainingSet({.rows = rows, .labels = copied->labels, .shape = shape_of(vectors)}, {}, copied);
 }
 
-/// A file of images without labels.
-TrainingSet read_images(const std::string& file, std::int64_t first) {
-    const auto read = std::make_shared<const IdxData>(
-        read_idx(file, IdxKind::images, std::pmr::get_default_resource(), first));
-    const ImageShape shape{read->rows, read->cols};
-    if (read->count == 0 || shape.dim() == 0 || shape.dim() > max_dim)
-        throw DataError(file + ": has " + std::to_string(read->count) + " images of " +
-                        std::to_string(shape.rows) + "x" + std::to_string(shape.cols) +
-                        "; expected at least one, of 1 to " + std::to_string(max_dim) + " pixels");
-    return TrainingSet({.rows = {read->bytes.data(), read->count, shape.dim()}, .labels = {}, .shape = shape},
-                       {}, read);
+/// Whether `load_training`, which keeps it uncompressed in the cache, reads this file; if it is there at all.
+bool is_idx(const std::string& file, IdxKind kind) {
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(file, none)) return true;
+    try {
+        ByteSource source(file, expected_idx(kind));
+        read_idx_header(source, kind);
+        return true;
+    } catch (const DataError&) {
+        return false;
+    }
+}
+
+/// A file of vectors of any kind, with labels where it has some.
+TrainingSet read_vectors(const DataOptions& named, std::int64_t first) {
+    const auto read = std::make_shared<const Dataset>(
+        load_training_data(locate_training_data(named), {.first = {.train = first}, .labels_needed = false}));
+    const LabeledImages& set = read->train;
+    const std::size_t n_labels = set.labels.size() == 0 ? 0 : static_cast<std::size_t>(set.count);
+    return TrainingSet(
+        {.rows = set.images(), .labels = set.labels.span().first(n_labels), .shape = set.shape()}, {}, read);
 }
 
 TrainingSet opened_set(const knn_files* given) {
@@ -67,8 +80,12 @@ TrainingSet opened_set(const knn_files* given) {
     options.folder = text_of(files.folder);
     options.train_images = text_of(files.images);
     options.train_labels = text_of(files.labels);
-    if (options.folder.empty() && options.train_labels.empty() && !options.train_images.empty())
-        return read_images(options.train_images, files.first);
+    if (options.folder.empty() && !options.train_images.empty() &&
+        (options.train_labels.empty() || !is_idx(options.train_images, IdxKind::images) ||
+         !is_idx(options.train_labels, IdxKind::labels))) {
+        options.train = options.train_images;
+        return read_vectors(options, files.first);
+    }
     const TrainingImages read = load_training(locate_training(options), files.no_cache == 0, 0, files.first);
     const Rows rows = files.first == 0 ? read.images : read.images.first(files.first);
     if (rows.count == 0) throw DataError(read.source + ": has no image; expected at least one");

@@ -121,8 +121,9 @@ std::vector<Option> selection_options(Options& o) {
 /// Visible ASCII, so that a header field can carry it.
 std::string parse_token(Text option, Text value) {
     const bool fits = std::ranges::all_of(value, [](char letter) { return letter > ' ' && letter <= '~'; });
-    if (value.empty() || !fits)
-        throw UsageError(std::string(option) + ": not a token; expected visible ASCII characters, no blanks");
+    if (value.empty() || value.size() > 4096 || !fits)
+        throw UsageError(std::string(option) +
+                         ": not a token; expected at most 4096 visible ASCII characters, no blanks");
     return value;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/console/terminal.h"
+#include "app/report/json.h"
 #include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -124,6 +125,8 @@ void SavedEvaluation::check_data(const SavedReport& report) const {
     if (report.rows != data.test.rows || report.cols != data.test.cols)
         differ("images of " + std::to_string(report.rows) + "x" + std::to_string(report.cols));
     if (saved.score.labels != data.labels) differ("other classes");
+    if (!report.test_checksum.empty() && report.test_checksum != test_checksum(data.test, saved.n_test))
+        differ("other test images or labels");
 }
 
 bool SavedEvaluation::take_predictions(const SavedReport& report) {

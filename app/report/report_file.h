@@ -20,7 +20,7 @@ struct SavedReport {
         extra;  ///< images and labels that were added to the training set, or none
     std::int64_t n_extra = 0;
     bool synthetic = false;
-    std::string test_checksum;  ///< as test_checksum.h has it; empty in reports of older versions
+    std::string test_checksum;  ///< as report/json.h has it; empty in reports of older versions
     int rows = 0, cols = 0;     ///< of images; of other vectors 1 and their columns
     bool vectors = false;  ///< the four files are those of §train and §test; those of labels may be empty
     std::string type;      ///< of the elements of vectors that are no images

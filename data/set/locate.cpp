@@ -178,8 +178,11 @@ DataLocation with_extra(DataLocation location, const std::string& folder) {
 }  // namespace
 
 std::vector<fs::path> other_spellings(const fs::path& file) {
-    for (const MnistFile& part : mnist_files) {
-        const auto names = spellings(file.parent_path(), part.name);
+    std::vector<std::string> parts = {no_digits_file};
+    for (const MnistFile& part : mnist_files)
+        parts.emplace_back(part.name);
+    for (const std::string& part : parts) {
+        const auto names = spellings(file.parent_path(), part);
         std::vector<fs::path> others(names.begin(), names.end());
         if (std::erase(others, file) > 0) return others;
     }

@@ -264,7 +264,7 @@ class CsvReader {
             ++n_columns_;
             const bool number = is_number(first);
             if (wanted.empty() ? is_usual_name(first) : first == wanted) {
-                if (!named_column_) named_column_ = n_columns_ - 1;
+                named_columns_.push_back(n_columns_);
                 has_header_ = has_header_ || wanted.empty() || !number;
             }
             has_second = has_second && seconds.more() && seconds.next(second, second_buffer);
@@ -287,7 +287,12 @@ class CsvReader {
     void find_label_column() {
         const std::string& wanted = content_.options().label_column;
         if (wanted == "none") return;
-        if (has_header_) label_column_ = named_column_;
+        if (has_header_ && named_columns_.size() > 1)
+            fail_at(line_at(firsts_[0].begin), 0,
+                    "columns " + std::to_string(named_columns_[0]) + " and " +
+                        std::to_string(named_columns_[1]) + " may both have the labels",
+                    "§label-column with the number of one");
+        if (has_header_ && !named_columns_.empty()) label_column_ = named_columns_[0] - 1;
         if (label_column_ || wanted.empty()) return;
         const std::size_t number = column_number(wanted);
         if (number >= 1 && number <= n_columns_) {
@@ -489,7 +494,8 @@ class CsvReader {
     char delimiter_ = ',';
     bool has_header_ = false;
     std::size_t n_columns_ = 0;
-    std::optional<std::size_t> named_column_, label_column_;
+    std::vector<std::size_t> named_columns_;  ///< as that of the labels, from 1
+    std::optional<std::size_t> label_column_;
     std::int64_t n_rows_ = 0;
     std::vector<CsvPiece> pieces_;
 };

@@ -108,7 +108,10 @@ bool is_column_name(Text field) {
     const char c = field[0];
     const bool letter =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 128;
-    return letter && std::ranges::find(missing_values, lower_case(field)) == missing_values.end();
+    const bool as_numbers =
+        field.starts_with("\u2212") || field.starts_with("\u00a0");  // minus, no-break space
+    return letter && !as_numbers &&
+           std::ranges::find(missing_values, lower_case(field)) == missing_values.end();
 }
 
 }  // namespace knn

@@ -356,7 +356,8 @@ class index {
         own.put_in(options);
         knn_neighbors out = KNN_NEIGHBORS(count, k);
         neighbors found{k, {}, {}};
-        if (count > 0 && k > 0) {  // else an error, or nothing
+        if (k > 16384) own.check(call(options, out));  // before so much memory is taken
+        if (count > 0 && k > 0) {                      // else an error, or nothing
             found.indices.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(k));
             found.distances.resize(found.indices.size());
         }

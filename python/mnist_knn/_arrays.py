@@ -129,7 +129,7 @@ def class_labels(y: Any, count: int, estimator: str) -> tuple[Array, Array]:
         raise ValueError("Unknown label type: continuous; expected classes, not numbers with fractions")
     try:
         classes, codes = np.unique(array, return_inverse=True)
-        if array.dtype.kind == "O" and not (classes == classes).all():
+        if not (classes == classes).all():  # NaN among objects, NaT
             raise TypeError("NaN is neither before nor behind another one")
     except TypeError as error:
         raise TypeError(f"y: has labels that cannot be sorted: {error}; expected labels of one type") from error

@@ -109,7 +109,7 @@ class DigitClassifier:
             training = TrainingSet.of_files(self.data)
         else:
             images, labels = _bytes_of(X, "X"), _bytes_of(y, "y")
-            if not images.size or labels.ndim != 1:
+            if images[:1].size != _SIDE * _SIDE or labels.shape != images.shape[:1]:
                 raise ValueError(f"X, y: have shapes {images.shape}, {labels.shape}; expected n × 784 and n")
             training = TrainingSet(images.reshape(len(images), -1), labels, (_SIDE, _SIDE))
         self._given = X, y

@@ -295,7 +295,9 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         """Opens X (n × dim) with the labels y (n). X is copied as by NearestNeighbors.fit."""
         _voting.check_weights(self.weights)
         array = _arrays.to_array(X)
-        classes, codes = _arrays.class_labels(y, len(array) if array.ndim else 0, type(self).__name__)
+        if array.ndim == 0:
+            _arrays.vectors(X, type(self).__name__)  # raises
+        classes, codes = _arrays.class_labels(y, len(array), type(self).__name__)
         if self.method in ("raw", "gradients"):
             self._fit(X)
         else:
@@ -316,7 +318,8 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         return np.asarray(self.classes_[sums.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
-        """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_."""
+        """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_. Of a method
+        with votes of its own they are those of a majority vote of its neighbors, which predict need not follow."""
         sums = self._votes(X)
         whole = sums.sum(axis=1, keepdims=True)
         return np.asarray(sums / np.where(whole == 0, 1, whole))

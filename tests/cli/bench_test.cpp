@@ -186,7 +186,7 @@ TEST_CASE("bench: the graph of the training set") {
         CHECK(one.contains("open_ms") == (one["name"] == "cpu"));
     }
     CHECK(measurements.size() == 3);
-    check_error(bench.one("graph", "--data . --n-train 1"), 1, "expected at least 2 images");
+    check_error(bench.one("graph", "--data . --n-train 1"), 1, "expected at least two");
 }
 
 TEST_CASE("bench: searches by direct products and by sketches") {

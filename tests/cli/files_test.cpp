@@ -122,7 +122,7 @@ TEST_CASE("files: no output has a name by which a data set is read") {
     fs::create_symlink(labels, place.folder / "link");
     for (const std::string name :
          {"data/train-labels-idx1-ubyte", "data/train-labels.idx1-ubyte", "data/train-labels.idx1-ubyte.gz",
-          "data/../data/t10k-images.idx3-ubyte", "link", "train-images-idx3-ubyte"})
+          "data/../data/t10k-images.idx3-ubyte", "link", "train-images-idx3-ubyte", "no-digits-idx3-ubyte"})
         for (const std::string words :
              {"evaluate --device cpu --predictions ", "graph --device cpu --csv ", "info --json "})
             place.check_refused(words + name + " --data data", "is a name by which a data set is read");

@@ -122,6 +122,10 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
     CHECK(contains(file("c.csv"), "versicolor"));
     check_error(run("view --from a --text"), 1,
                 "train.csv: 60 rows of 4 columns, not images; expected images");
+    auto report = nlohmann::json::parse(file("b/report.json"));
+    report["dataset"]["type"] = "float32";
+    write(folder / "b/report.json", report.dump());
+    check_error(run("compare a b"), 1, "rows of another size or type");
 }
 
 TEST_CASE_FIXTURE(Flowers,

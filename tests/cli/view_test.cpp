@@ -343,6 +343,8 @@ TEST_CASE("view refuses a report that is not about the data set, and finds one t
         if (name != "r") fs::rename(evaluated.folder / name, moved / name);
     check_error(evaluated.view("--text"), 1);
     CHECK(output_of(from(moved)) == before);
+    overwrite(moved / "t10k-images-idx3-ubyte", 16, "\xee");  // a pixel of an image that need not be shown
+    check_error(from(moved), 1, "r/report.json: needs other test images or labels, which ");
     fs::remove(evaluated.folder / "r/predictions.csv");
     check_error(from(elsewhere.folder), 1, expected);
 }

@@ -149,6 +149,10 @@ TEST_CASE_FIXTURE(Opened, "library: wrong vectors are refused") {
     refused(KNN_INVALID, "pitch", [](knn_vectors& v) { v.pitch = -784; });
     refused(KNN_INVALID, "count", [](knn_vectors& v) { v.pitch = most; });
     refused(KNN_INVALID, "type", [](knn_vectors& v) { v.type = 9; });
+    knn_vectors signed_ones = KNN_VECTORS(drawn.pixels.data(), 2, DrawnSet::dim);
+    signed_ones.type = KNN_INT8;
+    REFUSED(KNN_INVALID, "has dim 784 and type int8; expected dim 784 and type uint8",
+            knn_search(index.get(), &signed_ones, nullptr, &found.out));
     refused(KNN_INVALID, "space", [](knn_vectors& v) { v.space = -1; });
     refused(KNN_INVALID, "images", [](knn_vectors& v) { v.image_rows = 27; });
     refused(KNN_INVALID, "images", [](knn_vectors& v) { v.image_rows = v.image_cols = -28; });
@@ -224,6 +228,10 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     };
     refused(KNN_DATA, "no such", [](knn_settings& s) { s.method = "no such"; });
     refused(KNN_DATA, "/", [](knn_settings& s) { s.method = "/"; });
+    const knn_settings named = settings_of("a/§5§x");
+    knn_index* none = nullptr;
+    CHECK(knn_index_create(set.get(), &named, &none) == KNN_DATA);
+    CHECK(std::string(knn_last_error()).starts_with("a/§5§x: cannot be read"));
     refused(KNN_INVALID, "metric l3: is unknown; expected l2, l1, lp, cosine, pearson",
             [](knn_settings& s) { s.metric = "l3"; });
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.weights = ""; });

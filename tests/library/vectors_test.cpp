@@ -167,6 +167,63 @@ TEST_CASE("library: vectors of each type have the program's neighbors, bit for b
         }
 }
 
+TEST_CASE(
+    "library: a set of a file of vectors has its type, and labels that are in it, beside it, named, or "
+    "none") {
+    const TempFolder folder;
+    const auto opened = [&](const char* images, const char* labels, std::int64_t first = 0) {
+        const std::string file = folder / images, named = labels == nullptr ? "" : folder / labels;
+        const knn_files files{
+            sizeof files, nullptr, file.c_str(), labels == nullptr ? nullptr : named.c_str(), first, 1, 0};
+        knn_set* set = nullptr;
+        OK(knn_set_open(&files, &set));
+        return Set(set, knn_set_free);
+    };
+    const auto check = [](const Set& set, int count, int type, const std::vector<std::uint8_t>& labels) {
+        knn_set_info info{};
+        info.struct_size = sizeof info;
+        OK(knn_set_get_info(set.get(), &info));
+        CHECK(info.count == count);
+        CHECK(info.dim == 2);
+        CHECK(info.type == type);
+        CHECK(info.has_labels == (labels.empty() ? 0 : 1));
+        std::vector<std::uint8_t> read(labels.size());
+        if (!labels.empty()) OK(knn_set_read(set.get(), 0, count, nullptr, read.data()));
+        CHECK(read == labels);
+    };
+    folder.write("named.csv", "a,b,label\n1.5,2,z\n3,4,y\n5,6,z\n");
+    check(opened("named.csv", nullptr), 3, KNN_FLOAT64, {1, 0, 1});
+    check(opened("named.csv", nullptr, 2), 2, KNN_FLOAT64, {1, 0});
+    folder.write("plain.csv", "1,2\n3,4\n");
+    check(opened("plain.csv", nullptr), 2, KNN_UINT8, {});
+    folder.write("labels.txt", "7\n9\n");
+    check(opened("plain.csv", "labels.txt"), 2, KNN_UINT8, {7, 9});
+    folder.write("plain-labels.csv", "8\n6\n");
+    check(opened("plain.csv", nullptr), 2, KNN_UINT8, {8, 6});
+
+    using namespace std::string_literals;
+    folder.write("images", "\0\0\x08\x03\0\0\0\x02\0\0\0\x01\0\0\0\x02"s + "abcd");
+    folder.write("idx-labels", "\0\0\x08\x01\0\0\0\x02\x03\x04"s);
+    check(opened("images", nullptr), 2, KNN_UINT8, {});
+    check(opened("images", "idx-labels"), 2, KNN_UINT8, {3, 4});
+    check(opened("images", "labels.txt"), 2, KNN_UINT8, {7, 9});
+
+    const Set set = opened("named.csv", nullptr);
+    const OpenIndex index = made_index(set, settings_of("raw", 1));
+    const std::vector<double> asked = {5, 5};
+    knn_vectors queries = KNN_VECTORS(asked.data(), 1, 2);
+    queries.type = KNN_FLOAT64;
+    Found found(1, 1);
+    OK(knn_search(index.get(), &queries, nullptr, &found.out));
+    CHECK(found.indices[0] == 2);
+    CHECK(found.distances[0] == 1);
+    folder.write("bad.csv", "1,2\n3,x\n");
+    const std::string bad = folder / "bad.csv";
+    const knn_files files{sizeof files, nullptr, bad.c_str(), nullptr, 0, 1, 0};
+    knn_set* none = nullptr;
+    REFUSED(KNN_DATA, "line 2, column 2: \"x\"", knn_set_open(&files, &none));
+}
+
 TEST_CASE("library: vectors are refused in the caller's words") {
     std::vector<double> numbers(40, 1);
     knn_vectors vectors = KNN_VECTORS(numbers.data(), 10, 4);

@@ -3,6 +3,7 @@
 #include "mnist_knn/knn.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "tests/library/api.h"
@@ -57,6 +58,7 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: searches, classifies, saves, and throws err
         CHECK(std::string(error.what()).find("k 0") != std::string::npos);
     }
     CHECK_THROWS_AS(index.search_first(-1, 1), mnist_knn::error);
+    CHECK_THROWS_AS(index.search(asked, std::numeric_limits<std::int32_t>::max()), mnist_knn::error);
     CHECK_THROWS_AS(set.read(0, std::int64_t{1} << 60), mnist_knn::error);
     const double real[] = {0.5, 1};
     knn_vectors reals = KNN_VECTORS(real, 2, 1);

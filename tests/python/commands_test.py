@@ -190,8 +190,10 @@ class Errors(unittest.TestCase):
             (ValueError, "^rule '--help': is unknown", lambda: condense(X, y, rule="--help")),
         ]
         if os.environ.get("MNIST_KNN_PROGRAM"):
-            cases += [(ValueError, "^--method --help: unknown name", lambda: condense(X, y, method="--help")),
-                      (ValueError, "^--device tpu", lambda: condense(X, y, device="tpu"))]  # fmt: skip
+            cases += [(ValueError, "^method --help: unknown name", lambda: condense(X, y, method="--help")),
+                      (ValueError, "^X: 20 rows.*images for transform gradients$", lambda: condense(X, y, method="gradients")),
+                      (ValueError, "^editing: leaves .* at n_neighbors 5; ", lambda: condense(X * 0, y)),
+                      (ValueError, "^device tpu", lambda: condense(X, y, device="tpu"))]  # fmt: skip
         for kind, text, act in cases:
             with self.subTest(text=text), self.assertRaisesRegex(kind, text):
                 act()

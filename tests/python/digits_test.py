@@ -119,6 +119,9 @@ class Digits(unittest.TestCase):
             DigitClassifier("no-such-method").fit(MNIST.X_train[:10], MNIST.y_train[:10])
         with self.assertRaisesRegex(ValueError, "^X: is None beside y"):
             DigitClassifier("raw").fit(y=MNIST.y_train[:10])
+        for X, y in ((MNIST.X_train[:10, :783], MNIST.y_train[:10]), (MNIST.X_train[:10], MNIST.y_train[:9])):
+            with self.assertRaisesRegex(ValueError, "^X, y: have shapes .*; expected n × 784 and n$"):
+                DigitClassifier("raw").fit(X, y)
 
 
 support.main()

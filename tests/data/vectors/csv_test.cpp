@@ -99,6 +99,12 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: the column of labels") {
           "has no header, and no column \"kind\"; expected a number from 1 to 2");
     CHECK(error("1,2\n3,4\n", {.label_column = "3"}) ==
           "has no header, and no column \"3\"; expected a number from 1 to 2");
+    CHECK(error("Class,a,label\n1,2,3\n") ==
+          "line 1: columns 1 and 3 may both have the labels; expected §label-column with the number of one");
+    CHECK(error("a,b,a\n1,2,3\n", {.label_column = "a"}).starts_with("line 1: columns 1 and 3 may both"));
+    CHECK(numbers_of(load("label,a,label\n1,2,3\n", {.label_column = "3"}).labels) == std::vector{3});
+    CHECK(load("label,a,label\n1,2,3\n", {.label_column = "none"}).dim == 3);
+    CHECK(numbers_of(load("2,2,3\n4,5,6\n", {.label_column = "2"}).labels) == std::vector{2, 5});
     CHECK(error("label\na\nb\n") == "has no column but that of the labels; expected numbers beside them");
     CHECK(error("a,label\n1,x\n2,\n") == "line 3, column 2: is empty; expected a label");
     std::string many = "a,label\n";
@@ -125,6 +131,8 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
     }
     CHECK(error("1,2\n3,0x10\n").starts_with("line 2, column 2: \"0x10\""));
     // No header: no number of it may be lost.
+    CHECK(error("1,\u22122\n4,5\n").starts_with("line 1, column 2: \"\u22122\" is no number of 64 bits; "));
+    CHECK(error("\u00a01,2\n4,5\n").starts_with("line 1, column 1: \"\u00a01\" is no number of 64 bits; "));
     CHECK(error("NA,2\n4,5\n") ==
           "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5, or names in "
           "quotes if this line is a header");
