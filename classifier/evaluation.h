@@ -80,10 +80,9 @@ Comparison compare(std::span<const Vote> a, std::span<const Vote> b, std::span<c
 struct Evaluation {
     const Dataset* data = nullptr;  ///< whole; the images that were used are the first `n_train`, `n_test`
     std::int64_t n_train = 0, n_test = 0;
-    std::vector<std::string>
-        pictures;              ///< the files of the test images, if these are pictures that were answered
-    std::int64_t n_named = 0;  ///< with those that were rejected or failed
-    std::string created;       ///< ISO 8601, UTC
+    std::vector<std::string> pictures;  ///< the files of the test images, if they are pictures
+    std::int64_t n_named = 0;           ///< with those that were rejected or failed
+    std::string created;                ///< ISO 8601, UTC
     Method method;
     Results found;                   ///< timeline and time include opening
     std::vector<double> confidence;  ///< n_test; probabilities that the answers are right, see confidence.h

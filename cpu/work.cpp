@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "cpu/pack.h"
-
 namespace knn::cpu {
 
 namespace {

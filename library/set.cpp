@@ -1,7 +1,6 @@
 #include "library/set.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "app/commands/digits.h"
 
-#include "app/console/interrupt.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/set/training.h"

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "app/commands/pictures.h"
-#include "app/console/interrupt.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
 #include "app/report/picture.h"
 #include "classifier/host.h"

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
-#include "app/report/npz.h"
 #include "data/core/metric.h"
 
 namespace knn {
@@ -20,6 +19,11 @@ struct FoundRow {
     std::span<const std::uint32_t> indices;
     std::span<const double> distances;
 };
+
+template <class Number>
+std::span<const std::uint8_t> bytes_of(std::span<const Number> numbers) {
+    return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size_bytes()};
+}
 
 /// Numbers in memory that grow without being moved.
 template <class Number>

@@ -1,4 +1,4 @@
-#include "app/serve/answers_body.h"
+#include "app/serve/bodies.h"
 
 #include <algorithm>
 #include <charconv>

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string>
 
-#include "app/serve/frames.h"
+#include "app/serve/digit_message.h"
 #include "data/core/errors.h"
 
 extern char** environ;

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <new>
 
-#include "app/console/output.h"
-#include "app/serve/answers_body.h"
+#include "app/console/console.h"
 #include "app/serve/bodies.h"
-#include "app/serve/openapi.h"
 #include "app/serve/page.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"

@@ -8,7 +8,7 @@ namespace knn {
 
 std::string reranker_names() {
     std::string names;
-    for (const char* known : Names<RerankKind>::list)
+    for (const char* known : name_list<RerankKind>)
         names.append(names.empty() ? "" : ", ").append(known);
     return names + "[:N:mean|deviation:times|plus:W]";
 }

@@ -28,7 +28,7 @@ std::uint64_t power(std::uint64_t q, int weight) {
 template <class Enum>
 Enum read_name(std::string_view text, const auto& refuse) {
     const auto value = named<Enum>(text);
-    if (!value) refuse(text, std::string(Names<Enum>::list[0]) + " or " + Names<Enum>::list[1]);
+    if (!value) refuse(text, std::string(name_list<Enum>[0]) + " or " + name_list<Enum>[1]);
     return *value;
 }
 

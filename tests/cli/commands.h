@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 namespace knn::test {
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;

@@ -10,7 +10,6 @@
 #include <csignal>
 
 #include "tests/cli/commands.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using namespace std::chrono_literals;

@@ -7,7 +7,6 @@
 
 #include "tests/cli/program.h"
 #include "tests/support/npy_bytes.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;

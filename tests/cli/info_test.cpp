@@ -4,7 +4,6 @@
 
 #include "tests/cli/program.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;

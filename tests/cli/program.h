@@ -11,6 +11,7 @@
 
 #include "tests/support/oracle.h"
 #include "tests/support/run.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/text.h"
 

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "tests/cli/commands.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 namespace fs = std::filesystem;

@@ -9,7 +9,6 @@
 #include <tuple>
 
 #include "tests/cli/program.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;

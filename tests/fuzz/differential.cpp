@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "cpu/host/host.h"
 #include "cpu/kernels/kernels.h"

@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
