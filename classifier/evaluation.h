@@ -10,6 +10,7 @@
 #include "classifier/confidence.h"
 #include "classifier/index.h"
 #include "data/core/dataset.h"
+#include "data/core/round_up.h"
 #include "data/core/voting.h"
 
 namespace knn {
@@ -89,6 +90,10 @@ struct Evaluation {
     bool calibrated = false;  ///< false: there are too few training images, and they are shares of the votes
     Score score;
     double load_ms = 0, wall_ms = 0;
+
+    /// Of a test image: its true label, and the one that it got.
+    std::uint8_t truth(std::int64_t image) const { return data->test.labels.data()[image]; }
+    std::uint8_t predicted(std::int64_t image) const { return found.votes[at(image)].label; }
 };
 
 /// The answers to the first test images of the data set, scored, without confidences.

@@ -50,10 +50,6 @@ Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std:
     return resolved;
 }
 
-}  // namespace
-
-namespace {
-
 /// The training set; that of --train is in no cache.
 TrainingImages read_training(const DataLocation& location, const Options& options, int threads) {
     if (!location.vectors) return load_training(location, !options.no_cache, threads, options.first.train);

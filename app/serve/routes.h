@@ -72,19 +72,8 @@ class Routes {
     friend struct Route;
     using Later = std::function<Response()>;
 
-    void livez(Request request, const Done& done);
-    void readyz(Request request, const Done& done);
-    void metrics_text(Request request, const Done& done);
-    void openapi(Request request, const Done& done);
-    void page_html(Request request, const Done& done);
-    void page_css(Request request, const Done& done);
-    void page_js(Request request, const Done& done);
-    void info(Request request, const Done& done);
-    void predict(Request request, const Done& done);
-    void classify(Request request, const Done& done);
-    void classify_form(Request request, const Done& done);
-    void mistakes(Request request, const Done& done);
-    void confusion(Request request, const Done& done);
+    using Handler = void(Request request, const Done& done);
+    Handler readyz, metrics_text, info, predict, classify, classify_form, mistakes, confusion;
 
     void work(const Done& done, std::function<Response(int thread)> answer);
     PictureAnswers answers_to(std::string_view picture, bool many, int thread);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "data/rerank/descriptor.h"
-#include "gpu/engines/answers.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 

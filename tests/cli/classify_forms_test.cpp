@@ -7,7 +7,6 @@
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 namespace {
 

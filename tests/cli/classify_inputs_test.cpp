@@ -12,8 +12,6 @@
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 TEST_CASE("files, folders and standard input at once, in the order given") {
     const Digits digits;

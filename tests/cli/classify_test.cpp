@@ -8,8 +8,6 @@
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -7,7 +7,6 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -11,8 +11,6 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -13,7 +13,6 @@
 
 using namespace knn::test;
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -4,8 +4,6 @@
 #include <regex>
 #include <stdexcept>
 
-using nlohmann::json;
-
 namespace knn::test {
 
 namespace {

@@ -7,8 +7,6 @@
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 TEST_CASE("learn: pictures whose names give their digits become IDX files, in the order of their names") {
     if (!has_opencv) return skip(no_opencv);

@@ -9,7 +9,6 @@
 #include "tests/support/npy_bytes.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 namespace {
 

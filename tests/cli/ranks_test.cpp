@@ -9,7 +9,6 @@
 
 using namespace knn::test;
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
 namespace {
 

@@ -10,8 +10,6 @@
 #include "tests/cli/commands.h"
 
 using namespace knn::test;
-namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 

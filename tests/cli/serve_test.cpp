@@ -10,9 +10,6 @@
 #include "tests/cli/pictures.h"
 #include "tests/support/npy_bytes.h"
 
-using nlohmann::json;
-namespace fs = std::filesystem;
-
 namespace knn::test {
 namespace {
 

@@ -8,7 +8,6 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 /// The errors of every configuration against plain loops: tests/classifier/tune_test.cpp.
 TEST_CASE("tune: every configuration in all forms, without a test set") {

@@ -8,7 +8,6 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-namespace fs = std::filesystem;
 
 namespace {
 

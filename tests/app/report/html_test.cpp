@@ -14,10 +14,10 @@
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "tests/support/error_of.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
 #include "tests/support/skip.h"
-#include "tests/support/text.h"
 
 using namespace knn;
 

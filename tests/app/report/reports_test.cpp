@@ -14,7 +14,7 @@
 #include "app/report/text.h"
 #include "classifier/inventory.h"
 #include "data/core/format.h"
-#include "tests/support/text.h"
+#include "tests/support/error_of.h"
 
 using namespace knn;
 

@@ -18,8 +18,8 @@
 #include "data/file/transfer.h"
 #include "tests/support/error_of.h"
 #include "tests/support/skip.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/unprivileged.h"
 
 namespace fs = std::filesystem;
 using knn::DataError;

@@ -10,7 +10,6 @@
 #include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/unprivileged.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;
