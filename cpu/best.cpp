@@ -1,6 +1,5 @@
 #include "cpu/best.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>

@@ -1,7 +1,6 @@
 #include "cpu/search.h"
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "app/bench/report.h"
 #include "app/cli/command_line.h"
-#include "app/console/console.h"
 #include "data/core/format.h"
 #include "data/vectors/sets.h"
 

@@ -7,20 +7,11 @@
 #include <ostream>
 #include <sstream>
 
-#include "app/console/console.h"
 #include "data/vectors/npy.h"
 
 namespace knn {
 
 namespace {
-
-template <class Number>
-void put_as(std::ostream& out, const auto& values) {
-    std::vector<Number> numbers;
-    for (const auto value : values)
-        numbers.push_back(static_cast<Number>(value));
-    put(out, bytes_of(std::span<const Number>(numbers)));
-}
 
 /// A field of a zip file: a number of so many bytes, the smallest first.
 struct ZipField {

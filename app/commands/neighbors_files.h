@@ -25,6 +25,15 @@ std::span<const std::uint8_t> bytes_of(std::span<const Number> numbers) {
     return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size_bytes()};
 }
 
+/// The values as an array's elements.
+template <class Number>
+void put_as(std::ostream& out, const auto& values) {
+    std::vector<Number> numbers;
+    for (const auto value : values)
+        numbers.push_back(static_cast<Number>(value));
+    put(out, bytes_of(std::span<const Number>(numbers)));
+}
+
 /// Numbers in memory that grow without being moved.
 template <class Number>
 class NumberBlocks {

@@ -5,7 +5,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "app/console/console.h"
 #include "app/report/text.h"
 #include "classifier/exact_distances.h"
 #include "data/core/errors.h"

@@ -1,9 +1,7 @@
 #include "app/report/picture.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
 
 #include "app/report/canvas.h"
 #include "app/report/text.h"

@@ -12,9 +12,6 @@
 #include <cstring>
 #include <string>
 
-#include "app/serve/digit_message.h"
-#include "data/core/errors.h"
-
 extern char** environ;
 
 namespace knn::web {

@@ -14,10 +14,8 @@
 #include <ostream>
 #include <set>
 #include <streambuf>
-#include <string>
 
 #include "data/core/errors.h"
-#include "data/file/transfer.h"
 
 namespace knn {
 

@@ -1,7 +1,5 @@
 #include "data/rerank/rerank.h"
 
-#include <string>
-
 #include "data/core/errors.h"
 
 namespace knn {

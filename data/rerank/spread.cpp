@@ -6,7 +6,6 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/neighbors.h"
 #include "data/transform/rounding.h"
 
 namespace knn {

@@ -1,7 +1,6 @@
 #include "data/vectors/vectors.h"
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <charconv>
 #include <cstring>
