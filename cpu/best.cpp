@@ -5,8 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "cpu/scorer.h"
-
 namespace knn::cpu {
 
 namespace {

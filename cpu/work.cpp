@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "data/core/round_up.h"
+
 namespace knn::cpu {
 
 namespace {

@@ -10,7 +10,6 @@
 #include <span>
 
 #include "app/commands/ranks.h"
-#include "classifier/graph.h"
 #include "data/core/format.h"
 
 namespace knn {

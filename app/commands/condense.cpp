@@ -9,7 +9,6 @@
 #include "classifier/prototypes.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/set/locate.h"
 #include "data/vectors/vectors.h"
 
 namespace knn {

@@ -1,6 +1,5 @@
 #include "data/synthetic/synthetic.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 

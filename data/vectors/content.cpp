@@ -9,7 +9,6 @@
 #include <new>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "data/core/errors.h"
 #include "data/core/format.h"

@@ -4,6 +4,8 @@
 #include <regex>
 #include <stdexcept>
 
+using nlohmann::json;
+
 namespace knn::test {
 
 namespace {

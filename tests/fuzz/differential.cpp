@@ -13,7 +13,6 @@
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/transform/transform.h"
-#include "data/core/errors.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/random_problem.h"
 #include "tests/support/points.h"

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <limits>
 
-#include "data/file/byte_source.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
 #include "tests/support/vector_files.h"
