@@ -6,7 +6,6 @@
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/vectors/vector_index.h"
-#include "gpu/engines/engines.h"
 
 namespace knn {
 

@@ -10,6 +10,7 @@
 #include "classifier/confidence.h"
 #include "classifier/index.h"
 #include "data/core/dataset.h"
+#include "data/core/round_up.h"
 #include "data/core/voting.h"
 
 namespace knn {
@@ -80,16 +81,19 @@ Comparison compare(std::span<const Vote> a, std::span<const Vote> b, std::span<c
 struct Evaluation {
     const Dataset* data = nullptr;  ///< whole; the images that were used are the first `n_train`, `n_test`
     std::int64_t n_train = 0, n_test = 0;
-    std::vector<std::string>
-        pictures;              ///< the files of the test images, if these are pictures that were answered
-    std::int64_t n_named = 0;  ///< with those that were rejected or failed
-    std::string created;       ///< ISO 8601, UTC
+    std::vector<std::string> pictures;  ///< the files of the test images, if they are pictures
+    std::int64_t n_named = 0;           ///< with those that were rejected or failed
+    std::string created;                ///< ISO 8601, UTC
     Method method;
     Results found;                   ///< timeline and time include opening
     std::vector<double> confidence;  ///< n_test; probabilities that the answers are right, see confidence.h
     bool calibrated = false;  ///< false: there are too few training images, and they are shares of the votes
     Score score;
     double load_ms = 0, wall_ms = 0;
+
+    /// Of a test image: its true label, and the one that it got.
+    std::uint8_t truth(std::int64_t image) const { return data->test.labels.data()[image]; }
+    std::uint8_t predicted(std::int64_t image) const { return found.votes[at(image)].label; }
 };
 
 /// The answers to the first test images of the data set, scored, without confidences.

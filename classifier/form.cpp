@@ -99,15 +99,8 @@ Form grid_form(int rows, int columns) {
 }
 
 bool has_checksum(std::string_view digits, Checksum checksum) {
-    switch (checksum) {
-        case Checksum::none:
-            return true;
-        case Checksum::luhn:
-            return !digits.empty() && is_luhn(digits);
-        case Checksum::mod97:
-            return modulo97(digits) == 1;
-    }
-    return false;
+    if (checksum == Checksum::luhn) return !digits.empty() && is_luhn(digits);
+    return checksum == Checksum::none || modulo97(digits) == 1;
 }
 
 std::vector<FieldAnswer> read_fields(const Form& form, std::vector<Answer>& digits) {

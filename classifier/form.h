@@ -2,7 +2,6 @@
 /// Forms and grids: fields with names, whose digits are in boxes and follow rules.
 
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,9 +12,7 @@ namespace knn {
 /// Of the digits of a field, the last ones being check digits.
 enum class Checksum { none, luhn, mod97 };
 template <>
-struct Names<Checksum> {
-    static constexpr std::array list{"none", "luhn", "mod97"};
-};
+inline constexpr std::array name_list<Checksum>{"none", "luhn", "mod97"};
 
 struct FormField {
     std::string name;

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "data/core/clock.h"
-#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {

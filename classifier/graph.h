@@ -10,7 +10,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "classifier/exact_distances.h"
@@ -22,9 +21,7 @@ namespace knn {
 /// Which edges: all of them; those whose reverse is one too; those and the reverse of the others.
 enum class GraphForm { directed, mutual, symmetric };
 template <>
-struct Names<GraphForm> {
-    static constexpr std::array list{"directed", "mutual", "symmetric"};
-};
+inline constexpr std::array name_list<GraphForm>{"directed", "mutual", "symmetric"};
 
 /// How many points are searched at once where the neighbors of all are not needed together: those of one part have 64 MiB,
 /// or as much memory as the points. At least one point.

@@ -15,11 +15,8 @@ namespace knn {
 /// Jobs that run one after another, in order, beside the thread that adds them. After an exception the others are dropped.
 class JobQueue {
   public:
-    JobQueue() = default;
     /// Waits for the job that runs, and drops the others.
     ~JobQueue();
-    JobQueue(const JobQueue&) = delete;
-    JobQueue& operator=(const JobQueue&) = delete;
 
     /// From any thread, but not from two at once. If the system provides no thread, `finish` runs the jobs.
     void add(std::function<void()> job);

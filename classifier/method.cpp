@@ -102,7 +102,7 @@ void read_name(const std::string& field, std::string_view value, Enum& target) {
     const auto found = named<Enum>(value);
     if (!found)
         throw UsageError(field + " " + shown(value) + " is unknown; expected one of " +
-                         joined(Names<Enum>::list));
+                         joined(name_list<Enum>));
     target = *found;
 }
 

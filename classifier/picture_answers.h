@@ -33,8 +33,7 @@ struct Answer {
 /// One field of a form (classifier/form.h).
 struct FieldAnswer {
     std::string name;
-    std::string
-        text;  ///< its digits from the left, ? for a rejected one, . for an empty box between two; empty if there are none
+    std::string text;       ///< digits from the left, ? rejected, . an empty box between two
     double confidence = 0;  ///< the product of those of its digits
     std::string doubt;      ///< empty, or why it must be checked
 };

@@ -18,9 +18,7 @@ namespace knn {
 /// The kind of device that the user asked for.
 enum class DeviceKind { automatic, cpu, gpu };
 template <>
-struct Names<DeviceKind> {
-    static constexpr std::array list{"auto", "cpu", "gpu"};
-};
+inline constexpr std::array name_list<DeviceKind>{"auto", "cpu", "gpu"};
 
 struct DeviceRequest {
     DeviceKind kind = DeviceKind::automatic;

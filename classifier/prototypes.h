@@ -102,9 +102,7 @@ Edited edit(const SubsetSearch& set, const ProgressToken& token);
 
 enum class PrototypeRule { edit, condense, both };
 template <>
-struct Names<PrototypeRule> {
-    static constexpr std::array list{"edit", "condense", "both"};
-};
+inline constexpr std::array name_list<PrototypeRule>{"edit", "condense", "both"};
 
 struct Prototypes {
     PrototypeRule rule = PrototypeRule::both;

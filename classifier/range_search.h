@@ -5,7 +5,6 @@
 /// up to the largest that the engine finds, and those that even this does not answer in pieces of the training set with max_k rows, of
 /// which all are found.
 
-#include <functional>
 #include <memory>
 #include <vector>
 

@@ -9,7 +9,6 @@
 #include "classifier/job_queue.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
-#include "data/transform/fitted.h"
 
 namespace knn {
 

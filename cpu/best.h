@@ -1,7 +1,9 @@
 #pragma once
-/// The running k nearest of each query of a block.
+/// The running k nearest of each query of a block; selection and sorting of keys of neighbors (neighbor_key), by digits where there
+/// are many.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -84,5 +86,11 @@ class BestLists {
     Uninitialized<std::uint32_t> counts_;
     Uninitialized<std::uint32_t> excluded_;  ///< an index that no training image has where none is excluded
 };
+
+/// Moves the k least keys to the front, in any order, with the largest of them last; 1 <= k <= keys.size().
+void keep_least(std::span<std::uint64_t> keys, std::size_t k);
+
+/// Sorts them; `scratch` has as many places.
+void sort_keys(std::span<std::uint64_t> keys, std::uint64_t* scratch);
 
 }  // namespace knn::cpu

@@ -14,15 +14,9 @@ std::int64_t group_bytes(const Kernel& kernel) {
 /// The image's term of a distance; see kernel.h.
 std::uint32_t image_term(const Kernel& kernel, PixelSums sums) {
     const bool shifted = kernel.form == QueryForm::shifted_bytes;
-    switch (kernel.arithmetic) {
-        case Arithmetic::squares:
-            return shifted ? sums.squares - 256 * sums.plain : sums.squares;
-        case Arithmetic::differences:
-            return sums.plain;
-        case Arithmetic::products:
-            return shifted ? 128 * sums.plain : 0;
-    }
-    return 0;
+    if (kernel.arithmetic == Arithmetic::differences) return sums.plain;
+    if (kernel.arithmetic == Arithmetic::products) return shifted ? 128 * sums.plain : 0;
+    return shifted ? sums.squares - 256 * sums.plain : sums.squares;
 }
 std::uint32_t query_term(const Kernel& kernel, PixelSums sums) {
     return kernel.arithmetic == Arithmetic::squares ? sums.squares : sums.plain;

@@ -5,18 +5,10 @@
 namespace knn::cpu {
 
 Arithmetic arithmetic_of(const Measure& measure) {
-    switch (measure.metric) {
-        case Metric::l2:
-            return Arithmetic::squares;
-        case Metric::l1:
-            return Arithmetic::differences;
-        case Metric::lp:
-            return measure.p <= 1 ? Arithmetic::differences : Arithmetic::squares;
-        case Metric::cosine:
-        case Metric::pearson:
-            return Arithmetic::products;
-    }
-    return Arithmetic::squares;
+    if (measure.metric == Metric::cosine || measure.metric == Metric::pearson) return Arithmetic::products;
+    const bool by_differences =
+        measure.metric == Metric::l1 || (measure.metric == Metric::lp && measure.p <= 1);
+    return by_differences ? Arithmetic::differences : Arithmetic::squares;
 }
 
 void Scorer::score_rows(std::int64_t query, std::int64_t first, std::span<std::uint32_t> scores) {

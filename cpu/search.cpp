@@ -1,11 +1,9 @@
 #include "cpu/search.h"
 
 #include <algorithm>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cpu/host/host.h"
@@ -99,8 +97,7 @@ class Search {
     Work work_;
     Team team_;
     Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
-    std::vector<std::atomic<std::uint32_t>>
-        limits_;  ///< of the queries: what lies behind is none of the k best
+    std::vector<std::atomic<std::uint32_t>> limits_;  ///< of the queries, of the k best
     std::mutex mutex_;
     std::vector<QueryRange> left_;
     std::atomic<std::int64_t> n_left_{0}, n_done_{0};  ///< tasks

@@ -8,7 +8,6 @@
 /// are refined again whenever four times as many panels have been read, when one is full, and at the end. Panels are read in an
 /// order that is spread over the training set, lest its order matter.
 
-#include <atomic>
 #include <cstdint>
 #include <vector>
 

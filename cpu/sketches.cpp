@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "cpu/host/host.h"
 #include "data/core/clock.h"
 #include "data/core/large_pages.h"
 #include "data/core/round_up.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cpu/pack.h"
+#include "data/core/round_up.h"
 
 namespace knn::cpu {
 

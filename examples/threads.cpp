@@ -1,5 +1,4 @@
 // A resident index that several threads search, while rows are added:  ./threads
-#include <cstdlib>
 #include <iostream>
 #include <mnist_knn/knn.hpp>
 #include <thread>

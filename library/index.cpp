@@ -33,7 +33,7 @@ void read_name(const char* field, const char* text, Enum& value) {
     const auto found = named<Enum>(text);
     if (!found) {
         std::string names;
-        for (const char* one : Names<Enum>::list)
+        for (const char* one : name_list<Enum>)
             names += (names.empty() ? "" : ", ") + std::string(one);
         throw UsageError(std::string(field) + " " + text + ": is unknown" + suggestion<Enum>(text) +
                          "; expected " + names);
@@ -213,7 +213,7 @@ Method load(const TrainingSet& set, const std::string& file) {
         std::istringstream words(line);
         std::string what;
         std::size_t size = 0;
-        if (!(words >> what >> size) || size > most || sizes.size() == std::size(Names<Fitted>::list))
+        if (!(words >> what >> size) || size > most || sizes.size() == std::size(name_list<Fitted>))
             refuse("is damaged");
         sizes.emplace_back(what, size);
     }

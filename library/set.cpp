@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <new>
 #include <utility>
 #include <vector>
 

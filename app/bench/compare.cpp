@@ -10,7 +10,6 @@
 #include <span>
 
 #include "app/commands/ranks.h"
-#include "classifier/graph.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -21,8 +20,7 @@ constexpr const char
     *open_note = "open: uploading and arranging the training set, once for all searches.",
     *kernels_note = "kernels: the work on the GPU of one search, without the copies.",
     *operations_note =
-        "GFLOP/s: one multiplication and one addition per pair of images and pixel, for every "
-        "engine.";
+        "GFLOP/s: one multiplication and one addition per pair of images and pixel, for every engine.";
 
 /// A table of whole searches, which have kernels on a GPU alone.
 void add_searches(BenchRun& run, const std::string& title, const Workload& work,

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
-#include "data/core/errors.h"
 #include "data/core/format.h"
 
 namespace knn {

@@ -201,7 +201,7 @@ void run_rerank(BenchRun& run) {
         " queries of each row against the definition in plain loops, and these loops against the kernels";
     const Neighbors candidates = nearest_by_gradients(run, work, shape, count);
     std::vector<RerankWork> all;
-    for (const char* known : Names<RerankKind>::list) {
+    for (const char* known : name_list<RerankKind>) {
         RerankSpec rerank = usual;
         rerank.kind = *named<RerankKind>(known);
         if (rerank.has_descriptors()) all.push_back({rerank, shape, work.train, work.query, candidates});

@@ -53,11 +53,10 @@ void check_strategies(const Options& options) {
         refuse_if(gpu_names(others, options.bench).empty(), given + unused);
     };
     const std::string &distance = options.request.distance, &select = options.request.select;
-    check(
-        "--distance ", distance, distance_kernels(), selectors(),
-        "a kernel of the engine tensor, which selects by itself; expected one that selectors can be measured "
-        "behind",
-        "selectors are measured behind it, and --only names none; expected one of them, or no --distance");
+    check("--distance ", distance, distance_kernels(), selectors(),
+          "a kernel of the engine tensor, which selects by itself; expected one that selectors can be "
+          "measured behind",
+          "selectors are measured behind it, and --only names none; expected one of them, or no --distance");
     check("--select ", select, selectors(), distance_kernels(),
           "runs on the CPU; expected a selector of the GPU, to be measured behind distance kernels, or "
           "--only " +

@@ -80,14 +80,13 @@ Json limits_json(const BenchReport& report) {
 
 constexpr const char* csv_heading =
     "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_ms,max_"
-    "ms,"
-    "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason";
+    "ms,us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason";
 
 /// Times and rates have six significant digits; those that are 0 are not known.
 std::string csv_cell(const Json& record, const std::string& column) {
     const auto found = record.find(column == "share" ? "share_of_limit" : column);
     if (found == record.end()) return "";
-    if (found->is_string()) return csv_text(found->get<std::string>());
+    if (found->is_string()) return text_cell(found->get<std::string>(), false);
     if (found->is_number_integer()) return std::to_string(found->get<std::int64_t>());
     const auto value = found->get<double>();
     if (column == "p") return shortest(value);

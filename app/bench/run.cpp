@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "app/bench/report.h"
 #include "app/cli/command_line.h"
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
 #include "data/core/format.h"
 #include "data/vectors/sets.h"
 
@@ -156,10 +152,9 @@ int bench(const Options& options, Clock::time_point) {
                   bench_text(report));
     if (report.wrong()) throw DataError("bench: wrong answers: see above; expected those of the reference");
     if (!plot.empty() && nothing_to_draw)
-        throw DataError(
-            plot +
-            ": not written, because nothing was measured that it would show (the report says what "
-            "was left out); expected rows that this machine can run");
+        throw DataError(plot +
+                        ": not written, because nothing was measured that it would show (the report says "
+                        "what was left out); expected rows that this machine can run");
     return 0;
 }
 

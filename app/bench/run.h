@@ -4,14 +4,13 @@
 /// kernels and selectors.
 
 #include <functional>
-#include <memory>
 #include <string>
 
-#include "app/bench/table.h"
+#include "app/bench/report.h"
 #include "app/bench/workload.h"
 #include "app/cli/options.h"
 #include "app/cli/values.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "classifier/host.h"
 #include "classifier/index.h"
 

@@ -1,10 +1,9 @@
-#include "app/bench/table.h"
+#include "app/bench/report.h"
 
 #include <algorithm>
 #include <charconv>
 #include <sstream>
 
-#include "app/cli/values.h"
 #include "data/core/format.h"
 
 namespace knn {

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
-#include "app/console/interrupt.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/text.h"
 #include "classifier/vote.h"
 #include "data/core/errors.h"

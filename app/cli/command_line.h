@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/cli/options.h"
@@ -14,11 +13,13 @@ namespace knn {
 /// What a command does where mpirun started several processes.
 enum class UnderMpirun { refused, first_rank_alone, all_ranks };
 
+/// Does the work of a command; `start` is when the process began. Returns the exit code.
+using CommandRun = int(const Options& options, Clock::time_point start);
+
 struct Command {
     const char* name;
     const char* summary;
-    /// Does the work; `start` is when the process began. Returns the exit code.
-    int (*run)(const Options& options, Clock::time_point start);
+    CommandRun* run;
     UnderMpirun under_mpirun = UnderMpirun::refused;
     const char* operands = nullptr;  ///< what else it takes, for the usage line; these go to `take_operands`
     void (*take_operands)(std::vector<std::string> operands, Options& options) = nullptr;
@@ -29,21 +30,8 @@ struct Command {
 /// All commands (app/commands/table.cpp).
 std::span<const Command> commands();
 
-int evaluate(const Options& options, Clock::time_point start);
-int classify(const Options& options, Clock::time_point start);
-int draw(const Options& options, Clock::time_point start);
-int view(const Options& options, Clock::time_point start);
-int bench(const Options& options, Clock::time_point start);
-int graph(const Options& options, Clock::time_point start);
-int neighbors(const Options& options, Clock::time_point start);
-int condense(const Options& options, Clock::time_point start);
-int learn(const Options& options, Clock::time_point start);
-int audit(const Options& options, Clock::time_point start);
-int tune(const Options& options, Clock::time_point start);
-int compare(const Options& options, Clock::time_point start);
-int serve(const Options& options, Clock::time_point start);
-int generate(const Options& options, Clock::time_point start);
-int info(const Options& options, Clock::time_point start);
+CommandRun evaluate, classify, draw, view, bench, graph, neighbors, condense, learn, audit, tune, compare,
+    serve, generate, info;
 
 /// What the command line asks for. Cannot be copied or moved: the parser keeps references to `options`.
 struct CommandLine {

@@ -6,7 +6,6 @@
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
-#include "data/core/errors.h"
 
 namespace knn {
 
@@ -93,7 +92,7 @@ OptionValue name_of(const std::vector<std::string>& names, Target& target) {
 /// One of the names of an enum's values.
 template <class Enum>
 Enum parse_choice(const std::string& option, const std::string& value) {
-    const auto& list = Names<Enum>::list;
+    const auto& list = name_list<Enum>;
     return static_cast<Enum>(parse_name(option, value, std::vector<std::string>(list.begin(), list.end())));
 }
 template <class Enum>

@@ -1,7 +1,6 @@
 #include "app/cli/option_table.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "app/cli/values.h"
 #include "data/core/errors.h"

@@ -81,15 +81,14 @@ std::vector<Option> picture_options(Options& o) {
          "empty one is ."},
         {"classify", "--template", input("FILE", c.form),
          "each picture is a form with the fields of FILE; JSON, see docs/classify.md: boxes, how many "
-         "digits, "
-         "which, their checksum"},
+         "digits, which, their checksum"},
         {"classify", "-r, --recursive", flag(c.recursive), "also searches the folders in folders"},
         {"classify learn", "--rotate", choice(c.rotate),
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
          "is the default"},
         {"classify", "--expected", flag(c.expected),
-         "their names give the digits (3/a.png, a_3.png); prints how many answers are right, "
-         "and the confusion matrix"},
+         "their names give the digits (3/a.png, a_3.png); prints how many answers are right, and the "
+         "confusion matrix"},
         {"classify draw serve", "--reject", once("SHARE", c.reject, parse_reject),
          "a picture unlike the training images, or between two classes, gets ? and the reason; SHARE is the "
          "part of real digits that this may reject, such as 0.5%, at most 50%; auto (default): 0.5%; off: "
@@ -182,8 +181,7 @@ std::vector<Option> data_options(Options& o) {
     return {
         {"neighbors", "--train", input("FILE", n.train),
          "the vectors among which neighbors are found: IDX, NPY, CSV, fvecs, bvecs, ivecs, fbin, u8bin, "
-         "i8bin "
-         "or ibin; plain or .gz"},
+         "i8bin or ibin; plain or .gz"},
         {"neighbors", "--queries", input("FILE", n.queries),
          "the vectors whose neighbors are found (default: each of --train)"},
         {"neighbors", "--label-column", once("NAME", n.label_column, parse_file_name),
@@ -202,9 +200,8 @@ std::vector<Option> data_options(Options& o) {
         {all, "--train-labels", input("FILE", d.train_labels), "their labels"},
         {all_searching, "--train", input("FILE", d.train),
          "training vectors of any kind instead of a folder of images; IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, "
-         ".fbin, .u8bin, .i8bin or "
-         ".ibin, plain or gzip; their labels: --train-labels, --label-column, or a file such as "
-         "train-labels.npy beside train.npy"},
+         ".fbin, .u8bin, .i8bin or .ibin, plain or gzip; their labels: --train-labels, --label-column, or a "
+         "file such as train-labels.npy beside train.npy"},
         {with_vector_tests, "--test", input("FILE", d.test),
          "test vectors of the same columns; labels likewise"},
         {all_searching, "--label-column", once("C", d.label_column, parse_label_column),
@@ -237,8 +234,7 @@ std::vector<Option> generate_options(Options& o) {
          "uint8, float32 (default) or float64"},
         {"generate", "--out", out,
          "the file; the ending says the format: .npy, .csv, .fvecs, .bvecs, .fbin or .u8bin; labels: "
-         "NAME-labels.npy beside it, of "
-         "NAME.csv NAME-labels.csv"},
+         "NAME-labels.npy beside it, of NAME.csv NAME-labels.csv"},
     };
 }
 
@@ -272,8 +268,7 @@ std::vector<Option> output_options(Options& o) {
     constexpr OwnFile report = {report_files[0], report_head};
     return {
         {"learn", "--out", folder(o.learn.out, learned_files, {learned_files[2], learned_header}),
-         "the training set that is written: IDX files, and learned.csv, which says where each image is "
-         "from"},
+         "the training set that is written: IDX files, and learned.csv, which says where each image is from"},
         {"condense", "--out", folder(o.condense.out, kept, {kept[2], kept_header}),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
          "kept images; vectors that are no images: train.npy with train-labels.npy or train-labels.csv; all "
@@ -281,15 +276,13 @@ std::vector<Option> output_options(Options& o) {
         {"condense", "--rule", choice(o.condense.rule),
          "both (default), edit or condense; edit: removes images that the others misclassify, until there "
          "are none, condense: keeps a subset that gives every image the answer of the whole set, both: one "
-         "after "
-         "the other"},
+         "after the other"},
         {"audit", "--of", choice(o.audit.of),
          "train (default) or test; train: each training image by all others, test: the test images by the "
          "training set"},
         {"graph", "--form", choice(o.graph.form),
          "directed (default), mutual or symmetric; directed: the k nearest of each image, mutual: only edges "
-         "in "
-         "both directions, symmetric: edges in at least one direction"},
+         "in both directions, symmetric: edges in at least one direction"},
         {"graph", "--npy", npy,
          "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of images x k each; directed "
          "graphs only"},

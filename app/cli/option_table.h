@@ -26,12 +26,11 @@ struct OptionValue {
     const char* placeholder = nullptr;  ///< "FILE"; null: a flag, which has no value
     Read read = {};                     ///< throws UsageError
     bool repeatable = false;
-    std::string* output = nullptr;            ///< a file that the command writes
-    bool is_folder = false;                   ///< or a folder,
-    std::span<const char* const> names = {};  ///< with these files,
-    std::span<const char* const> endings =
-        {};            ///< or files whose names begin with the value and end with these,
-    OwnFile own = {};  ///< of which this one says who wrote them
+    std::string* output = nullptr;                        ///< a file that the command writes
+    bool is_folder = false;                               ///< or a folder,
+    std::span<const char* const> names = {};              ///< with these files,
+    std::span<const char* const> endings = {};            ///< or files whose names are the value and these,
+    OwnFile own = {};                                     ///< of which this one says who wrote them
     std::string (*beside)(const std::string&) = nullptr;  ///< another file, by the value
 };
 

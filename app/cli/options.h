@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +23,7 @@ namespace knn {
 
 enum class When { automatic, always, never };
 template <>
-struct Names<When> {
-    static constexpr std::array list{"auto", "always", "never"};
-};
+inline constexpr std::array name_list<When>{"auto", "always", "never"};
 
 /// Where the results go; file names may be "-", standard output.
 struct OutputOptions {
@@ -38,9 +35,7 @@ struct OutputOptions {
 /// By how many degrees `classify` turns pictures clockwise.
 enum class Turn { none, quarter, half, three_quarters };
 template <>
-struct Names<Turn> {
-    static constexpr std::array list{"0", "90", "180", "270"};
-};
+inline constexpr std::array name_list<Turn>{"0", "90", "180", "270"};
 
 /// What `classify` alone takes.
 struct ClassifyOptions {
@@ -67,9 +62,7 @@ struct ClassifyOptions {
 /// In which order digits are shown: the most sure first, by index, or by pair of labels.
 enum class Order { confidence, index, pair };
 template <>
-struct Names<Order> {
-    static constexpr std::array list{"confidence", "index", "pair"};
-};
+inline constexpr std::array name_list<Order>{"confidence", "index", "pair"};
 
 /// What `view` alone takes: which digits, and how they are shown; no form at all is the window.
 struct ViewOptions {
@@ -122,9 +115,7 @@ struct LearnOptions {
 /// Which set `audit` judges: the training set by leave-one-out, or the test set.
 enum class AuditSet { train, test };
 template <>
-struct Names<AuditSet> {
-    static constexpr std::array list{"train", "test"};
-};
+inline constexpr std::array name_list<AuditSet>{"train", "test"};
 
 /// What `audit` alone takes.
 struct AuditOptions {

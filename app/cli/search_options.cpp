@@ -125,9 +125,9 @@ std::vector<Option> search_options(Options& o) {
              "; several one after another, with commas (default: the method's)"},
         {"tune", "--transform", several("LIST", t.transforms, parse_transform), instead},
         {reranking, "--rerank", once("NAME", m.rerank, read_reranker),
-         "none; distortion, cells or both: re-ranks the nearest by a distance that tolerates shifted "
-         "pixels; spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from "
-         "its class"},
+         "none; distortion, cells or both: re-ranks the nearest by a distance that tolerates shifted pixels; "
+         "spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from its "
+         "class"},
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
         {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates},
         {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates},
@@ -181,8 +181,7 @@ std::vector<Option> search_options(Options& o) {
         {"evaluate serve view audit", "--limit-test", number(o.first.test), "only the first N test images"},
         {searching, "--sketch", choice(w.sketch, "WHEN"),
          "bounds from 8-bit projections before exact distances by l2: auto (default; where that is faster, "
-         "on a "
-         "GPU in searches of a second or more), off, or the number of columns, 64 or 128, of a GPU 128; "
+         "on a GPU in searches of a second or more), off, or the number of columns, 64 or 128, of a GPU 128; "
          "changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
         {"evaluate classify draw serve view bench graph neighbors condense audit tune generate", "--threads",

@@ -4,17 +4,12 @@
 #include <set>
 
 #include "app/cli/command_line.h"
-#include "app/cli/values.h"
 #include "app/commands/digits.h"
-#include "app/commands/form_file.h"
 #include "app/commands/pictures.h"
-#include "app/commands/review.h"
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/answers.h"
 #include "app/report/picture.h"
-#include "app/report/report_folder.h"
+#include "app/report/report_file.h"
 #include "app/report/text.h"
 #include "classifier/evaluation.h"
 #include "classifier/host.h"
@@ -84,8 +79,7 @@ struct Judgment {
     std::size_t named = 0, rejected = 0, failed = 0;
     std::vector<const PictureAnswer*> answered;
     std::vector<std::uint8_t> truth;  ///< of those that were answered
-    Evaluation
-        evaluation;  ///< of the same; its labels are all that occur among the training images and the expected digits
+    Evaluation evaluation;  ///< of the same; with the labels of the training images and the expected digits
 };
 
 Judgment judge(const PictureAnswers& answers) {
@@ -113,8 +107,8 @@ Judgment judge(const PictureAnswers& answers) {
     }
     if (result.named == 0)
         throw DataError(
-            "--expected: no name of a picture tells its digit; expected folders 0 to 9, or names "
-            "such as four_4.png");
+            "--expected: no name of a picture tells its digit; expected folders 0 to 9, or names such as "
+            "four_4.png");
     result.evaluation.score =
         score(result.evaluation.found.votes, result.truth, std::vector(labels.begin(), labels.end()));
     return result;

@@ -7,8 +7,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/commands/saved_evaluation.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/page.h"

@@ -4,13 +4,11 @@
 #include "app/cli/command_line.h"
 #include "app/commands/loading.h"
 #include "app/commands/ranks.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/text.h"
 #include "classifier/prototypes.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/set/locate.h"
 #include "data/vectors/vectors.h"
 
 namespace knn {

@@ -1,7 +1,6 @@
 #include "app/commands/digits.h"
 
-#include "app/console/interrupt.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/set/training.h"
@@ -50,10 +49,6 @@ Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std:
     note(resolved.notice, options.output);
     return resolved;
 }
-
-}  // namespace
-
-namespace {
 
 /// The training set; that of --train is in no cache.
 TrainingImages read_training(const DataLocation& location, const Options& options, int threads) {

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "app/cli/options.h"
 #include "app/commands/loading.h"
@@ -17,13 +16,12 @@ namespace knn {
 
 /// The training set, and what its own digits look like to one another.
 struct LoadedTraining {
-    TrainingSet set;                        ///< the first images, as many as the options want
-    std::string source;                     ///< the file of the images, or what else it is
-    Training all;                           ///< whatever the options want
-    std::optional<TrainingSet> drawn = {};  ///< forms that vote beside MNIST (classifier/extra_rows.h)
-    std::optional<TrainingSet> taught =
-        {};                   ///< these and the user's own pictures of no digit, if there are any
-    LeaveOneOut sample = {};  ///< by fit_for_digits
+    TrainingSet set;                         ///< the first images, as many as the options want
+    std::string source;                      ///< the file of the images, or what else it is
+    Training all;                            ///< whatever the options want
+    std::optional<TrainingSet> drawn = {};   ///< forms that vote beside MNIST (classifier/extra_rows.h)
+    std::optional<TrainingSet> taught = {};  ///< with the user's own pictures of no digit
+    LeaveOneOut sample = {};                 ///< by fit_for_digits
 };
 
 /// Reads the training set, from the cache where that is faster. Throws DataError, UsageError, Interrupted.

@@ -1,7 +1,6 @@
 #include "app/cli/command_line.h"
 #include "app/commands/digits.h"
-#include "app/console/interrupt.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/view/pad.h"
 #include "app/view/shown_window.h"
 #include "classifier/host.h"

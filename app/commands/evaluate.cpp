@@ -1,6 +1,6 @@
 /// `evaluate`: the way of the test images to their labels and into the files, step by step.
 
-#include "app/commands/evaluate.h"
+#include "app/commands/saved_evaluation.h"
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,10 @@
 
 #include "app/cli/command_line.h"
 #include "app/commands/ranks.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
-#include "app/report/report_folder.h"
+#include "app/report/report_file.h"
 #include "app/report/text.h"
 
 namespace knn {

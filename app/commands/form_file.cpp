@@ -1,4 +1,4 @@
-#include "app/commands/form_file.h"
+#include "app/commands/pictures.h"
 
 #include <algorithm>
 #include <set>

@@ -4,8 +4,7 @@
 #include <ostream>
 
 #include "app/cli/command_line.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/text.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"

@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
+#include <ranges>
 
 #include "app/cli/command_line.h"
 #include "app/commands/loading.h"
+#include "app/commands/neighbors_files.h"
 #include "app/commands/ranks.h"
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
-#include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/plot.h"
 #include "app/report/text.h"
@@ -170,16 +167,6 @@ std::string graph_plot(const GraphResult& graph) {
                        {points_text(graph), graph.source()}, {panel});
 }
 
-/// The numbers of one row of an array.
-template <class Number, class Convert>
-void put_npy_row(std::ostream& out, std::span<const Neighbor> row, Convert convert) {
-    std::vector<Number> numbers;
-    for (const Neighbor& neighbor : row)
-        numbers.push_back(static_cast<Number>(std::invoke(convert, neighbor)));
-    out.write(reinterpret_cast<const char*>(numbers.data()),
-              static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
-}
-
 /// Counts the rows of the graph and writes them to the files that were asked for, as they are found.
 class GraphWriter {
   public:
@@ -284,15 +271,15 @@ class GraphWriter {
     void put_row(std::int64_t point, std::span<const Neighbor> row, std::span<const double> exact) {
         counter_.row(point, row);
         if (indices_ != nullptr) {
-            put_npy_row<std::int32_t>(*indices_, row, &Neighbor::index);
+            put_as<std::int32_t>(*indices_, row | std::views::transform(&Neighbor::index));
             if (has_integers())
-                put_npy_row<std::int64_t>(*distances_, row, &Neighbor::distance);
+                put_as<std::int64_t>(*distances_, row | std::views::transform(&Neighbor::distance));
             else if (measure().real)
-                put_npy_row<double>(*distances_, row,
-                                    [&, i = std::size_t{0}](auto&) mutable { return exact[i++]; });
+                put_as<double>(*distances_, exact.first(row.size()));
             else
-                put_npy_row<float>(*distances_, row,
-                                   [&](auto& one) { return distance_of(measure(), one.distance); });
+                put_as<float>(*distances_, row | std::views::transform([&](auto& one) {
+                                               return distance_of(measure(), one.distance);
+                                           }));
         }
         if (!csv_ && !mtx_) return;
         int rank = 0;

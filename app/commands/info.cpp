@@ -2,7 +2,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/commands/loading.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
 #include "classifier/inventory.h"

@@ -6,8 +6,7 @@
 #include "app/cli/command_line.h"
 #include "app/commands/loading.h"
 #include "app/commands/pictures.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/picture.h"
@@ -73,10 +72,11 @@ void write_set(const std::string& folder, const Learned& learned) {
                                 out << learned_header;
                                 for (std::size_t i = 0; i < learned.pictures.size(); ++i)
                                     out << i << ',' << int{learned.labels[i]} << ','
-                                        << csv_text(report_path(learned.pictures[i]->file)) << '\n';
+                                        << text_cell(report_path(learned.pictures[i]->file), false) << '\n';
                                 for (std::size_t i = 0; i < learned.pictures_of_none.size(); ++i)
                                     out << i << ",?,"
-                                        << csv_text(report_path(learned.pictures_of_none[i]->file)) << '\n';
+                                        << text_cell(report_path(learned.pictures_of_none[i]->file), false)
+                                        << '\n';
                             }});
     // Also without one: those of an earlier run are gone.
     files.push_back({(fs::path(folder) / no_digits_file).string(),

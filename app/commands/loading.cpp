@@ -1,12 +1,9 @@
 #include "app/commands/loading.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "app/commands/pictures.h"
-#include "app/console/interrupt.h"
-#include "app/console/terminal.h"
 #include "app/report/csv.h"
 #include "app/report/picture.h"
 #include "classifier/host.h"
@@ -15,7 +12,6 @@
 #include "data/picture/picture_file.h"
 #include "data/picture/picture_memory.h"
 #include "data/set/idx.h"
-#include "data/set/locate.h"
 #include "data/set/training.h"
 #include "data/vectors/npy.h"
 #include "data/vectors/sets.h"

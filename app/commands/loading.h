@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 #include "app/report/text.h"
 #include "classifier/index.h"
 #include "classifier/plan.h"

@@ -1,24 +1,124 @@
 #include "app/commands/neighbors_files.h"
 
-#include <algorithm>
+#include <zlib.h>
+
 #include <array>
 #include <bit>
 #include <ostream>
+#include <sstream>
 
-#include "app/console/interrupt.h"
 #include "data/vectors/npy.h"
 
 namespace knn {
 
 namespace {
 
-template <class Number>
-void put_as(std::ostream& out, const auto& values) {
-    std::vector<Number> numbers;
-    for (const auto value : values)
-        numbers.push_back(static_cast<Number>(value));
-    put(out, bytes_of(std::span<const Number>(numbers)));
+/// A field of a zip file: a number of so many bytes, the smallest first.
+struct ZipField {
+    std::uint64_t value;
+    int bytes;
+};
+
+std::string zip_fields(std::initializer_list<ZipField> fields) {
+    std::string text;
+    for (const auto& [value, bytes] : fields)
+        for (int i = 0; i < bytes; ++i)
+            text += static_cast<char>(value >> (8 * i));
+    return text;
 }
+
+constexpr std::uint64_t zip_version = 45;  ///< 4.5 has ZIP64
+constexpr std::uint64_t first_day = 0x21;  ///< January 1, 1980: zip has no "none"
+constexpr std::uint64_t in_extra = 0xffffffff;
+
+/// NumPy's archive of arrays (.npz): a zip file of .npy files, here without compression. One array after another, in one pass; sizes
+/// have 64 bits (ZIP64), and no entry has a time.
+class NpzWriter {
+  public:
+    explicit NpzWriter(std::ostream& out) : out_(out) {}
+
+    /// The array of this name and shape. `type` as put_npy_header takes it; `pieces`: the bytes of its elements.
+    void add(const std::string& name, std::span<const std::int64_t> shape, std::string_view type,
+             const std::vector<std::span<const std::uint8_t>>& pieces) {
+        std::ostringstream header;
+        put_npy_header(header, shape, type);
+        const std::string head = header.str();
+        Entry entry{name + ".npy", 0, head.size(), written_};
+        entry.checksum = ::crc32_z(0, reinterpret_cast<const unsigned char*>(head.data()), head.size());
+        for (const std::span<const std::uint8_t> piece : pieces) {
+            stop_if_asked();
+            if (piece.empty()) continue;  // a null pointer would start the checksum again
+            entry.checksum = ::crc32_z(entry.checksum, piece.data(), piece.size());
+            entry.size += piece.size();
+        }
+        const std::string local =
+            zip_fields({{0x04034b50, 4}}) + described(entry, 2) + entry.name + sizes_of(entry, 2) + head;
+        out_ << local;
+        for (const std::span<const std::uint8_t> piece : pieces)
+            put(out_, piece);
+        written_ += local.size() + entry.size - head.size();
+        entries_.push_back(entry);
+    }
+
+    /// After the last array.
+    void finish() {
+        std::string directory;
+        for (const Entry& entry : entries_)
+            directory += zip_fields({{0x02014b50, 4}, {zip_version, 2}}) + described(entry, 3) +
+                         zip_fields({{0, 2}, {0, 2}, {0, 2}, {0, 4}, {in_extra, 4}}) + entry.name +
+                         sizes_of(entry, 3) + zip_fields({{entry.offset, 8}});
+        const std::uint64_t size = directory.size(), n = entries_.size(), after = written_ + size;
+        out_ << directory
+             << zip_fields({{0x06064b50, 4},
+                            {44, 8},
+                            {zip_version, 2},
+                            {zip_version, 2},
+                            {0, 4},
+                            {0, 4},
+                            {n, 8},
+                            {n, 8},
+                            {size, 8},
+                            {written_, 8}})
+             << zip_fields({{0x07064b50, 4}, {0, 4}, {after, 8}, {1, 4}})
+             << zip_fields({{0x06054b50, 4},
+                            {0, 2},
+                            {0, 2},
+                            {0xffff, 2},
+                            {0xffff, 2},
+                            {in_extra, 4},
+                            {in_extra, 4},
+                            {0, 2}});
+    }
+
+  private:
+    struct Entry {
+        std::string name;
+        std::uint64_t checksum, size, offset;
+    };
+
+    /// What the two headers of a file have in common: version, flags, no compression, time, checksum, sizes in the extra field,
+    /// which has this many numbers.
+    static std::string described(const Entry& entry, std::uint64_t numbers) {
+        return zip_fields({{zip_version, 2},
+                           {0, 2},
+                           {0, 2},
+                           {0, 2},
+                           {first_day, 2},
+                           {entry.checksum, 4},
+                           {in_extra, 4},
+                           {in_extra, 4},
+                           {entry.name.size(), 2},
+                           {4 + 8 * numbers, 2}});
+    }
+    /// The beginning of the extra field: both sizes.
+    static std::string sizes_of(const Entry& entry, std::uint64_t numbers) {
+        return zip_fields({{1, 2}, {8 * numbers, 2}, {entry.size, 8}, {entry.size, 8}});
+    }
+
+    std::ostream& out_;
+    std::vector<Entry> entries_;
+    std::uint64_t written_ = 0;
+};
 
 }  // namespace
 

@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
-#include "app/report/npz.h"
 #include "data/core/metric.h"
 
 namespace knn {
@@ -20,6 +19,20 @@ struct FoundRow {
     std::span<const std::uint32_t> indices;
     std::span<const double> distances;
 };
+
+template <class Number>
+std::span<const std::uint8_t> bytes_of(std::span<const Number> numbers) {
+    return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size_bytes()};
+}
+
+/// The values as an array's elements.
+template <class Number>
+void put_as(std::ostream& out, const auto& values) {
+    std::vector<Number> numbers;
+    for (const auto value : values)
+        numbers.push_back(static_cast<Number>(value));
+    put(out, bytes_of(std::span<const Number>(numbers)));
+}
 
 /// Numbers in memory that grow without being moved.
 template <class Number>

@@ -4,16 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <new>
 
 #include "app/cli/values.h"
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 #include "app/report/answers.h"
-#include "app/report/text.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"

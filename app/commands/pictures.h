@@ -1,5 +1,5 @@
 #pragma once
-/// The picture files that a command line names, and the digits in them.
+/// The picture files that a command line names, the digits in them, and what `classify` makes of these.
 
 #include <filesystem>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/report/answers.h"
+#include "app/report/page.h"
 #include "classifier/form.h"
 #include "data/core/progress_token.h"
 #include "data/picture/picture_header.h"
@@ -50,5 +50,13 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
 
 /// Says on standard error why pictures failed, a line for each; returns how many.
 std::size_t report_failures(std::span<const PictureAnswer> pictures);
+
+/// --template: the description of a form. Reads the schema mnist-knn/template/1 (docs/classify.md). Throws DataError.
+Form read_form(const std::string& file);
+
+/// --review: shows each digit that was rejected or is right with less than 90 % on standard error, asks on standard input which it is,
+/// and writes its 28×28 pixels to FOLDER/DIGIT/NAME.png, a new name each time. Enter skips one, q ends. Returns how many it
+/// wrote. Throws DataError, Interrupted.
+std::int64_t review(const PictureAnswers& answers, const std::string& folder, Blocks blocks);
 
 }  // namespace knn

@@ -8,8 +8,7 @@
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 #include "classifier/host.h"
 #include "classifier/ranks.h"
 #include "data/core/errors.h"

@@ -1,4 +1,4 @@
-#include "app/commands/review.h"
+#include "app/commands/pictures.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <ostream>
 
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
-#include "app/report/text.h"
+#include "app/console/console.h"
 #include "data/core/format.h"
 
 namespace fs = std::filesystem;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
 #include "data/core/errors.h"

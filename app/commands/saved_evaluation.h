@@ -1,9 +1,11 @@
 #pragma once
-/// Reports opened again, for `view` and `compare`: the data set and the answers of an evaluation.
+/// The evaluation of a test set; reports opened again, for `view` and `compare`: the data set and the answers of an evaluation.
 
 #include "app/commands/loading.h"
 #include "app/report/csv.h"
 #include "app/report/report_file.h"
+#include "classifier/evaluation.h"
+#include "data/core/clock.h"
 
 namespace knn {
 
@@ -24,8 +26,6 @@ class SavedEvaluation {
   public:
     /// Throws DataError, DeviceError, UsageError, Interrupted.
     SavedEvaluation(const Options& options, const SavedReport& report);
-    SavedEvaluation(const SavedEvaluation&) = delete;
-    SavedEvaluation& operator=(const SavedEvaluation&) = delete;
 
     /// Votes of all images; neighbors of those passed to `complete`.
     const Evaluation& evaluation() const { return evaluation_; }
@@ -49,5 +49,14 @@ class SavedEvaluation {
     Evaluation evaluation_;
     bool neighbors_known_ = false;
 };
+
+/// A test set, classified and scored.
+struct Evaluated {
+    std::unique_ptr<LoadedSet> set;
+    Evaluation evaluation;  ///< of the images of `set`
+};
+
+/// `start`: when the command began; with_confidence: fits confidences. Throws DataError, DeviceError, UsageError, Interrupted.
+Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence);
 
 }  // namespace knn

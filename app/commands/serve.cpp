@@ -8,11 +8,8 @@
 
 #include "app/cli/command_line.h"
 #include "app/commands/digits.h"
-#include "app/commands/evaluate.h"
 #include "app/commands/saved_evaluation.h"
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/json.h"
 #include "app/serve/routes.h"
 #include "app/serve/server.h"

@@ -6,12 +6,9 @@
 #include "app/cli/command_line.h"
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
-#include "app/commands/evaluate.h"
 #include "app/commands/pictures.h"
 #include "app/commands/saved_evaluation.h"
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/page.h"
 #include "app/report/picture.h"
 #include "app/report/text.h"
@@ -33,14 +30,6 @@ struct Selection {
     std::int64_t found = 0;   ///< images that pass the filters
     std::string description;  ///< "misclassified, true label 4, predicted 9"
 };
-
-std::uint8_t truth_of(const Evaluation& evaluation, std::int64_t image) {
-    return evaluation.data->test.labels.data()[image];
-}
-
-const Vote& vote_of(const Evaluation& evaluation, std::int64_t image) {
-    return evaluation.found.votes[static_cast<std::size_t>(image)];
-}
 
 bool admits(const std::vector<std::int64_t>& wanted, std::int64_t value) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
@@ -90,9 +79,8 @@ std::string title_of(const ViewOptions& options, const std::string& description)
 
 void sort_images(std::vector<std::int64_t>& images, const Evaluation& evaluation, Order order) {
     const auto key = [&](std::int64_t image) {
-        const Vote& vote = vote_of(evaluation, image);
         const bool by_pair = order == Order::pair;
-        return std::tuple(by_pair ? truth_of(evaluation, image) : 0, by_pair ? vote.label : 0,
+        return std::tuple(by_pair ? evaluation.truth(image) : 0, by_pair ? evaluation.predicted(image) : 0,
                           order == Order::index ? 0 : -evaluation.confidence[static_cast<std::size_t>(image)],
                           image);
     };
@@ -114,7 +102,7 @@ Selection select(const Evaluation& evaluation, const ViewOptions& options) {
     gallery.order = name(options.order);
     const bool right_too = options.all || !options.indices.empty();
     for (std::int64_t image = 0; image < evaluation.n_test; ++image) {
-        const int truth = truth_of(evaluation, image), predicted = vote_of(evaluation, image).label;
+        const int truth = evaluation.truth(image), predicted = evaluation.predicted(image);
         if ((right_too || truth != predicted) && admits(options.true_labels, truth) &&
             admits(options.predicted_labels, predicted) && admits(options.indices, image))
             gallery.images.push_back(image);

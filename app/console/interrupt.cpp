@@ -1,4 +1,4 @@
-#include "app/console/interrupt.h"
+#include "app/console/console.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "app/console/output.h"
+#include "app/console/console.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,7 +14,6 @@
 #include <ostream>
 #include <thread>
 
-#include "app/console/interrupt.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/file/transfer.h"

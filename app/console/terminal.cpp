@@ -1,4 +1,4 @@
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <string_view>
-
-#include "app/console/output.h"
 
 namespace knn {
 

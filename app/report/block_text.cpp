@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"

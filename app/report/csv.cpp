@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "app/console/terminal.h"
 #include "app/report/text.h"
 #include "classifier/exact_distances.h"
 #include "data/core/errors.h"
@@ -81,9 +79,9 @@ std::string distance_cell(const Measure& measure, std::uint32_t score) {
     return is_integral(measure) ? std::to_string(score) : shortest(distance_number(measure, score));
 }
 
-std::string text_cell(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == text.npos && !text.starts_with(' ') && !text.ends_with(' '))
-        return text;
+std::string text_cell(std::string_view text, bool blanks) {
+    const bool quotes_blank = blanks && (text.starts_with(' ') || text.ends_with(' '));
+    if (text.find_first_of(",\"\r\n") == text.npos && !quotes_blank) return std::string(text);
     std::string cell = "\"";
     for (const char c : text)
         cell.append(c == '"' ? 2 : 1, c);
@@ -181,14 +179,6 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
     }
     if (next_line(stream, line)) wrong(n_test + 2, "is one too many");
     return read;
-}
-
-std::string csv_text(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == text.npos) return std::string(text);
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    return quoted + '"';
 }
 
 }  // namespace knn

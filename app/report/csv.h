@@ -11,15 +11,16 @@
 #include <type_traits>
 #include <vector>
 
-#include "app/console/interrupt.h"
+#include "app/console/console.h"
 #include "classifier/evaluation.h"
 
 namespace knn {
 
 /// A cell: an integer, or the shortest decimal that identifies the distance.
 std::string distance_cell(const Measure& measure, std::uint32_t score);
-/// A text, in quotes where it has to be.
-std::string text_cell(const std::string& text);
+/// A text as a field of a CSV (RFC 4180): in quotes where it has commas, quotes or ends of lines, or, where `blanks` counts, a
+/// blank at its begin or end.
+std::string text_cell(std::string_view text, bool blanks = true);
 /// The names of all classes as cells, by label.
 std::vector<std::string> class_cells(const Dataset& data);
 
@@ -80,8 +81,5 @@ Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_t
 /// The same from a stream; `name` begins the messages.
 Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test,
                              const std::vector<std::string>& classes = {});
-
-/// A text as a field of a CSV (RFC 4180): in quotes where it has commas, quotes or ends of lines.
-std::string csv_text(std::string_view text);
 
 }  // namespace knn

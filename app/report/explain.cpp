@@ -1,7 +1,6 @@
 #include "app/report/answers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <opencv2/imgproc.hpp>
 
 #include "app/report/canvas.h"

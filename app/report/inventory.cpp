@@ -121,8 +121,8 @@ std::string data_section(const Inventory& inventory) {
                                           with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
                                           " MB, made by earlier runs; may be deleted" +
                                           (inventory.cache_bytes > inventory.cache_limit
-                                               ? ": what is too much goes when a run adds a file, "
-                                                 "or all of it by 'mnist-knn info --clear-cache'"
+                                               ? ": what is too much goes when a run adds a file, or all of "
+                                                 "it by 'mnist-knn info --clear-cache'"
                                                : ""));
     Table files({Align::left, Align::left, Align::left});
     for (const FileChecksum& file : inventory.checksums)

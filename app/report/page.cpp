@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
@@ -40,14 +39,12 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
         std::min(page_capacity(evaluation.data->test.dim(), neighbors), max_page_digits);
     if (std::ssize(images) <= capacity) return images;
 
-    const auto& votes = evaluation.found.votes;
     std::ranges::stable_sort(images, std::greater(),
                              [&](std::int64_t image) { return evaluation.confidence[at(image)]; });
     std::map<std::pair<int, int>, std::int64_t> seen;
     std::multimap<std::int64_t, std::int64_t> turns;  // how many of its pair came before an image
     for (const std::int64_t image : images) {
-        const int truth = evaluation.data->test.labels.data()[image];
-        turns.emplace(seen[{truth, votes[at(image)].label}]++, image);
+        turns.emplace(seen[{evaluation.truth(image), evaluation.predicted(image)}]++, image);
     }
     images.clear();
     for (const auto& [turn, image] : turns)
@@ -169,8 +166,8 @@ PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
     const std::span<const Neighbor> neighbors = evaluation.found.neighbors.row(image);
     const Method& method = evaluation.method;
     return {image,
-            evaluation.data->test.labels.data()[image],
-            evaluation.found.votes[at(image)].label,
+            evaluation.truth(image),
+            evaluation.predicted(image),
             evaluation.confidence[at(image)],
             vote_shares(neighbors, evaluation.data->train.labels.data(), method.vote.weights,
                         method.neighbor_measure()),
@@ -212,9 +209,7 @@ std::string base64(std::span<const std::uint8_t> bytes) {
 Gallery misclassified(const Evaluation& evaluation) {
     Gallery gallery{{}, "Misclassified digits"};
     for (std::int64_t i = 0; i < evaluation.n_test; ++i)
-        if (evaluation.found.votes[static_cast<std::size_t>(i)].label !=
-            evaluation.data->test.labels.data()[i])
-            gallery.images.push_back(i);
+        if (evaluation.predicted(i) != evaluation.truth(i)) gallery.images.push_back(i);
     return gallery;
 }
 

@@ -1,10 +1,7 @@
 #include "app/report/picture.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <string>
 
 #include "app/report/canvas.h"
 #include "app/report/text.h"
@@ -237,9 +234,8 @@ Sheet sheet_of(const Evaluation& evaluation, const Gallery& gallery, std::int64_
                 all};
     for (std::int64_t i = begin; i < std::min(begin + sheet_digits, all); ++i) {
         const std::int64_t image = gallery.images[static_cast<std::size_t>(i)];
-        const auto at = static_cast<std::size_t>(image);
         sheet.digits.push_back(
-            {image, test.labels.data()[image], evaluation.found.votes[at].label, evaluation.confidence[at]});
+            {image, evaluation.truth(image), evaluation.predicted(image), evaluation.confidence[at(image)]});
     }
     return sheet;
 }

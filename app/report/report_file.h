@@ -1,11 +1,12 @@
 #pragma once
-/// report.json, read back.
+/// The folder of --report, written, and its report.json, read back.
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/console/console.h"
 #include "classifier/evaluation.h"
 
 namespace knn {
@@ -15,9 +16,8 @@ struct SavedReport {
     std::string file;    ///< its name, for messages
     std::string source;  ///< of the data set
     std::vector<std::filesystem::path>
-        files;  ///< the data set's four, of pictures the training set's two; empty if not given, or built-in digits
-    std::vector<std::filesystem::path>
-        extra;  ///< images and labels that were added to the training set, or none
+        files;  ///< four, of pictures two; empty: not given, or built-in digits
+    std::vector<std::filesystem::path> extra;  ///< images and labels added to the training set
     std::int64_t n_extra = 0;
     bool synthetic = false;
     std::string test_checksum;  ///< as report/json.h has it; empty in reports of older versions
@@ -37,5 +37,9 @@ SavedReport read_report(const std::string& file);
 
 /// The same of its text; `name` begins the messages.
 SavedReport parse_report(std::string_view text, const std::string& name);
+
+/// The files of the folder, with all that takes long done before the first is written; `evaluation` must outlive them. Throws DataError,
+/// Interrupted.
+std::vector<OutputFile> report_folder(const Evaluation& evaluation, const OutputOptions& output);
 
 }  // namespace knn

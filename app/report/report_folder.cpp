@@ -1,10 +1,9 @@
-#include "app/report/report_folder.h"
+#include "app/report/report_file.h"
 
 #include <filesystem>
 #include <ostream>
 
-#include "app/console/interrupt.h"
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/page.h"

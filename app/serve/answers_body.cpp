@@ -1,7 +1,6 @@
-#include "app/serve/answers_body.h"
+#include "app/serve/bodies.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "app/report/answers.h"
 #include "app/report/json.h"
@@ -22,20 +21,6 @@ std::string base64_of(const Rows& images, std::int64_t image) {
 void add_neighbor_pixels(Json& neighbors, const Rows& train) {
     for (Json& neighbor : neighbors)
         neighbor["pixels"] = base64_of(train, neighbor["index"].get<std::int64_t>());
-}
-
-std::uint8_t truth_of(const Evaluation& evaluation, std::int64_t image) {
-    return evaluation.data->test.labels.data()[image];
-}
-
-int predicted_of(const Evaluation& evaluation, std::int64_t image) {
-    return evaluation.found.votes[static_cast<std::size_t>(image)].label;
-}
-
-/// The shortest text of a number, for JSON.
-void append(std::string& text, double value) {
-    char digits[32];
-    text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
 template <class Write>
@@ -98,7 +83,7 @@ std::string predict_body(const std::vector<Predicted>& answers) {
     text +=
         list_of(answers, [](std::string& out, const Predicted& one) { out += std::to_string(one.digit); });
     text += ",\"confidence\":";
-    text += list_of(answers, [](std::string& out, const Predicted& one) { append(out, one.confidence); });
+    text += list_of(answers, [](std::string& out, const Predicted& one) { out += shortest(one.confidence); });
     text += ",\"rejected\":";
     text += list_of(answers,
                     [](std::string& out, const Predicted& one) { out += one.rejected ? "true" : "false"; });
@@ -120,7 +105,7 @@ std::string confusion_body(const Evaluation& evaluation) {
 std::vector<std::int64_t> mistakes_of(const Evaluation& evaluation, int truth, int predicted) {
     std::vector<std::int64_t> images;
     for (std::int64_t image = 0; image < evaluation.n_test; ++image) {
-        const int label = truth_of(evaluation, image), given = predicted_of(evaluation, image);
+        const int label = evaluation.truth(image), given = evaluation.predicted(image);
         if (label != given && (truth < 0 || truth == label) && (predicted < 0 || predicted == given))
             images.push_back(image);
     }
@@ -138,8 +123,8 @@ std::string mistakes_body(const Evaluation& evaluation, const std::vector<std::i
     const Rows train = evaluation.data->train.images();
     for (const std::int64_t image : images) {
         Json digit = {{"index", image},
-                      {"label", truth_of(evaluation, image)},
-                      {"predicted", predicted_of(evaluation, image)},
+                      {"label", evaluation.truth(image)},
+                      {"predicted", evaluation.predicted(image)},
                       {"confidence", evaluation.confidence[static_cast<std::size_t>(image)]},
                       {"pixels", base64_of(evaluation.data->test.images(), image)}};
         digit["neighbors"] =

@@ -34,11 +34,8 @@ class Batcher {
     static constexpr std::size_t share = 256, max_batch = 1024;
     static constexpr std::size_t max_waiting = 60'000;  ///< images
 
-    Batcher() = default;
     /// Answers all that waits.
     ~Batcher();
-    Batcher(const Batcher&) = delete;
-    Batcher& operator=(const Batcher&) = delete;
 
     /// Before the first `add`.
     void start(Search search);
@@ -65,8 +62,7 @@ class Batcher {
     std::vector<Piece> gather();
     void answer(const std::vector<Piece>& pieces);
 
-    mutable std::mutex
-        mutex_;  ///< of all below but `search_`, and of the list of jobs, not of what is in them
+    mutable std::mutex mutex_;  ///< of all below but `search_`; not of what is in the jobs
     std::condition_variable changed_;
     std::deque<std::unique_ptr<Job>> jobs_;
     std::size_t waiting_ = 0;  ///< images

@@ -1,9 +1,13 @@
 #pragma once
-/// Readers of what a request carries: parameters, images, forms. All throw Problem (400), for any bytes.
+/// Readers of what a request carries: parameters, images, forms, which all throw Problem (400), for any bytes; and the bodies of
+/// responses.
 
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "app/serve/routes.h"
 
 namespace knn::web {
 
@@ -15,7 +19,6 @@ class Parameters {
     /// A whole number from `low` to `high`; `otherwise` where it was not given.
     int number(const std::string& name, int low, int high, int otherwise) const;
     bool flag(const std::string& name) const { return number(name, 0, 1, 0) == 1; }
-    bool has(const std::string& name) const { return values_.contains(name); }
 
   private:
     std::map<std::string, std::string> values_;
@@ -27,5 +30,25 @@ std::string pixels_of(std::string body);
 
 /// The fields of a form, multipart/form-data (RFC 7578), by name.
 std::map<std::string, std::string> form_fields(std::string_view content_type, std::string_view body);
+
+/// Of POST /v1/classify: the JSON of `classify`, with the size of the picture, the lines of a page and base64 of pixels.
+/// `limit`: neighbors of each digit; 0: all. `neighbor_pixels`: those of each neighbor too.
+std::string classify_body(const PictureAnswers& answers, int limit, bool neighbor_pixels);
+
+/// The same as a page, for browsers without scripts; `error`: instead of answers.
+std::string classify_page(const PictureAnswers& answers, const std::string& error);
+
+/// Of POST /v1/predict.
+std::string predict_body(const std::vector<Predicted>& answers);
+
+/// Of GET /v1/confusion.
+std::string confusion_body(const Evaluation& evaluation);
+
+/// The misclassified test images, the most confident first; `truth`, `predicted`: labels, or -1 for any.
+std::vector<std::int64_t> mistakes_of(const Evaluation& evaluation, int truth, int predicted);
+
+/// Of GET /v1/mistakes: these images, whose neighbors are known, of `total`.
+std::string mistakes_body(const Evaluation& evaluation, const std::vector<std::int64_t>& images,
+                          std::int64_t total);
 
 }  // namespace knn::web

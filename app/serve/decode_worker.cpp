@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "app/serve/decoder.h"
-#include "app/serve/frames.h"
+#include "app/serve/digit_message.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/picture/picture_module.h"

@@ -12,9 +12,6 @@
 #include <cstring>
 #include <string>
 
-#include "app/serve/frames.h"
-#include "data/core/errors.h"
-
 extern char** environ;
 
 namespace knn::web {

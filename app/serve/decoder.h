@@ -33,9 +33,6 @@ struct NoCodecs : DataError {
 /// One such process, used by one thread.
 class Decoder {
   public:
-    Decoder() = default;
-    Decoder(const Decoder&) = delete;
-    Decoder& operator=(const Decoder&) = delete;
     ~Decoder() { stop(); }
 
     /// Starts the process, unless it runs: before the first picture comes. Throws DataError.

@@ -12,8 +12,7 @@ namespace {
 constexpr const char* fields_of_all =
     "Cache-Control: no-store\r\n"
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
-    "blob:; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'\r\n"
+    "blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "Referrer-Policy: same-origin\r\n"  // without a referrer browsers send the form with Origin: null
     "X-Content-Type-Options: nosniff\r\n";

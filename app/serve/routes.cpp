@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <new>
 
-#include "app/console/output.h"
-#include "app/serve/answers_body.h"
+#include "app/console/console.h"
 #include "app/serve/bodies.h"
-#include "app/serve/openapi.h"
 #include "app/serve/page.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -19,10 +17,12 @@ struct Route {
     enum class Body { none, picture, pixels, form };
 
     const char *method, *path;
-    void (Routes::*answer)(Request, const Routes::Done&);
+    void (Routes::*answer)(Request, const Routes::Done&);  ///< null: with `text`
     Token token = Token::none;
     bool needs_index = false;
     Body body = Body::none;
+    const char* type = nullptr;
+    const std::string_view* text = nullptr;
 
     static const Route* find(const Head& head);
     static std::span<const Route> all();
@@ -31,6 +31,8 @@ struct Route {
 namespace {
 
 constexpr std::size_t max_waiting_jobs = 32;
+constexpr const char* plain_text = "text/plain; charset=utf-8";
+constexpr std::string_view alive = "alive\n";
 constexpr const char* no_pictures = "This server cannot read pictures; its own messages say why.";
 /// The rows of one picture that are searched: 4 seconds by the slowest method of the table on two cores.
 constexpr std::size_t max_marks = 4000;
@@ -64,21 +66,17 @@ Response response_of(const Work& work) {
     }
 }
 
-Response text_response(std::string body) {
-    return {200, "text/plain; charset=utf-8", std::move(body)};
-}
-
 }  // namespace
 
 std::span<const Route> Route::all() {
     using enum Token;
     static constexpr Route rows[] = {
-        {"GET", "/", &Routes::page_html},
-        {"GET", "/app.css", &Routes::page_css},
-        {"GET", "/app.js", &Routes::page_js},
-        {"GET", "/livez", &Routes::livez},
+        {"GET", "/", nullptr, none, false, Body::none, "text/html; charset=utf-8", &serve_html},
+        {"GET", "/app.css", nullptr, none, false, Body::none, "text/css; charset=utf-8", &serve_css},
+        {"GET", "/app.js", nullptr, none, false, Body::none, "text/javascript; charset=utf-8", &serve_js},
+        {"GET", "/livez", nullptr, none, false, Body::none, plain_text, &alive},
         {"GET", "/readyz", &Routes::readyz},
-        {"GET", "/openapi.json", &Routes::openapi},
+        {"GET", "/openapi.json", nullptr, none, false, Body::none, "application/json", &openapi_json},
         {"GET", "/metrics", &Routes::metrics_text, in_field},
         {"GET", "/v1/info", &Routes::info, in_field, true},
         {"GET", "/v1/mistakes", &Routes::mistakes, in_field, true},
@@ -151,6 +149,7 @@ void Routes::check(const Head& head) const {
 
 void Routes::answer(Request request, const Done& done) {
     const Route& route = *Route::find(request.head);
+    if (route.text != nullptr) return done({200, route.type, std::string(*route.text)});
     try {
         (this->*route.answer)(std::move(request), done);
     } catch (...) {
@@ -158,34 +157,14 @@ void Routes::answer(Request request, const Done& done) {
     }
 }
 
-void Routes::livez(Request, const Done& done) {
-    done(text_response("alive\n"));
-}
-
 void Routes::readyz(Request, const Done& done) {
     if (closing_) throw try_later(503, "The server is stopping.");
     if (!ready_) throw try_later(503, "The server is starting: its index is not open yet.");
-    done(text_response("ready\n"));
+    done({200, plain_text, "ready\n"});
 }
 
 void Routes::metrics_text(Request, const Done& done) {
     done({200, "text/plain; version=0.0.4; charset=utf-8", metrics_.text(batcher_.batches(), ready_)});
-}
-
-void Routes::openapi(Request, const Done& done) {
-    done({200, "application/json", std::string(openapi_json)});
-}
-
-void Routes::page_html(Request, const Done& done) {
-    done({200, "text/html; charset=utf-8", std::string(serve_html)});
-}
-
-void Routes::page_css(Request, const Done& done) {
-    done({200, "text/css; charset=utf-8", std::string(serve_css)});
-}
-
-void Routes::page_js(Request, const Done& done) {
-    done({200, "text/javascript; charset=utf-8", std::string(serve_js)});
 }
 
 void Routes::info(Request request, const Done& done) {

@@ -1,10 +1,11 @@
 #pragma once
-/// What the server answers to each request, without sockets.
+/// What the server answers to each request, without sockets, and what with: the command opens it.
 
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
@@ -15,10 +16,31 @@
 #include "app/serve/decoder.h"
 #include "app/serve/http.h"
 #include "app/serve/metrics.h"
-#include "app/serve/model.h"
 #include "app/serve/workers.h"
+#include "classifier/evaluation.h"
+#include "classifier/picture_answers.h"
 
 namespace knn::web {
+
+/// The classified test set.
+struct TestAnswers {
+    const Evaluation* evaluation = nullptr;
+    /// Finds the neighbors of these test images, unless they are known.
+    std::function<void(const std::vector<std::int64_t>&)> complete;
+    std::shared_ptr<const void> owner;
+};
+
+struct Model {
+    PictureAnswers frame;  ///< the training set and the method; no pictures
+    bool rejects = true;   ///< pictures without a digit are not searched
+    /// Searches for all digits at once and writes the answers into them; from several threads.
+    std::function<void(std::span<Answer* const>)> search;
+    /// Then, of all digits of the pictures, chooses the answers.
+    std::function<void(std::span<PictureAnswer>)> choose;
+    nlohmann::ordered_json info;  ///< of GET /v1/info
+    /// Classifies the test set, which takes seconds. Throws DataError where there is none.
+    std::function<TestAnswers()> classify_test_set;
+};
 
 struct Route;
 
@@ -31,8 +53,6 @@ class Routes {
     Routes(Access access, bool reads_pictures);
     /// Answers all that waits.
     ~Routes();
-    Routes(const Routes&) = delete;
-    Routes& operator=(const Routes&) = delete;
 
     /// From now on requests for digits are answered, not with 503. Once.
     void open(Model model);
@@ -52,19 +72,8 @@ class Routes {
     friend struct Route;
     using Later = std::function<Response()>;
 
-    void livez(Request request, const Done& done);
-    void readyz(Request request, const Done& done);
-    void metrics_text(Request request, const Done& done);
-    void openapi(Request request, const Done& done);
-    void page_html(Request request, const Done& done);
-    void page_css(Request request, const Done& done);
-    void page_js(Request request, const Done& done);
-    void info(Request request, const Done& done);
-    void predict(Request request, const Done& done);
-    void classify(Request request, const Done& done);
-    void classify_form(Request request, const Done& done);
-    void mistakes(Request request, const Done& done);
-    void confusion(Request request, const Done& done);
+    using Handler = void(Request request, const Done& done);
+    Handler readyz, metrics_text, info, predict, classify, classify_form, mistakes, confusion;
 
     void work(const Done& done, std::function<Response(int thread)> answer);
     PictureAnswers answers_to(std::string_view picture, bool many, int thread);

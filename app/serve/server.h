@@ -2,7 +2,6 @@
 /// The network: connections, time limits, stopping. One thread.
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,8 +14,6 @@ class Server {
     /// Listens at a numeric address; port 0: any free one. Throws DataError, UsageError.
     Server(const std::string& address, int port);
     ~Server();
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
 
     /// The numeric address and the port where it listens; an address of IPv6 as it is in URLs, in brackets.
     std::string address() const;

@@ -18,8 +18,6 @@ class Workers {
     Workers(int threads, std::size_t max_waiting);
     /// Does all jobs that wait.
     ~Workers();
-    Workers(const Workers&) = delete;
-    Workers& operator=(const Workers&) = delete;
 
     /// False if too many wait already. A job throws nothing.
     bool add(Job job);

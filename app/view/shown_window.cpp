@@ -10,8 +10,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "app/console/interrupt.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 #include "app/report/picture.h"
 #include "data/core/errors.h"
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cmath>
 #include <fstream>
-#include <functional>
 #include <new>
 #include <optional>
 #include <sstream>

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
-#include <string>
-#include <vector>
 
 #include "cpu/lanes/kernel.h"
 #include "data/core/errors.h"

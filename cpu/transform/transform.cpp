@@ -1,7 +1,6 @@
 #include "cpu/transform/transform.h"
 
 #include <algorithm>
-#include <chrono>
 #include <future>
 #include <memory>
 #include <new>

@@ -7,8 +7,6 @@
 ///
 /// Included once by each file, whose flags are those of the instruction set and forbid to fuse operations.
 
-#include <limits>
-
 #include "cpu/vectors/kernel.h"
 
 namespace {

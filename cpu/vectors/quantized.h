@@ -8,8 +8,6 @@
 /// bytes than S d + e(query) + e(largest) is farther than d. cosine and pearson compare rows of length 1, of which ½ ‖x − y‖² is their
 /// distance.
 
-#include <optional>
-
 #include "cpu/vectors/real_rows.h"
 #include "data/core/byte_bounds.h"
 

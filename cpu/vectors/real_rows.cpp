@@ -9,18 +9,9 @@ namespace knn::cpu {
 namespace {
 
 RealSum sum_of(Metric metric) {
-    switch (metric) {
-        case Metric::l2:
-            return RealSum::squares;
-        case Metric::l1:
-            return RealSum::differences;
-        case Metric::lp:
-            return RealSum::powers;
-        case Metric::cosine:
-        case Metric::pearson:
-            break;
-    }
-    return RealSum::products;
+    if (metric == Metric::l2) return RealSum::squares;
+    if (metric == Metric::l1) return RealSum::differences;
+    return metric == Metric::lp ? RealSum::powers : RealSum::products;
 }
 
 /// Whether all elements are the same number.

@@ -1,7 +1,6 @@
 #include "cpu/vectors/vector_index.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <mutex>
 #include <new>
@@ -12,7 +11,6 @@
 #include "cpu/vectors/exhaustive.h"
 #include "cpu/vectors/quantized.h"
 #include "data/core/clock.h"
-#include "data/core/errors.h"
 
 namespace knn::cpu {
 

@@ -60,11 +60,10 @@ struct Trial {
     double operations = 3;           ///< of a distance kernel, per pair and pixel: subtract, multiply, add
     double pixel_bytes = 4;          ///< that a distance kernel reads: floats, or bytes
     UnsupportedReason refusal = {};  ///< why there was no run
-    std::int64_t peak_bytes =
-        0;  ///< device memory for the trial's queries: matrix, neighbors, scratch; no images
-    Finds finds = Finds::nearest;             ///< of a selector
-    Neighbors found = {};                     ///< of these queries, in the last run
-    Timeline stages = {};                     ///< of a program, in the last run
+    std::int64_t peak_bytes = 0;     ///< of the device: matrix, neighbors, scratch; no images
+    Finds finds = Finds::nearest;    ///< of a selector
+    Neighbors found = {};            ///< of these queries, in the last run
+    Timeline stages = {};            ///< of a program, in the last run
     std::vector<std::uint8_t> features = {};  ///< of a transform
 };
 

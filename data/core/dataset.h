@@ -53,8 +53,7 @@ struct LabeledImages {
     std::int64_t count = 0;
     int rows = 0, cols = 0;
     Bytes pixels;  ///< count × rows × cols elements
-    Bytes
-        labels;  ///< count, or more: also those of images that were not kept; none of vectors without labels
+    Bytes labels;  ///< count, or more, of images that were not kept too; or none
     ElementType type = ElementType::uint8;
     bool are_images = true;
 
@@ -68,16 +67,14 @@ struct Dataset {
     std::string name;    ///< "MNIST" if the checksums match, else the folder's name, or "synthetic digits"
     std::string source;  ///< where it came from, for people
     std::vector<std::filesystem::path> files;  ///< the four that were read; empty for the built-in digits
-    std::vector<std::filesystem::path>
-        extra;                 ///< images and labels that were added to the training set, or none
-    std::int64_t n_extra = 0;  ///< the last training images, which they are
+    std::vector<std::filesystem::path> extra;  ///< images and labels that were added to train
+    std::int64_t n_extra = 0;                  ///< the last training images, which they are
     bool synthetic = false;
     LabeledImages train, test;
     std::vector<std::uint8_t> labels;  ///< every label that occurs in either set, ascending: the classes
     std::vector<std::string> classes;  ///< their names, by label; empty: the labels are numbers
-    bool named_vectors =
-        false;  ///< the files are those of §train and §test; those of labels are empty where the vectors have them
-    std::string label_column;  ///< of a CSV, as the user named it
+    bool named_vectors = false;        ///< the files are those of §train and §test, or empty
+    std::string label_column;          ///< of a CSV, as the user named it
 
     bool are_images() const { return train.are_images; }
     std::string class_name(int label) const {

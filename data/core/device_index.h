@@ -6,7 +6,6 @@
 #include <span>
 
 #include "data/core/byte_bounds.h"
-#include "data/core/metric.h"
 #include "data/core/neighbors.h"
 #include "data/core/plan.h"
 #include "data/core/problem.h"

@@ -11,13 +11,20 @@ namespace knn {
 /// Pixels are uint8. Rows of any other type have real distances: see data/core/exact_distance.h.
 enum class ElementType { uint8, int8, float32, float64 };
 template <>
-struct Names<ElementType> {
-    static constexpr std::array list{"uint8", "int8", "float32", "float64"};
-};
+inline constexpr std::array name_list<ElementType>{"uint8", "int8", "float32", "float64"};
 
 /// Bytes of one element.
 constexpr std::int64_t size_of(ElementType type) {
     return type == ElementType::float64 ? 8 : type == ElementType::float32 ? 4 : 1;
+}
+
+/// work(an element of the type).
+template <class Work>
+constexpr decltype(auto) of_type(ElementType type, const Work& work) {
+    if (type == ElementType::uint8) return work(std::uint8_t());
+    if (type == ElementType::int8) return work(std::int8_t());
+    if (type == ElementType::float32) return work(float());
+    return work(double());
 }
 
 }  // namespace knn

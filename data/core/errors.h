@@ -3,7 +3,7 @@
 /// "FILE: what is wrong; what was expected"; only main() prints it and turns the type into an exit code.
 ///
 /// A message of the library names a setting as §engine: whoever shows it writes it as users do there, as an option or as
-/// an argument (`as_options` in app/console/output.h).
+/// an argument (`as_options` in app/console/console.h).
 
 #include <stdexcept>
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 
 namespace knn {
 
@@ -37,20 +36,15 @@ struct Elements {
     }
 };
 
+/// Mean and a·a of a row as `cosine` (mean 0) or `pearson` has them.
+struct RowNorm {
+    double mean = 0, square = 0;
+};
+
 /// work(Elements<T>) of the type.
 template <class Work>
-auto of_type(ElementType type, const std::uint8_t* row, const Work& work) {
-    switch (type) {
-        case ElementType::uint8:
-            return work(Elements<std::uint8_t>{row});
-        case ElementType::int8:
-            return work(Elements<std::int8_t>{row});
-        case ElementType::float32:
-            return work(Elements<float>{row});
-        case ElementType::float64:
-            break;
-    }
-    return work(Elements<double>{row});
+auto elements_of(ElementType type, const std::uint8_t* row, const Work& work) {
+    return of_type(type, [&](auto element) { return work(Elements<decltype(element)>{row}); });
 }
 
 template <class Row>
@@ -150,7 +144,8 @@ double exponential(Pair y) {
 
 double exact_distance(const Measure& measure, const std::uint8_t* a, const std::uint8_t* b, std::int64_t dim,
                       ElementType type) {
-    return of_type(type, a, [&](auto row) { return distance_between(measure, row, decltype(row){b}, dim); });
+    return elements_of(type, a,
+                       [&](auto row) { return distance_between(measure, row, decltype(row){b}, dim); });
 }
 
 double shown_distance(const Measure& measure, double exact) {
@@ -193,10 +188,6 @@ double root(double s, double p) {
     return x;
 }
 
-RowNorm row_norm(Metric metric, const std::uint8_t* row, std::int64_t dim, ElementType type) {
-    return of_type(type, row, [&](auto elements) { return norm_of(metric, elements, dim); });
-}
-
 Magnitude magnitude_of(const Rows& rows) {
     Magnitude result;
     if (rows.type == ElementType::uint8 || rows.type == ElementType::int8) {
@@ -214,13 +205,13 @@ Magnitude magnitude_of(const Rows& rows) {
             }
             return is_finite ? most : std::numeric_limits<double>::infinity();
         };
-        const double largest = of_type(rows.type, rows.row(i), largest_in_row);
+        const double largest = elements_of(rows.type, rows.row(i), largest_in_row);
         if (largest <= result.largest) continue;
         result = {largest, i, 0};
         const auto is_smaller = [&](auto row) { return std::abs(row[result.column]) < largest; };
         const auto is_finite = [&](auto row) { return std::isfinite(row[result.column]); };
-        while (result.is_finite() ? of_type(rows.type, rows.row(i), is_smaller)
-                                  : of_type(rows.type, rows.row(i), is_finite))
+        while (result.is_finite() ? elements_of(rows.type, rows.row(i), is_smaller)
+                                  : elements_of(rows.type, rows.row(i), is_finite))
             ++result.column;
     }
     return result;

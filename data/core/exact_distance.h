@@ -51,12 +51,6 @@ double power(double x, double p);
 /// from 2^(log₂ s / p) to the next smaller and the next larger numbers, as long as they are nearer.
 double root(double s, double p);
 
-/// mean and a·a of a row as `cosine` (mean 0) or `pearson` has them.
-struct RowNorm {
-    double mean = 0, square = 0;
-};
-RowNorm row_norm(Metric metric, const std::uint8_t* row, std::int64_t dim, ElementType type);
-
 /// The largest magnitude of an element among rows, infinity if one is not finite, and the place of the first such element.
 struct Magnitude {
     double largest = 0;

@@ -6,7 +6,6 @@
 #include <ctime>
 #include <istream>
 #include <iterator>
-#include <utility>
 
 namespace knn {
 

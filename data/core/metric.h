@@ -43,9 +43,7 @@ namespace knn {
 
 enum class Metric { l2, l1, lp, cosine, pearson };
 template <>
-struct Names<Metric> {
-    static constexpr std::array list{"l2", "l1", "lp", "cosine", "pearson"};
-};
+inline constexpr std::array name_list<Metric>{"l2", "l1", "lp", "cosine", "pearson"};
 
 /// The exponents that `lp` takes. Below, distances 255 · S^(1/p) grow beyond any use (S^10 at 0.1), and soon
 /// beyond a double; above, (1/255)^p is no normal 32-bit float.

@@ -2,7 +2,7 @@
 /// Names of the values of an enum, as users type them and files contain them. The table is next to the enum:
 ///
 ///   enum class Tie { smallest, nearest };
-///   template <> struct Names<Tie> { static constexpr std::array list{"smallest", "nearest"}; };
+///   template <> inline constexpr std::array name_list<Tie>{"smallest", "nearest"};
 
 #include <algorithm>
 #include <array>
@@ -15,18 +15,19 @@
 
 namespace knn {
 
+/// One name per value, in the order of the values, which start at 0.
 template <class Enum>
-struct Names;  ///< `list`: one name per value, in the order of the values, which start at 0
+inline constexpr std::array<const char*, 0> name_list = {};
 
 template <class Enum>
 constexpr const char* name(Enum value) {
-    return Names<Enum>::list.at(static_cast<std::size_t>(value));
+    return name_list<Enum>.at(static_cast<std::size_t>(value));
 }
 
 /// Empty if no value has this name.
 template <class Enum>
 constexpr std::optional<Enum> named(std::string_view text) {
-    const auto& list = Names<Enum>::list;
+    constexpr auto& list = name_list<Enum>;
     const auto found = std::find(list.begin(), list.end(), text);
     if (found == list.end()) return std::nullopt;
     return static_cast<Enum>(found - list.begin());
@@ -43,7 +44,7 @@ std::string nearest_name(std::string_view text, std::span<const std::string> nam
 std::string suggestion(std::string_view text, std::span<const std::string> names);
 template <class Enum>
 std::string suggestion(std::string_view text) {
-    const auto& list = Names<Enum>::list;
+    const auto& list = name_list<Enum>;
     return suggestion(text, std::vector<std::string>(list.begin(), list.end()));
 }
 

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "data/core/large_pages.h"

@@ -33,9 +33,7 @@ struct DeviceLink {
 };
 
 template <>
-struct Names<Device::Kind> {
-    static constexpr std::array list{"cpu", "gpu"};
-};
+inline constexpr std::array name_list<Device::Kind>{"cpu", "gpu"};
 
 /// As users write it: "cpu", "gpu:0".
 inline std::string device_id(const Device& device) {
@@ -52,9 +50,7 @@ struct Strategy {
 /// queries; shard: each has a part of the training set and all queries.
 enum class Placement { automatic, replicate, shard };
 template <>
-struct Names<Placement> {
-    static constexpr std::array list{"auto", "queries", "training"};
-};
+inline constexpr std::array name_list<Placement>{"auto", "queries", "training"};
 
 /// Where a stage of a method runs; none: the method has no such stage.
 enum class StagePlace { none, device, host };
@@ -65,9 +61,7 @@ struct Stages {
 /// Columns of sketches (data/sketch/sketch.h), as users write them: none, or how many; automatic: where they make the search faster.
 enum class SketchColumns { automatic, off, c64, c128 };
 template <>
-struct Names<SketchColumns> {
-    static constexpr std::array list{"auto", "off", "64", "128"};
-};
+inline constexpr std::array name_list<SketchColumns>{"auto", "off", "64", "128"};
 constexpr int count_of(SketchColumns columns) {
     return columns == SketchColumns::off ? 0 : columns == SketchColumns::c64 ? 64 : 128;
 }

@@ -39,8 +39,7 @@ struct Queries {
     Rows rows = {};
     std::span<const std::uint32_t> images = {};  ///< the training image that each query is; empty: any images
     bool is_training_set = false;  ///< query i is training image i: of each distance both ends are queries
-    std::shared_ptr<const void> owner =
-        nullptr;  ///< of the memory of rows and images, unless they outlive this
+    std::shared_ptr<const void> owner = nullptr;  ///< of the memory, unless it outlives this
 
     Queries() = default;
     /*implicit*/ Queries(const Rows& any) : rows(any) {}

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "data/core/names.h"
@@ -13,9 +12,7 @@ namespace knn {
 /// What a stage uses: the link between host and device, the device that searches, or the host.
 enum class StageKind { kernel, copy, host };
 template <>
-struct Names<StageKind> {
-    static constexpr std::array list{"kernel", "copy", "host"};
-};
+inline constexpr std::array name_list<StageKind>{"kernel", "copy", "host"};
 
 /// One named stage, summed over all of its launches.
 struct Stage {
@@ -23,8 +20,7 @@ struct Stage {
     std::int64_t launches = 0;
     double total_ms = 0;
     double bytes = 0;  ///< read and written in memory, at least (each operand once a launch); 0: not counted
-    double operations =
-        0;  ///< arithmetic operations, an addition and a multiplication counted apart; 0: not counted
+    double operations = 0;  ///< arithmetic: an addition and a multiplication are two; 0: not counted
     StageKind kind = StageKind::kernel;
     bool once = false;  ///< the first search does it, and keeps it for all others
 

@@ -13,24 +13,18 @@ namespace knn {
 /// The weight of one neighbor's vote: 1, or 1/d² (the inverse squared distance).
 enum class Weights { uniform, distance };
 template <>
-struct Names<Weights> {
-    static constexpr std::array list{"uniform", "distance"};
-};
+inline constexpr std::array name_list<Weights>{"uniform", "distance"};
 
 /// Which of several classes with equal votes wins: the smallest label, or the class of the nearest neighbor.
 enum class Tie { smallest, nearest };
 template <>
-struct Names<Tie> {
-    static constexpr std::array list{"smallest", "nearest"};
-};
+inline constexpr std::array name_list<Tie>{"smallest", "nearest"};
 
 /// The winner: the most frequent label among the k nearest, or the class whose k nearest neighbors are nearest on
 /// average.
 enum class VoteKind { majority, class_mean };
 template <>
-struct Names<VoteKind> {
-    static constexpr std::array list{"majority", "class-mean"};
-};
+inline constexpr std::array name_list<VoteKind>{"majority", "class-mean"};
 
 struct VotingRule {
     int k = 5;  ///< of `majority` neighbors; of `class_mean` neighbors of each class
@@ -64,9 +58,9 @@ struct Vote {
 struct ConfidenceFeatures {
     double share = 0;     ///< of the winner, as the vote says it
     double distance = 0;  ///< log of the mean distance of the nearest k
-    double margin =
-        0;  ///< log of the distance of the nearest other class over that of the winner, each the mean of
-            ///< its nearest j; a class that lacks neighbors lies as far as the last of all
+    /// Log of the distance of the nearest other class over that of the winner, each the mean of its nearest j; a class that lacks
+    /// neighbors lies as far as the last of all.
+    double margin = 0;
     double alone = 0;  ///< 1 if all neighbors have the winner's label, else 0
 };
 

@@ -14,10 +14,8 @@
 #include <ostream>
 #include <set>
 #include <streambuf>
-#include <string>
 
 #include "data/core/errors.h"
-#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -48,32 +46,22 @@ namespace {
 constexpr const char* standard_output = "standard output";
 
 const char* expectation(int error) {
-    switch (error) {
-        case ENOENT:
-        case ENOTDIR:
-            return "a name in an existing folder";
-        case EISDIR:
-            return "a file, not a folder";
-        case ENOSPC:
-        case EDQUOT:
-            return "enough free space";
-        case EFBIG:
-            return "a size within the limits of the file system and of ulimit -f";
-        case ENAMETOOLONG:
-            return "a shorter name";
-        case EMFILE:
-            return more_files;
-        case ELOOP:
-            return "a link that leads to a file";
-        case EACCES:
-        case EPERM:
-        case EROFS:
-            return "permission to write there";
-        case EPIPE:
-            return "a reader at the other end";
-        default:
-            return "a place that can be written";
-    }
+    static constexpr std::pair<int, const char*> expectations[] = {
+        {ENOENT, "a name in an existing folder"},
+        {ENOTDIR, "a name in an existing folder"},
+        {EISDIR, "a file, not a folder"},
+        {ENOSPC, "enough free space"},
+        {EDQUOT, "enough free space"},
+        {EFBIG, "a size within the limits of the file system and of ulimit -f"},
+        {ENAMETOOLONG, "a shorter name"},
+        {EMFILE, more_files},
+        {ELOOP, "a link that leads to a file"},
+        {EACCES, "permission to write there"},
+        {EPERM, "permission to write there"},
+        {EROFS, "permission to write there"},
+        {EPIPE, "a reader at the other end"}};
+    const auto* const found = std::ranges::find(expectations, error, &std::pair<int, const char*>::first);
+    return found != std::end(expectations) ? found->second : "a place that can be written";
 }
 
 /// The temporary files that are there.

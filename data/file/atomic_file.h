@@ -30,8 +30,6 @@ class AtomicFile {
     /// With `lasting` false a new file is created even if the name exists (a link, a pipe), which is replaced and neither
     /// followed nor written to, and nothing waits for the disk: for files that are checked when they are read.
     explicit AtomicFile(const std::string& file, bool lasting = true);
-    AtomicFile(const AtomicFile&) = delete;
-    AtomicFile& operator=(const AtomicFile&) = delete;
     ~AtomicFile();
 
     std::ostream& stream() { return *stream_; }
@@ -49,9 +47,6 @@ class AtomicFile {
     /// The name until then; the destructor removes the file.
     struct Temporary {
         std::filesystem::path name;
-        Temporary() = default;
-        Temporary(const Temporary&) = delete;
-        Temporary& operator=(const Temporary&) = delete;
         ~Temporary();
     } temporary_;
     FileDescriptor descriptor_;

@@ -28,8 +28,6 @@ class ByteSource {
     /// The bytes that `reader` gives, in pieces of any size, where there is no file; `bytes`: their number, or empty if
     /// that is unknown. `name` stands for the file in messages.
     ByteSource(Reader reader, std::optional<std::uint64_t> bytes, std::string name, std::string expected);
-    ByteSource(const ByteSource&) = delete;
-    ByteSource& operator=(const ByteSource&) = delete;
     ~ByteSource();
 
     /// Fills `out`, or as much of it as the content has left. Throws DataError: gzip data that is cut short,

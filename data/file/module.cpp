@@ -4,7 +4,6 @@
 #include <link.h>
 
 #include <filesystem>
-#include <string>
 #include <system_error>
 
 #include "data/core/errors.h"

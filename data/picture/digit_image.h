@@ -47,9 +47,7 @@ struct FormBox {
 /// What a form's boxes are relative to: the whole picture, the sheet of paper in it, or the largest frame of lines.
 enum class FormFrame { picture, paper, lines };
 template <>
-struct Names<FormFrame> {
-    static constexpr std::array list{"picture", "paper", "lines"};
-};
+inline constexpr std::array name_list<FormFrame>{"picture", "paper", "lines"};
 
 /// An intermediate picture, for display.
 struct Step {

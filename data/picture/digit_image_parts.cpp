@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <opencv2/imgproc.hpp>
-#include <string>
 #include <vector>
 
 #include "data/core/errors.h"

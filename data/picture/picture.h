@@ -2,7 +2,6 @@
 /// A decoded picture.
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace knn {

@@ -1,6 +1,5 @@
 #include "data/picture/picture_header.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace knn {

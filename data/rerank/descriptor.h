@@ -83,9 +83,8 @@ struct Descriptors {
 /// A re-ranker and what it knows of the training set.
 struct FittedReranking {
     RerankSpec rerank;
-    std::span<const std::uint32_t> density =
-        {};                                     ///< density_factors of the training images, if it has density
-    std::span<const std::int64_t> spread = {};  ///< spread_terms of the training images, if it is `spread`
+    std::span<const std::uint32_t> density = {};  ///< density_factors, if it has density
+    std::span<const std::int64_t> spread = {};    ///< spread_terms of the training images, if it is `spread`
 
     /// How many neighbors have to be searched for k, among `n_train` images of which one may be excluded.
     int candidates(int k, std::int64_t n_train, bool exclude) const {

@@ -1,14 +1,12 @@
 #include "data/rerank/rerank.h"
 
-#include <string>
-
 #include "data/core/errors.h"
 
 namespace knn {
 
 std::string reranker_names() {
     std::string names;
-    for (const char* known : Names<RerankKind>::list)
+    for (const char* known : name_list<RerankKind>)
         names.append(names.empty() ? "" : ", ").append(known);
     return names + "[:N:mean|deviation:times|plus:W]";
 }

@@ -17,9 +17,7 @@ namespace knn {
 
 enum class RerankKind { none, distortion, cells, both, spread };
 template <>
-struct Names<RerankKind> {
-    static constexpr std::array list{"none", "distortion", "cells", "both", "spread"};
-};
+inline constexpr std::array name_list<RerankKind>{"none", "distortion", "cells", "both", "spread"};
 
 /// Defaults were chosen by leave-one-out on MNIST's training set (docs/rerank.md).
 struct RerankSpec {

@@ -6,7 +6,6 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/neighbors.h"
 #include "data/transform/rounding.h"
 
 namespace knn {
@@ -28,7 +27,7 @@ std::uint64_t power(std::uint64_t q, int weight) {
 template <class Enum>
 Enum read_name(std::string_view text, const auto& refuse) {
     const auto value = named<Enum>(text);
-    if (!value) refuse(text, std::string(Names<Enum>::list[0]) + " or " + Names<Enum>::list[1]);
+    if (!value) refuse(text, std::string(name_list<Enum>[0]) + " or " + name_list<Enum>[1]);
     return *value;
 }
 

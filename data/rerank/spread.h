@@ -28,14 +28,10 @@ namespace knn {
 
 enum class SpreadOf { mean, deviation };
 template <>
-struct Names<SpreadOf> {
-    static constexpr std::array list{"mean", "deviation"};
-};
+inline constexpr std::array name_list<SpreadOf>{"mean", "deviation"};
 enum class Scaling { times, plus };
 template <>
-struct Names<Scaling> {
-    static constexpr std::array list{"times", "plus"};
-};
+inline constexpr std::array name_list<Scaling>{"times", "plus"};
 
 inline constexpr int max_spread_neighbors = 1023;  ///< max_candidates with the image itself
 inline constexpr int spread_weight_parts = 8;      ///< weights are eighths, -1 to 1

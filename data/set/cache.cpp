@@ -15,7 +15,6 @@
 #include <cstring>
 #include <fstream>
 #include <future>
-#include <memory>
 #include <ostream>
 #include <string_view>
 #include <system_error>

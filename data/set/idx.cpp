@@ -1,7 +1,6 @@
 #include "data/set/idx.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <initializer_list>
 #include <limits>

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <limits>
 #include <memory_resource>
-#include <optional>
 #include <string>
 #include <vector>
 

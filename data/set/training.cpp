@@ -57,8 +57,7 @@ std::vector<fs::path> files_of_training(const DataLocation& location) {
 }
 
 std::string key_of(const DataLocation& location) {
-    std::string key =
-        location.synthetic ? "synthetic digits 1\n" : "";  // count up when synthetic.cpp draws others
+    std::string key = location.synthetic ? "synthetic digits 1\n" : "";  // count up when other ones are drawn
     for (const fs::path& file : files_of_training(location)) {
         const std::string one = identity(file);
         if (one.empty()) return "";
@@ -133,8 +132,7 @@ TrainingImages load_training(const DataLocation& location, bool use_cache, int t
     if (use_cache) set.identity = identity_of(location);
     std::string& key = set.identity.key;
     const std::string file = "training-" + set.identity.name;
-    const bool is_part =
-        !location.extra.empty() && first > 0;  // the extra images follow another number of others
+    const bool is_part = !location.extra.empty() && first > 0;  // the extra images follow fewer others
     const bool keeps = !key.empty() && !is_part && (location.synthetic || is_gzip(location.files[0]));
     if (keeps)
         if (const auto bytes = read_cached(file, key, threads); bytes && show_cached(*bytes, set)) return set;

@@ -14,8 +14,7 @@ namespace knn {
 
 /// Says which files a training set is, for other data that is cached about it.
 struct TrainingIdentity {
-    std::string
-        key;  ///< by path, size, times and inode; empty: they are no files that could be recognized (pipes)
+    std::string key;   ///< by path, size, times and inode; empty: of a pipe or device
     std::string name;  ///< for the name of a file in the cache: from the paths alone
 };
 TrainingIdentity identity_of(const DataLocation& location);

@@ -1,7 +1,6 @@
 #include "data/synthetic/drawn_forms.h"
 
 #include <functional>
-#include <stdexcept>
 
 #include "data/synthetic/handwriting.h"
 

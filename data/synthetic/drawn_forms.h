@@ -16,11 +16,10 @@ namespace knn {
 inline constexpr std::uint8_t no_digit = 10;
 
 struct DrawnForm {
-    std::uint8_t label;  ///< 0 to 9, or no_digit
-    const char* name;    ///< of what is no digit: "the letter A"
-    int weight;          ///< how many rows, relative to others
-    const char*
-        strokes;  ///< points "xy" from 00 to 99, y down, of curves that break at "xy!"; "/" lifts the pen
+    std::uint8_t label;   ///< 0 to 9, or no_digit
+    const char* name;     ///< of what is no digit: "the letter A"
+    int weight;           ///< how many rows, relative to others
+    const char* strokes;  ///< points "xy", 00 to 99, y down; "xy!" breaks a curve; "/" lifts the pen
 };
 
 std::span<const DrawnForm> drawn_forms();

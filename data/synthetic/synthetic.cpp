@@ -1,9 +1,7 @@
 #include "data/synthetic/synthetic.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "data/synthetic/handwriting.h"
 

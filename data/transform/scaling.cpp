@@ -20,16 +20,7 @@ void each(const std::uint8_t* row, std::size_t dim, const Use& use) {
 }
 template <class Use>
 void each(const std::uint8_t* row, std::size_t dim, ElementType type, const Use& use) {
-    switch (type) {
-        case ElementType::uint8:
-            return each<std::uint8_t>(row, dim, use);
-        case ElementType::int8:
-            return each<std::int8_t>(row, dim, use);
-        case ElementType::float32:
-            return each<float>(row, dim, use);
-        case ElementType::float64:
-            return each<double>(row, dim, use);
-    }
+    of_type(type, [&](auto element) { each<decltype(element)>(row, dim, use); });
 }
 
 template <class Use>

@@ -57,16 +57,9 @@ TransformStep parse_step(std::string_view text, const auto& refuse) {
 
 /// The bytes in a row after one step.
 std::int64_t dim_after(const TransformStep& step, ImageShape image, std::int64_t dim) {
-    switch (step.kind) {
-        case pca:
-            return static_cast<std::int64_t>(step.parameter);
-        case hog:
-            return hog_histograms(image).dim();
-        case gradients:
-            return gradient_histograms(image).dim();
-        default:
-            return dim;
-    }
+    if (step.kind == pca) return static_cast<std::int64_t>(step.parameter);
+    if (step.kind == hog) return hog_histograms(image).dim();
+    return step.kind == gradients ? gradient_histograms(image).dim() : dim;
 }
 
 }  // namespace

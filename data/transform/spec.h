@@ -17,10 +17,8 @@ namespace knn {
 
 enum class TransformKind { raw, deskew, normalize, blur, pca, hog, gradients, minmax, zscore };
 template <>
-struct Names<TransformKind> {
-    static constexpr std::array list{"raw", "deskew",    "normalize", "blur",  "pca",
-                                     "hog", "gradients", "minmax",    "zscore"};
-};
+inline constexpr std::array name_list<TransformKind>{"raw", "deskew",    "normalize", "blur",  "pca",
+                                                     "hog", "gradients", "minmax",    "zscore"};
 
 /// One transform with its parameter; 0 if it has none.
 struct TransformStep {

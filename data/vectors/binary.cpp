@@ -2,10 +2,8 @@
 
 #include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 
-#include "data/core/errors.h"
 #include "data/core/problem.h"
 #include "data/vectors/content.h"
 

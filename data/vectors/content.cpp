@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -10,7 +9,6 @@
 #include <new>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "data/core/errors.h"
 #include "data/core/format.h"

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/vectors/content.h"

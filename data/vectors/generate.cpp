@@ -36,8 +36,7 @@ double nearly_normal(std::uint64_t bits) {
     std::int64_t sum = 0;
     for (int i = 0; i < 4; ++i)
         sum += static_cast<std::int64_t>(bits >> (16 * i) & 0xffff);
-    const double centered =
-        static_cast<double>(2 * sum + 4) / (2 * one) - 2;  // each in the middle of its step
+    const double centered = static_cast<double>(2 * sum + 4) / (2 * one) - 2;  // in the middles of steps
     return centered * sqrt3;
 }
 
@@ -96,17 +95,10 @@ int class_of_row(const GenerateSettings& settings, std::int64_t row) {
 
 void generate_rows(const GenerateSettings& settings, std::int64_t first, std::int64_t count,
                    std::uint8_t* out) {
-    switch (settings.type) {
-        case ElementType::uint8:
-            return generate_as<std::uint8_t>(settings, first, count, out);
-        case ElementType::float32:
-            return generate_as<float>(settings, first, count, out);
-        case ElementType::float64:
-            return generate_as<double>(settings, first, count, out);
-        case ElementType::int8:
-            break;
-    }
-    throw std::invalid_argument("generate_rows: int8 has no negative numbers to hold");
+    if (settings.type == ElementType::int8)
+        throw std::invalid_argument("generate_rows: int8 has no negative numbers to hold");
+    of_type(settings.type,
+            [&](auto element) { generate_as<decltype(element)>(settings, first, count, out); });
 }
 
 }  // namespace knn

@@ -14,7 +14,6 @@
 /// their step. All in double precision, each operation rounded by itself.
 
 #include <cstdint>
-#include <span>
 
 #include "data/core/element_type.h"
 #include "data/core/names.h"
@@ -23,18 +22,15 @@ namespace knn {
 
 enum class VectorKind { clusters, uniform, singh };
 template <>
-struct Names<VectorKind> {
-    static constexpr std::array list{"clusters", "uniform", "singh"};
-};
+inline constexpr std::array name_list<VectorKind>{"clusters", "uniform", "singh"};
 
 struct GenerateSettings {
     VectorKind kind = VectorKind::clusters;
     std::int64_t n = 10'000;
     std::int64_t dim = 64;
-    int clusters = 10;    ///< classes, at most 256
-    double spread = 0.1;  ///< of `clusters` alone
-    std::int64_t skip =
-        0;  ///< rows before the first, so that further rows of the same clusters can be made: test sets
+    int clusters = 10;      ///< classes, at most 256
+    double spread = 0.1;    ///< of `clusters` alone
+    std::int64_t skip = 0;  ///< rows before the first: further rows of the same clusters
     std::uint64_t seed = 1;
     ElementType type = ElementType::float32;
 };

@@ -1,7 +1,6 @@
 #include "data/vectors/vectors.h"
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <charconv>
 #include <cstring>
@@ -121,16 +120,7 @@ void convert_all(const std::uint8_t* from, std::size_t n, std::uint8_t* to) {
 template <class To>
 void convert_to(const Rows& rows, std::uint8_t* to) {
     const auto n = static_cast<std::size_t>(rows.count * rows.dim);
-    switch (rows.type) {
-        case ElementType::uint8:
-            return convert_all<std::uint8_t, To>(rows.pixels, n, to);
-        case ElementType::int8:
-            return convert_all<std::int8_t, To>(rows.pixels, n, to);
-        case ElementType::float32:
-            return convert_all<float, To>(rows.pixels, n, to);
-        case ElementType::float64:
-            return convert_all<double, To>(rows.pixels, n, to);
-    }
+    of_type(rows.type, [&](auto element) { convert_all<decltype(element), To>(rows.pixels, n, to); });
 }
 
 /// Labels in a file of vectors, with one column of whole numbers.
@@ -187,20 +177,11 @@ Labels load_labels(const fs::path& file, std::int64_t first) {
 Labels read_labels(ByteSource& source, std::int64_t first) {
     Content content(source, {.first = first});
     const auto [format, ending] = recognized(content);
-    switch (format) {
-        case Format::npy:
-            return read_npy_labels(content);
-        case Format::idx:
-            return read_idx_labels(content);
-        case Format::text:
-            return read_text_labels(content);
-        case Format::vecs:
-            return labels_of_column(read_vecs(content, ending), content);
-        case Format::bin:
-            return labels_of_column(read_bin(content, ending), content);
-        case Format::unknown:
-            break;
-    }
+    if (format == Format::npy) return read_npy_labels(content);
+    if (format == Format::idx) return read_idx_labels(content);
+    if (format == Format::text) return read_text_labels(content);
+    if (format == Format::vecs) return labels_of_column(read_vecs(content, ending), content);
+    if (format == Format::bin) return labels_of_column(read_bin(content, ending), content);
     content.fail("is in none of the known formats");
 }
 

@@ -1,7 +1,6 @@
 #include "data/vectors/write.h"
 
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <ostream>
@@ -53,19 +52,6 @@ void put_cells(std::string& text, const std::uint8_t* row, std::int64_t dim) {
     }
 }
 
-void put_line(std::string& text, const Rows& rows, std::int64_t i) {
-    switch (rows.type) {
-        case ElementType::uint8:
-            return put_cells<std::uint8_t>(text, rows.row(i), rows.dim);
-        case ElementType::int8:
-            return put_cells<std::int8_t>(text, rows.row(i), rows.dim);
-        case ElementType::float32:
-            return put_cells<float>(text, rows.row(i), rows.dim);
-        case ElementType::float64:
-            return put_cells<double>(text, rows.row(i), rows.dim);
-    }
-}
-
 }  // namespace
 
 bool can_write_vectors(const std::string& file) {
@@ -92,7 +78,8 @@ void VectorWriter::add(const Rows& rows) {
         constexpr std::size_t piece_bytes = 1 << 20;  // some milliseconds
         std::string text;
         for (std::int64_t i = 0; i < rows.count; ++i) {
-            put_line(text, rows, i);
+            of_type(rows.type,
+                    [&](auto element) { put_cells<decltype(element)>(text, rows.row(i), rows.dim); });
             if (text.size() < piece_bytes) continue;
             throw_if_stopped();
             out_ << text;

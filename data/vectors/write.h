@@ -1,7 +1,6 @@
 #pragma once
 /// Files of vectors, written piece by piece; the format follows from the name.
 
-#include <filesystem>
 #include <iosfwd>
 #include <optional>
 #include <string>

@@ -53,7 +53,7 @@ std::string names_of(MetricSet metrics) {
     for (unsigned i = 0; metrics >> i != 0; ++i) {
         if ((metrics >> i & 1) == 0) continue;
         if (!names.empty()) names += metrics >> i == 1 ? " and " : ", ";
-        names += Names<Metric>::list[i];
+        names += name_list<Metric>[i];
     }
     return names;
 }

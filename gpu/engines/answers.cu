@@ -5,7 +5,7 @@
 // d_distances  n_query × k, double: an integer score, or a score that is a float
 // launch       one thread a neighbor
 
-#include "gpu/engines/answers.h"
+#include "gpu/engines/vote.h"
 
 #include "data/core/round_up.h"
 #include "gpu/engines/engines.h"

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "data/rerank/descriptor.h"
-#include "gpu/engines/answers.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 

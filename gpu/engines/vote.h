@@ -17,4 +17,8 @@ void load_vote();
 void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
                   Vote* d_votes, cudaStream_t stream, Metric metric = Metric::l2);
 
+/// Queues the copy of neighbors to arrays of the caller, each n_query × k or null. Scores that are not integral are floats.
+void enqueue_answers(const NeighborRows& found, bool is_integral, std::uint32_t* d_indices,
+                     double* d_distances, cudaStream_t stream);
+
 }  // namespace knn::gpu

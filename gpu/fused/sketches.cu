@@ -33,8 +33,7 @@ __device__ inline void multiply_weights(int (&sums)[4], const std::uint32_t (&a)
     if constexpr (is_signed)
         asm volatile(
             "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-            "{%0, %1, %2, "
-            "%3};"
+            "{%0, %1, %2, %3};"
             : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
             : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
     else

@@ -242,8 +242,8 @@ __device__ inline uint2 bytes_of_shares(unsigned a, unsigned b) {
 
 /// sums (16 directions × 8 cells) += a (16 × 32 pixels) · b (8 × 32)ᵀ
 __device__ inline void multiply(int (&sums)[4], const unsigned (&a)[4], uint2 b) {
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-        "{%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+        "%1, %2, %3};"
         : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
 }

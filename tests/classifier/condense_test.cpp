@@ -241,10 +241,10 @@ TEST_CASE("condense: one class, a class of one image, two images") {
     Points two(test::random_rows(2, 3, 10), 1, 10);
     two.labels = {0, 255};
     const SubsetSearch pair(two.training(), method, on_cpu(two.training(), method));
-    CHECK_THROWS_WITH_AS(edit(pair, {}),
-                         "editing: leaves 0 of 2 images at -k 1; expected classes whose images are neighbors "
-                         "of each other",
-                         DataError);
+    CHECK_THROWS_WITH_AS(
+        edit(pair, {}),
+        "editing: leaves 0 of 2 images at -k 1; expected classes whose images are neighbors of each other",
+        DataError);
     CHECK(condense(pair, {}).kept == Indices{0, 1});
     const Method k2{.vote = {.k = 2}};
     CHECK_THROWS_AS(edit(SubsetSearch(two.training(), k2, on_cpu(two.training(), k2)), {}), UsageError);

@@ -76,10 +76,10 @@ TEST_CASE("plan: auto takes the first that answers the problem on the device tha
 TEST_CASE("plan: what the user named is not replaced") {
     PlanRequest request;
     request.engine = "tensor";
-    CHECK_THROWS_WITH_AS(resolved(request, Metric::cosine),
-                         "the first computes l2 distances only; expected another metric or kernel, or "
-                         "§device cpu",
-                         UsageError);
+    CHECK_THROWS_WITH_AS(
+        resolved(request, Metric::cosine),
+        "the first computes l2 distances only; expected another metric or kernel, or §device cpu",
+        UsageError);
     PlanRequest kernel;
     kernel.distance = "float4";
     CHECK(resolved(kernel).plan.distance == "float4");

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <random>
 
 #include "classifier/prototypes.h"
 #include "cpu/transform/transform.h"
@@ -158,10 +157,10 @@ TEST_CASE("class spread: more neighbors than candidates, one class, two images, 
 TEST_CASE("class spread: metrics that are no integers, and images without labels, are refused") {
     const Set set(30);
     Method method{.measure = {Metric::cosine}, .rerank = {.kind = RerankKind::spread}, .vote = {.k = 3}};
-    CHECK_THROWS_WITH_AS(method.problem(set.training(), 1),
-                         "§rerank spread: scales integers, which distances by cosine are not; expected "
-                         "§metric l2 or l1",
-                         UsageError);
+    CHECK_THROWS_WITH_AS(
+        method.problem(set.training(), 1),
+        "§rerank spread: scales integers, which distances by cosine are not; expected §metric l2 or l1",
+        UsageError);
     method.measure = {};
     Training training = set.training();
     training.labels = {};

@@ -13,8 +13,6 @@
 #include "classifier/index.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/transform/transform.h"
-#include "data/set/locate.h"
-#include "tests/support/idx_bytes.h"
 #include "tests/support/points.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/surroundings.h"

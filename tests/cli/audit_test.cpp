@@ -8,10 +8,8 @@
 #include <iterator>
 
 #include "tests/cli/program.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 namespace {
 

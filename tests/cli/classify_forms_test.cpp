@@ -5,10 +5,8 @@
 #include <filesystem>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 namespace {
 

@@ -10,11 +10,8 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 TEST_CASE("files, folders and standard input at once, in the order given") {
     const Digits digits;
@@ -161,13 +158,12 @@ TEST_CASE("without /proc the module for pictures is not looked for in the curren
         return skip("/proc cannot be hidden here: that takes root and unshare");
     digits.write_photo("a.pgm", 0);
     write(digits.folder / "mnist-knn-pictures.so", "no module");
-    check_error(
-        started({"/bin/sh", "-c",
-                 "exec unshare -m /bin/sh -c 'mount -t tmpfs none /proc && exec \"$0\" classify --data . "
-                 "a.pgm' \"$0\"",
-                 program_file()},
-                digits.here()),
-        1, "/proc/self/exe: cannot be read: ");
+    check_error(started({"/bin/sh", "-c",
+                         "exec unshare -m /bin/sh -c 'mount -t tmpfs none /proc && exec \"$0\" classify "
+                         "--data . a.pgm' \"$0\"",
+                         program_file()},
+                        digits.here()),
+                1, "/proc/self/exe: cannot be read: ");
 }
 
 TEST_CASE("Ctrl-C ends classify while it looks at a page of 3,000 lines") {

@@ -6,11 +6,8 @@
 #include <algorithm>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -138,10 +135,9 @@ TEST_CASE("a blank picture is answered with a question mark, and says what was s
     // Without MNIST it says first what its answers are worth, and how to get it.
     const RunResult built_in =
         program("classify --method raw --limit-train 500 nowhere.png " + (digits.folder / "blank.pgm"));
-    CHECK(
-        built_in.err.starts_with("mnist-knn: note: no data set found: comparing with the built-in synthetic "
-                                 "digits, by which a quarter of real "
-                                 "digits are rejected; 'mnist-knn info' tells how to get MNIST\n"));
+    CHECK(built_in.err.starts_with(
+        "mnist-knn: note: no data set found: comparing with the built-in synthetic digits, by which a "
+        "quarter of real digits are rejected; 'mnist-knn info' tells how to get MNIST\n"));
 }
 
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {

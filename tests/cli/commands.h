@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 namespace knn::test {
 
@@ -64,7 +63,6 @@ inline const std::vector<Command>& commands() {
 /// What the commands of the table read: a data set in data/ with pictures, and two reports.
 struct Place : Work {
     Place() : Work({.rows = 28, .cols = 28}) {
-        namespace fs = std::filesystem;
         fs::create_directory(folder / "data");
         for (const std::string& name : folder.names())
             if (name != "data") fs::rename(folder / name, folder / ("data/" + name));

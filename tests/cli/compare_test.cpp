@@ -5,8 +5,6 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 

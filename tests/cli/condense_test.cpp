@@ -7,7 +7,6 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -33,10 +32,12 @@ TEST_CASE("condense: evaluate reads what is written, and all answers are as befo
         const Work work(pairs());
         const std::string text = silent_output(work.run("condense --rule condense --out small" + method));
         CHECK(contains(text, "they classify all as before"));
-        CHECK(answers(work, method) == answers(work,
-                                               "--train-images small/train-images-idx3-ubyte --train-labels "
-                                               "small/train-labels-idx1-ubyte" +
-                                                   method));
+        CHECK(
+            answers(work, method) ==
+            answers(
+                work,
+                "--train-images small/train-images-idx3-ubyte --train-labels small/train-labels-idx1-ubyte" +
+                    method));
 
         const auto kept = csv_rows(work.file("small/kept.csv"));
         REQUIRE(kept.size() > 1);

@@ -5,11 +5,8 @@
 #include <filesystem>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 

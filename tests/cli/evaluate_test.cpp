@@ -9,11 +9,8 @@
 #include <sstream>
 
 #include "tests/cli/program.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -179,9 +176,9 @@ TEST_CASE("a usual folder that lacks a file is told of, by every command") {
     for (const Words command : {"evaluate", "view --text"}) {
         const RunResult result = program(command + "--device cpu -q --limit-train 500 --limit-test 5", here);
         CHECK(result.exit_code == 0);
-        CHECK(result.err == "mnist-knn: note: no complete data set found (" + lacks +
-                                "): using the built-in synthetic digits; 'mnist-knn info' tells how to get "
-                                "MNIST\n");
+        CHECK(result.err ==
+              "mnist-knn: note: no complete data set found (" + lacks +
+                  "): using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST\n");
     }
     CHECK(contains(program("info", here).out, lacks));
     CHECK(json::parse(program("info --json -", here).out)["dataset"]["incomplete"] == json{lacks});

@@ -10,11 +10,9 @@
 #include <csignal>
 
 #include "tests/cli/commands.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
 namespace {
 

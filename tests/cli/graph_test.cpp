@@ -7,11 +7,8 @@
 
 #include "tests/cli/program.h"
 #include "tests/support/npy_bytes.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 

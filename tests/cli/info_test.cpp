@@ -4,10 +4,8 @@
 
 #include "tests/cli/program.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 TEST_CASE("info tells of the build, the devices, the engines and the data set") {
     check_contains(silent_output(program("info")),
@@ -107,7 +105,6 @@ TEST_CASE("info says how large the cache is and may be, and empties it") {
 
 TEST_CASE("info of an installed program names the script that is installed beside it") {
     const Folder folder;
-    namespace fs = std::filesystem;
     const RunOptions here{.folder = folder.path().string()};
     fs::create_directories(folder.path() / "bin");
     fs::create_directories(folder.path() / "share/mnist-knn");

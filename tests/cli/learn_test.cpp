@@ -5,11 +5,8 @@
 #include <filesystem>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 TEST_CASE("learn: pictures whose names give their digits become IDX files, in the order of their names") {
     if (!has_opencv) return skip(no_opencv);
@@ -209,11 +206,10 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     CHECK(full.exit_code == 1);
     CHECK(contains(full.err, "none/3/comb-1.png: cannot be written"));
     CHECK(!fs::exists(digits.folder / "none"));  // without a file in it
-    const RunResult endless = started(
-        {"/bin/sh", "-c",
-         "exec timeout -s INT -k 9 --preserve-status 2 \"$0\" classify --data . comb.pgm --review mine "
-         "< /dev/zero",
-         program_file()},
-        digits.here());
+    const RunResult endless = started({"/bin/sh", "-c",
+                                       "exec timeout -s INT -k 9 --preserve-status 2 \"$0\" classify --data "
+                                       ". comb.pgm --review mine < /dev/zero",
+                                       program_file()},
+                                      digits.here());
     CHECK(endless.exit_code == 130);
 }

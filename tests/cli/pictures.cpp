@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-using nlohmann::json;
-
 namespace knn::test {
 
 Digits::Digits() {

@@ -9,8 +9,6 @@
 
 #include "tests/support/idx_bytes.h"
 
-namespace fs = std::filesystem;
-
 namespace knn::test {
 
 namespace {

@@ -9,12 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/error_of.h"
 #include "tests/support/oracle.h"
 #include "tests/support/run.h"
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/text.h"
 
 namespace knn::test {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
 
 /// A command line: a list of words, or one line of words with blanks between them.
 class Words : public std::vector<std::string> {

@@ -9,7 +9,6 @@
 
 using namespace knn::test;
 using namespace std::chrono_literals;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -157,8 +156,7 @@ TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends
 
     // As soon as mpirun is told to look.
     const Words keepalive =
-        "--mca oob_tcp_keepalive_time 1 --mca oob_tcp_keepalive_intvl 1 "
-        "--mca oob_tcp_keepalive_probes 2";
+        "--mca oob_tcp_keepalive_time 1 --mca oob_tcp_keepalive_intvl 1 --mca oob_tcp_keepalive_probes 2";
     const RunResult cut = mpirun(keepalive + "-n 3" + with_event("ip link set knn0 down"),
                                  in_folder(work.folder), On::two_hosts);
     CHECK(cut.exit_code != 0);

@@ -8,11 +8,8 @@
 #include <set>
 
 #include "tests/cli/commands.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 

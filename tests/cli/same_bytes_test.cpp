@@ -8,7 +8,6 @@
 #include "tests/cli/mpi.h"
 
 using namespace knn::test;
-namespace fs = std::filesystem;
 
 namespace {
 

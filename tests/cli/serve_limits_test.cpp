@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
 
 namespace knn::test {
 namespace {

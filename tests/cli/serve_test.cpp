@@ -6,14 +6,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "tests/cli/pictures.h"
 #include "tests/support/npy_bytes.h"
-#include "tests/support/skip.h"
-
-using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace knn::test {
 namespace {

@@ -5,7 +5,6 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 namespace {
 

@@ -6,10 +6,8 @@
 #include <set>
 
 #include "tests/cli/program.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-using nlohmann::json;
 
 /// The errors of every configuration against plain loops: tests/classifier/tune_test.cpp.
 TEST_CASE("tune: every configuration in all forms, without a test set") {
@@ -88,8 +86,7 @@ TEST_CASE("tune: what --save wrote is a method for every command") {
 TEST_CASE("tune: a re-ranker's candidates bound k, and every combination is searched once") {
     const Work work;
     const json report = work.report(
-        "tune --method raw --method accurate --transform raw --metric l2 --metric l1 "
-        "--candidates 12");
+        "tune --method raw --method accurate --transform raw --metric l2 --metric l1 --candidates 12");
     CHECK(report["searches"].size() == 4);
     int most = 0;
     for (const json& one : report["configurations"])
@@ -148,10 +145,9 @@ TEST_CASE("tune: one class, and classes with one image, are noted") {
 
 TEST_CASE("tune: the named methods' settings are as good as the best on a part of MNIST") {
     if (mnist_folder().empty()) return skip(no_mnist);
-    const json report = json::parse(output_of(
-        program("tune --device cpu --limit-train 6000 --method raw --method gradients --method accurate "
-                "--json -" +
-                Words{"--data", mnist_folder()})));
+    const json report = json::parse(output_of(program(
+        "tune --device cpu --limit-train 6000 --method raw --method gradients --method accurate --json -" +
+        Words{"--data", mnist_folder()})));
     // Of each search the fewest errors, and those of the settings of the named method.
     struct Named {
         const char *transform, *rerank, *vote;

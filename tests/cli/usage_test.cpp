@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "tests/cli/program.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 

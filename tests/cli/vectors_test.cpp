@@ -2,15 +2,11 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "tests/cli/program.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -273,10 +269,9 @@ TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, 
     output("generate -q --n 10 --dim 3 --kind uniform --type uint8 --out u.npy");
 
     check_error(run("generate --n 5"), 2, "generate: writes a file; expected --out FILE");
-    check_error(
-        run("generate --out x.dat"), 2,
-        "--out x.dat: its name says no format; expected one that ends with .npy, .csv, .fvecs, .bvecs, "
-        ".fbin or .u8bin\n");
+    check_error(run("generate --out x.dat"), 2,
+                "--out x.dat: its name says no format; expected one that ends with .npy, .csv, .fvecs, "
+                ".bvecs, .fbin or .u8bin\n");
     check_error(run("generate --type uint8 --out x.fbin"), 2, "--type uint8: x.fbin holds float32");
     check_error(run("generate --kind uniform --spread 2 --out x.npy"), 2,
                 "--spread: only --kind clusters has one");

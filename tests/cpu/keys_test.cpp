@@ -1,4 +1,4 @@
-#include "cpu/keys.h"
+#include "cpu/best.h"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,6 @@
 #include <array>
 
 #include "cpu/kernels/kernels.h"
-#include "cpu/search.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
 #include "tests/support/surroundings.h"

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/commands.h"
 #include "tests/cli/pictures.h"
 #include "tests/support/idx_bytes.h"
 

@@ -7,14 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "cpu/host/host.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/transform/transform.h"
-#include "data/core/errors.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/random_problem.h"
 #include "tests/support/points.h"

@@ -6,7 +6,6 @@
 /// each distance kernel and each selector in turn, as far as they take it; every third in parts of the training set. Ends
 /// with 1 at the first difference, and prints the seed that makes it again.
 
-#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <optional>

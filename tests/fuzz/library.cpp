@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
-#include <vector>
 
 #include "mnist_knn/knn.h"
 #include "tests/fuzz/input.h"

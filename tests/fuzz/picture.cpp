@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "data/core/errors.h"
 #include "data/picture/digit_image.h"

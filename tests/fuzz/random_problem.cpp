@@ -28,7 +28,7 @@ class Dice {
     }
     template <class Enum>
     Enum any() {
-        return static_cast<Enum>(from(0, std::ssize(Names<Enum>::list) - 1));
+        return static_cast<Enum>(from(0, std::ssize(name_list<Enum>) - 1));
     }
 
   private:

@@ -1,7 +1,6 @@
 /// Vectors of each element type in the library: the program's neighbors, bit for bit, and what is refused.
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>

@@ -1,7 +1,6 @@
 #pragma once
 /// Digits drawn for tests of pictures. Needs OpenCV.
 
-#include <cstdlib>
 #include <opencv2/imgproc.hpp>
 
 #include "data/picture/picture.h"

@@ -2,7 +2,6 @@
 /// Handmade IDX files, valid and invalid.
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "data/core/problem.h"
 #include "data/synthetic/synthetic.h"
 #include "tests/support/images.h"
 #include "tests/support/transform_oracle.h"

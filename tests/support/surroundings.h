@@ -1,6 +1,7 @@
 #pragma once
-/// Changes the working folder and environment variables for one test.
+/// Changes the working folder, environment variables and the user for one test.
 
+#include <unistd.h>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -60,6 +61,23 @@ struct Isa : Surroundings {
     explicit Isa(const std::string& name) : Surroundings(std::filesystem::current_path()) {
         set("MNIST_KNN_ISA", name);
     }
+};
+
+/// Acts as an ordinary user during its lifetime, if the process may.
+class Unprivileged {
+  public:
+    static constexpr uid_t user = 65534;  ///< the user that root switches to
+
+    Unprivileged() : was_root_(::geteuid() == 0), is_ordinary_(!was_root_ || ::seteuid(user) == 0) {}
+    Unprivileged(const Unprivileged&) = delete;
+    Unprivileged& operator=(const Unprivileged&) = delete;
+    ~Unprivileged() {
+        if (was_root_ && is_ordinary_ && ::seteuid(0) != 0) _exit(1);
+    }
+    bool is_ordinary() const { return is_ordinary_; }
+
+  private:
+    bool was_root_, is_ordinary_;
 };
 
 }  // namespace knn::test

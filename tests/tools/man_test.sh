@@ -16,7 +16,7 @@ for command in $commands; do
     done
 done
 
-transforms=$(sed -n '/Names<TransformKind>/,/^};/p' "$repository/data/transform/spec.h" | grep -oE '"[a-z]+"' | tr -d '"')
+transforms=$(sed -n '/name_list<TransformKind>/,/;/p' "$repository/data/transform/spec.h" | grep -oE '"[a-z]+"' | tr -d '"')
 check "the program has transforms" contains "$transforms" zscore
 for transform in $transforms; do
     check "transform $transform" grep -qE "^\.It Cm $transform( |\$)" "$page"

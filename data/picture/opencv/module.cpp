@@ -124,17 +124,9 @@ cv::Mat on_paper(const cv::Mat& bgra, bool premultiplied) {
 
 cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
     cv::Mat gray;
-    switch (mat.channels()) {
-        case 1:
-            return mat;
-        case 3:
-            cv::cvtColor(mat, gray, cv::COLOR_BGR2GRAY);
-            return gray;
-        case 4:
-            return on_paper(mat, premultiplied);
-        default:
-            return gray;
-    }
+    if (mat.channels() == 1) return mat;
+    if (mat.channels() == 3) cv::cvtColor(mat, gray, cv::COLOR_BGR2GRAY);
+    return mat.channels() == 4 ? on_paper(mat, premultiplied) : gray;
 }
 
 cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {

@@ -1,4 +1,4 @@
-#include "app/bench/table.h"
+#include "app/bench/report.h"
 
 #include <doctest/doctest.h>
 

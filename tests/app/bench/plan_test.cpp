@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "app/bench/workload.h"
-#include "app/console/interrupt.h"
+#include "app/console/console.h"
 #include "classifier/engines.h"
 #include "data/core/errors.h"
 #include "tests/support/error_of.h"

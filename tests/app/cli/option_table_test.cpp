@@ -1,5 +1,5 @@
 #include "app/cli/option_table.h"
-#include "app/console/output.h"
+#include "app/console/console.h"
 
 #include <doctest/doctest.h>
 
@@ -280,13 +280,11 @@ TEST_CASE("errors name the mistake") {
     const std::pair<const char*, const char*> mistakes[] = {
         {"",
          "no command given; expected evaluate, classify, draw, view, bench, graph, neighbors, condense, "
-         "learn, "
-         "audit, tune, compare, serve, generate or info"},
+         "learn, audit, tune, compare, serve, generate or info"},
         {"evalute", "evalute: unknown command; did you mean 'evaluate'?"},
         {"dance",
          "dance: unknown command; expected evaluate, classify, draw, view, bench, graph, neighbors, "
-         "condense, learn, "
-         "audit, tune, compare, serve, generate or info"},
+         "condense, learn, audit, tune, compare, serve, generate or info"},
         {"--verison", "--verison: unknown option; did you mean '--version'?"},
         {"evaluate --engin x", "--engin: unknown option; did you mean '--engine'?"},
         {"evaluate -z", "-z: unknown option; expected one that --help=all lists"},
@@ -310,8 +308,7 @@ TEST_CASE("errors name the mistake") {
         CHECK(mistake(std::string(words)) == message);
     CHECK(mistake_of({""}) ==
           "'': unknown command; expected evaluate, classify, draw, view, bench, graph, neighbors, condense, "
-          "learn, "
-          "audit, tune, compare, serve, generate or info");
+          "learn, audit, tune, compare, serve, generate or info");
     CHECK(mistake_of({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
     CHECK(mistake_of({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
     CHECK(mistake_of({"view", "--sheet", ""}) == "--sheet '': empty; expected a name");
@@ -370,9 +367,8 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
     const std::pair<std::string, const char*> refused[] = {
         {"", "--version evalute;--version --foo;--=;-c-sv"},
         {"evaluate ",
-         "--eng cpu;--=;-q-k;--limit-train 0;--color red;--spread both;"
-         "--method raw --method gradients;--transform deskew --transform blur;"
-         "--rerank both --candidates 10 -k 50;--p 2"},
+         "--eng cpu;--=;-q-k;--limit-train 0;--color red;--spread both;--method raw --method "
+         "gradients;--transform deskew --transform blur;--rerank both --candidates 10 -k 50;--p 2"},
         {"evaluate --metric ", "l2 --p 3;cosine --p 2;lp --p 16"},
         {"evaluate --device ", "gpu:;gpu:0,;gpu:0,0;gpu:,1;gpu:0,x;gpu:all,1"},
         {"view ", "--metric lp;--p 3;--true 256;--order size;--limit 0;--from r --from again;--json -"},
@@ -381,8 +377,8 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
         {"classify a.pgm --reject ", "0.5;5;maybe;-1%;50.1%;%;x%;nan%"},
         {"compare", "; a; a b c"},
         {"tune ",
-         "--metric lp;--p 3;--rerank spread:3:mean:times:2;--method none;--limit-train 1;"
-         "--limit-test 3;extra;-k 0;-k 5-3;-k 1-20000;-k 1-"},
+         "--metric lp;--p 3;--rerank spread:3:mean:times:2;--method none;--limit-train 1;--limit-test "
+         "3;extra;-k 0;-k 5-3;-k 1-20000;-k 1-"},
         {"condense ", "--out x --rule hart"},
         {"graph ", "--npy -"},
         {"audit ", "--limit-train 1"},

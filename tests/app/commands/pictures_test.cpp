@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "tests/support/skip.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/unprivileged.h"
 
 using namespace knn;
 

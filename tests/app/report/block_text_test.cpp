@@ -36,8 +36,8 @@ TEST_CASE("shades of gray become shades") {
     const std::string ascii = block_lines(image, 2, 5, Blocks::ascii).at(0);
     CHECK(ascii == " .=#@");
     CHECK(block_lines(image, 2, 5, Blocks::color).at(0) ==
-          "\x1b[38;5;16;48;5;16m▀\x1b[38;5;236;48;5;236m▀\x1b[38;5;242;48;5;242m▀\x1b[38;5;250;48;5;250m▀"
-          "\x1b[38;5;255;48;5;255m▀\x1b[0m");
+          "\x1b[38;5;16;48;5;16m▀\x1b[38;5;236;48;5;236m▀\x1b[38;5;242;48;5;242m▀\x1b[38;5;250;48;5;"
+          "250m▀\x1b[38;5;255;48;5;255m▀\x1b[0m");
 }
 
 TEST_CASE("large images are shrunk") {

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,10 +14,10 @@
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "tests/support/error_of.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
 #include "tests/support/skip.h"
-#include "tests/support/text.h"
 
 using namespace knn;
 
@@ -174,9 +173,10 @@ TEST_CASE("the page has its tables without JavaScript") {
                                           std::to_string(one.support) + "</td>") == 1);
     const std::string times = between(page, "Time of each stage of the search", "</table>");
     // 1.2 GB in 150 ms are 8 of 20 GB/s; 9e9 operations are 60 GFLOP/s, of which no limit is known.
-    CHECK(test::contains(times,
-                         "distance</th><td class=\"bar\" aria-hidden=\"true\"></td><td>150</td><td>375</td>"
-                         "<td>8.00<small> 40 %</small></td><td>60.0</td></tr>"));
+    CHECK(test::contains(
+        times,
+        "distance</th><td class=\"bar\" aria-hidden=\"true\"></td><td>150</td><td>375</td><td>8.00<small> 40 "
+        "%</small></td><td>60.0</td></tr>"));
 
     test::SampleOptions many;
     many.classes = 65;

@@ -7,7 +7,7 @@
 #include <regex>
 #include <set>
 
-#include "tests/support/text.h"
+#include "tests/support/error_of.h"
 
 namespace knn {
 

@@ -8,13 +8,13 @@
 #include <random>
 #include <sstream>
 
-#include "app/console/terminal.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
 #include "classifier/inventory.h"
 #include "data/core/format.h"
-#include "tests/support/text.h"
+#include "tests/support/error_of.h"
 
 using namespace knn;
 

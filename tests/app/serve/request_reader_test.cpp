@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/error_of.h"
-
 using namespace knn;
 using namespace knn::web;
 

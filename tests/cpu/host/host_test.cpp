@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "cpu/search.h"
 #include "tests/support/temp_folder.h"
 
 namespace knn {

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "cpu/search.h"
 #include "data/core/errors.h"
 #include "tests/support/skip.h"
 
@@ -22,7 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstddef>
 #endif
 

@@ -7,8 +7,6 @@
 #include <stdexcept>
 
 #include "cpu/kernels/kernels.h"
-#include "cpu/search.h"
-#include "data/rerank/density.h"
 #include "data/rerank/distance.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/reranked.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "classifier/engines.h"
-#include "cpu/search.h"
 #include "tests/support/battery.h"
 #include "tests/support/skip.h"
 #include "tests/support/transform_oracle.h"

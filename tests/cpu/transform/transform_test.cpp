@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cpu/kernels/kernels.h"
-#include "cpu/search.h"
 #include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/transform_oracle.h"

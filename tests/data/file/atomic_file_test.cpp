@@ -1,13 +1,11 @@
 #include "data/file/atomic_file.h"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <iterator>
 #include <ostream>
 #include <string>
@@ -15,11 +13,10 @@
 #include <vector>
 
 #include "data/core/errors.h"
-#include "data/file/transfer.h"
 #include "tests/support/error_of.h"
 #include "tests/support/skip.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/unprivileged.h"
 
 namespace fs = std::filesystem;
 using knn::DataError;

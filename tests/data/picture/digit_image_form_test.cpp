@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <ctime>
 
 #include "classifier/form.h"
 #include "data/core/errors.h"

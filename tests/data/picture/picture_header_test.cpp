@@ -31,11 +31,10 @@ TEST_CASE("picture header: rows and columns, and whether the last byte is there"
     check("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\1\2\0\0\3\4\x08\0\0\0\0crc_\0\0\0\0IENDcrc_"sv, 0x304, 0x102);
     check("\xff\xd8\xff\xc0\0\x0b\x08\3\4\1\2\1\1\x11\0\xff\xd9"sv, 0x304, 0x102);
     check(
-        "II*\0\x08\0\0\0\4\0"
-        "\0\1\3\0\1\0\0\0\2\1\0\0"      // width, 16 bits
-        "\1\1\4\0\1\0\0\0\4\3\0\0"      // length, 32 bits
-        "\x11\1\4\0\1\0\0\0\x3a\0\0\0"  // one strip, at byte 58
-        "\x17\1\4\0\1\0\0\0\2\0\0\0"    // of two bytes
+        "II*\0\x08\0\0\0\4\0\0\1\3\0\1\0\0\0\2\1\0\0"  // width, 16 bits
+        "\1\1\4\0\1\0\0\0\4\3\0\0"                     // length, 32 bits
+        "\x11\1\4\0\1\0\0\0\x3a\0\0\0"                 // one strip, at byte 58
+        "\x17\1\4\0\1\0\0\0\2\0\0\0"                   // of two bytes
         "ab"sv,
         0x304, 0x102);
     check("P4\n9 3\nabcdef"sv, 3, 9);

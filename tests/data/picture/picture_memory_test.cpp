@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <atomic>
-#include <chrono>
 #include <new>
 #include <string>
 #include <thread>

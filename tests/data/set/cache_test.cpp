@@ -23,7 +23,6 @@
 #include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/unprivileged.h"
 
 using namespace knn;
 using namespace knn::test;

@@ -17,8 +17,8 @@
 #include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/unprivileged.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;

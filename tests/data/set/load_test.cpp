@@ -111,10 +111,9 @@ TEST_CASE_FIXTURE(InFolder, "load: images whose distances would not fit 32 bits"
         folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
     };
     make(300, 300);
-    CHECK(load_error(location) ==
-          location.files[0].string() +
-              ": has images of 300x300 = 90,000 pixels; expected at most 66,051 pixels, "
-              "which keep squared distances within 32 bits");
+    CHECK(load_error(location) == location.files[0].string() +
+                                      ": has images of 300x300 = 90,000 pixels; expected at most 66,051 "
+                                      "pixels, which keep squared distances within 32 bits");
     make(22017, 3);
     CHECK(knn::load(location).train.dim() == 66051);
     make(337, 196);  // one pixel more

@@ -10,7 +10,6 @@
 #include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
-#include "tests/support/unprivileged.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;
@@ -194,8 +193,8 @@ TEST_CASE_FIXTURE(Nowhere, "locate: single files replace the folder's, and four 
 TEST_CASE_FIXTURE(
     Nowhere, "locate: some single files take the rest from the usual places, or name the missing options") {
     const DataOptions options = {"", "a", "b", "", "", "", "", "", ""};
-    CHECK(locate_error(options).find("§test-images, §test-labels: not given, and no data set was found in "
-                                     "data/mnist, ") == 0);
+    CHECK(locate_error(options).find(
+              "§test-images, §test-labels: not given, and no data set was found in data/mnist, ") == 0);
     CHECK(locate_error(options).find("; expected all four files, or §data") != std::string::npos);
     folder.write("data/mnist/t10k-images-idx3-ubyte", "");
     CHECK(locate_error(options).find(

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string>
 
 #include "classifier/evaluation.h"
 #include "data/synthetic/pen.h"

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <limits>
 
-#include "data/file/byte_source.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
 #include "tests/support/vector_files.h"
@@ -103,16 +102,14 @@ TEST_CASE_FIXTURE(InFolder, "vector files: two sizes, then the rows") {
     CHECK(vectors_error(folder.write("a.u8bin", file(0, 3, ""))) == "holds no rows; expected at least one");
     CHECK(vectors_error(folder.write("b.u8bin", "abc")) ==
           "is cut short within its header; expected vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, .fbin, "
-          ".u8bin, "
-          ".i8bin or .ibin, plain or gzip");
+          ".u8bin, .i8bin or .ibin, plain or gzip");
     CHECK(vectors_error(folder.write("c.u8bin", file(3, 2, "abcde"))) ==
           "is cut short: it declares 3 rows of 2 columns = 6 bytes; expected as many, not 5");
     CHECK(vectors_error(folder.write("d.u8bin", file(3, 2, "abcdefg"))) ==
           "has trailing bytes: it declares 3 rows of 2 columns = 6 bytes; expected as many, not 7");
     CHECK(vectors_error(folder.write("e.fbin", file(0xffffffff, 65'536, "abcd"))) ==
           "is cut short: it declares 4,294,967,295 rows of 65,536 columns = 1,125,899,906,580,480 bytes; "
-          "expected as many, "
-          "not 4");
+          "expected as many, not 4");
     CHECK(vectors_error(folder.write("f.fbin", file(0xffffffff, 0xffffffff, "abcd"))) ==
           "declares 4,294,967,295 rows of 4,294,967,295 columns; expected at most 65,536 columns");
     CHECK(vectors_error(folder.write("g.fbin.gz", gzip(file(1000, 1000, "abcd"))))

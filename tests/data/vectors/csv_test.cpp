@@ -2,7 +2,6 @@
 
 #include <clocale>
 #include <cmath>
-#include <limits>
 
 #include "data/core/format.h"
 #include "data/file/byte_source.h"
@@ -137,10 +136,9 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5, or names in "
           "quotes if this line is a header");
     CHECK(error("1;2,5\n4;5\n").starts_with("line 1, column 2: \"2,5\" is no number of 64 bits; "));
-    CHECK(
-        error(",0,1\n0,5,6\n") ==
-        "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes, and no column of row "
-        "numbers (pandas: index=False), if this line is a header");
+    CHECK(error(",0,1\n0,5,6\n") ==
+          "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes, and no column of "
+          "row numbers (pandas: index=False), if this line is a header");
     CHECK(error("1,,2\n0,5,6\n") ==
           "line 1, column 2: is empty; expected a number such as 1.5, or names in quotes if this line is a "
           "header");
@@ -172,8 +170,7 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
           "needs 40 bytes of memory, of which 30 are free; expected that much free memory, or fewer rows");
     CHECK(vectors_error(folder.write("y.bin", std::string("1,2\0", 4))) ==
           "is in none of the known formats; expected vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, "
-          ".fbin, .u8bin, .i8bin or "
-          ".ibin, plain or gzip");
+          ".fbin, .u8bin, .i8bin or .ibin, plain or gzip");
 }
 
 TEST_CASE_FIXTURE(CsvFolder, "csv: no control characters of two bytes") {

@@ -8,10 +8,8 @@
 
 #include "classifier/index.h"
 #include "classifier/sharded.h"
-#include "data/core/errors.h"
 #include "data/synthetic/synthetic.h"
 #include "tests/gpu/searched.h"
-#include "tests/support/images.h"
 #include "tests/support/mnist.h"
 #include "tests/support/real_oracle.h"
 

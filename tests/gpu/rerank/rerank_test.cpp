@@ -2,10 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <random>
 
-#include "data/rerank/density.h"
 #include "data/rerank/distance.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
