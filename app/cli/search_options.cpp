@@ -131,7 +131,7 @@ std::vector<Option> search_options(Options& o) {
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
         {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates},
         {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates},
-        {reranking, "--vote", choice(m.vote.votes),
+        {voting, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average"},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
          "only majority, or only class-mean (default: both)"},
@@ -190,7 +190,7 @@ std::vector<Option> search_options(Options& o) {
     };
 }
 
-void check_options(const Options& options) {
+void check_options(const Options& options, bool votes) {
     const TuneOptions& tune = options.tune;
     const Method& method = options.method;
     const auto is_given = [&](const char* option) { return options.given.contains(option); };
@@ -203,17 +203,16 @@ void check_options(const Options& options) {
     if (is_given("label-column") && is_given("train-labels") && options.data.label_column != "none")
         throw UsageError(
             "--label-column and --train-labels: both say where the labels are; expected one of them");
-    const bool class_mean = tune.range.votes.value_or(method.vote.votes) == VoteKind::class_mean;
+    const bool class_mean = votes && tune.range.votes.value_or(method.vote.votes) == VoteKind::class_mean;
     if (class_mean && is_given("weights"))
         throw UsageError("--weights: --vote class-mean weighs no votes; expected --vote majority with it");
     if (tune.candidates == 0 && is_given("candidates")) {  // tune checks those of its methods itself
         if (!method.reranks() && !class_mean)
-            throw UsageError(
-                "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean "
-                "with it");
+            throw UsageError("--candidates: nothing orders or counts candidates; expected --rerank " +
+                             std::string(votes ? "or --vote class-mean " : "") + "with it");
     }
     if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
-    if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure()))
+    if (class_mean && !is_integral(method.neighbor_measure()))
         throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
                          name(method.neighbor_measure().metric) +
                          " are not; expected --metric l2 or l1, or a re-ranker");
