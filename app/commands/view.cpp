@@ -247,7 +247,7 @@ int view(const Options& options, Clock::time_point start) {
     const OutputOptions& output = options.output;
     check_forms(view);
     std::optional<SavedReport> report;
-    if (!view.from.empty()) report = read_report(view.from);
+    if (!view.from.empty()) report = read_image_report(view.from);
     if (wants_window(view)) check_window(view_without_window);
     std::optional<SavedEvaluation> saved;
     Evaluated made;
