@@ -29,6 +29,8 @@ constexpr const char* expected_picture = "a picture (PNG, JPEG, BMP, TIFF, WebP 
 /// Enough for 100 megapixels with four 16-bit samples.
 constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 
+constexpr std::int64_t max_side = 1'000'000;  // of libpng; the other codecs have limits near
+
 [[noreturn]] void fail(const std::string& name, const std::string& what,
                        const std::string& instead = expected_picture) {
     throw DataError(name + ": " + what + "; expected " + instead);
@@ -74,6 +76,9 @@ void check(const PictureHeader& header, const std::string& name) {
     if (header.rows > max_picture_pixels / header.cols) fail(name, "has " + size, "at most 100 megapixels");
     if (!header.fits(max_picture_pixels))
         fail(name, "has tiles of " + size_text(header.tile_cols, header.tile_rows), "at most 100 megapixels");
+    if (std::max(header.rows, header.cols) > max_side)
+        fail(name, "has " + size, "at most 1,000,000 in a row or column");
+    if (header.padded) fail(name, "has more data than its pixels", "a usual PNG");
     // Each scan of a progressive JPEG is a pass over all pixels, even if it has 20 bytes. 10 are usual; 100 is libtiff's limit.
     const std::int64_t max_scans =
         std::min<std::int64_t>(100, 20 * max_picture_pixels / (header.rows * header.cols));

@@ -1,6 +1,7 @@
 #include "data/picture/picture_header.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace knn {
@@ -68,7 +69,9 @@ PictureHeader png(const BytesView& file) {
     header.cut_short = true;
     header.cols = file.u32(16, true);
     header.rows = file.u32(20, true);
-    std::uint64_t at = 8, kept_from = 0;
+    constexpr std::array channels = {1, 1, 3, 1, 2, 1, 4, 1};  // by type of color
+    const double row_bytes = double(header.cols) * file.u8(24) * channels[file.u8(25) % 8] / 8 + 4;
+    std::uint64_t at = 8, kept_from = 0, packed = 0;
     const auto keep_to = [&](std::uint64_t end) {
         const std::vector<std::uint8_t> kept = file.from(kept_from, end - kept_from).copy();
         header.still.insert(header.still.end(), kept.begin(), kept.end());
@@ -81,8 +84,10 @@ PictureHeader png(const BytesView& file) {
             keep_to(at);
             kept_from = end;
         }
+        if (file.is("IDAT", at + 4)) packed += length;
         if (file.is("IEND", at + 4)) {
             header.cut_short = false;
+            header.padded = double(packed) > 65536 + 1.25 * row_bytes * double(header.rows);
             if (kept_from > 0) keep_to(end);
             break;
         }

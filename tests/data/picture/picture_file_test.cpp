@@ -112,6 +112,9 @@ TEST_CASE("picture file: what is no picture, or too large, or lies") {
     png[16] = 0, png[17] = 1;  // 65,584 pixels wide
     png[20] = 0, png[21] = 1;
     CHECK(error_of(png).find("has 65584x65568 pixels; expected at most 100 megapixels") != std::string::npos);
+    png[16] = png[17] = png[20] = png[21] = 0;
+    png[17] = 0x10;  // 1,048,624 x 32
+    CHECK(error_of(png).find("expected at most 1,000,000 in a row or column") != std::string::npos);
     Bytes pgm = {'P', '5', '\n', '9', '9', '9', ' ', '9', '9', '9', '\n', '2', '5', '5', '\n', 1, 2, 3};
     CHECK(error_of(pgm).find("is cut short") != std::string::npos);
     const Bytes jpeg = encoded(".jpg", marked());  // ends before its size: not of no size
