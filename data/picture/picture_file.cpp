@@ -162,8 +162,9 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     const bool decoded = decode(still, name, picture, damaged, error);
     // Codecs that lack memory give up and do not say why.
     if ((!decoded || damaged) && !is_free(header.pixels() * decoding_bytes_per_pixel)) throw std::bad_alloc();
-    if (!decoded) fail(name, error, "a whole " + header.format + " file");
-    if (damaged) fail(name, "is damaged or cut short", "a whole " + header.format + " file");
+    const std::string usual = "a whole " + header.format + " file of a usual kind";
+    if (!decoded) fail(name, error, usual);
+    if (damaged) fail(name, "is damaged or cut short", usual);
     return upright(std::move(picture), header.orientation);
 }
 
