@@ -145,9 +145,11 @@ Picture turned(Picture picture, int quarters) {
 }
 
 void limit_codecs() {
-    // The codecs' default limit is 2^30 pixels. One that is set for other programs would make them refuse pictures without saying
-    // why; where it is no number they crash.
+    // The codecs' default limit is 2^30 pixels. Those that are set for other programs would make them refuse pictures without saying
+    // why; where one is no number they crash.
     ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 1);
+    for (const char* side : {"OPENCV_IO_MAX_IMAGE_WIDTH", "OPENCV_IO_MAX_IMAGE_HEIGHT"})
+        ::setenv(side, std::to_string(max_side).c_str(), 1);
 }
 
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {
