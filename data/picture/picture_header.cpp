@@ -28,6 +28,7 @@ class BytesView {
                std::equal(text.begin(), text.end(), bytes_.data() + at,
                           [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
     }
+    std::span<const std::uint8_t> bytes() const { return bytes_; }
     std::vector<std::uint8_t> copy() const { return {bytes_.begin(), bytes_.end()}; }
     std::uint32_t u8(std::uint64_t at) const { return has(at, 1) ? bytes_[at] : 0; }
     std::uint32_t u16(std::uint64_t at, bool big_endian) const {
@@ -73,7 +74,8 @@ PictureHeader png(const BytesView& file) {
     const double row_bytes = double(header.cols) * file.u8(24) * channels[file.u8(25) % 8] / 8 + 4;
     std::uint64_t at = 8, kept_from = 0, packed = 0;
     const auto keep_to = [&](std::uint64_t end) {
-        const std::vector<std::uint8_t> kept = file.from(kept_from, end - kept_from).copy();
+        const auto kept = file.from(kept_from, end - kept_from).bytes();
+        header.still.reserve(file.size());
         header.still.insert(header.still.end(), kept.begin(), kept.end());
     };
     while (file.has(at, 12)) {
