@@ -107,8 +107,8 @@ cv::Mat to_bytes(const cv::Mat& mat) {
         mat.convertTo(result, CV_8U, 1 / 257.0);
         return result;
     }
-    cv::Mat finite;
-    mat.convertTo(finite, CV_32F);
+    cv::Mat finite = mat;  // which is changed itself: of floats there is no copy
+    if (mat.depth() != CV_32F) mat.convertTo(finite, CV_32F);
     cv::patchNaNs(finite, 0);
     double least = 0, most = 1;
     cv::minMaxLoc(finite.reshape(1), &least, &most);

@@ -135,6 +135,19 @@ TEST_CASE("picture file: a TIFF whose tiles are larger than any picture") {
           std::string::npos);
 }
 
+TEST_CASE("picture file: a TIFF of few bytes whose pixels have 16 bytes each") {
+    const auto of_samples = [](int samples) {
+        Bytes tiff = {'I', 'I', '*', 0, 8, 0, 0, 0, 4, 0};
+        for (const auto& [tag, value] : {std::pair(0, 10'000), {1, 10'000}, {2, 32}, {0x15, samples}})
+            for (const int byte : {tag, 1, 4, 0, 1, 0, 0, 0, value % 256, value / 256, 0, 0})
+                tiff.push_back(static_cast<std::uint8_t>(byte));
+        return error_of(tiff);
+    };
+    CHECK(of_samples(4).find("has 10000x10000 pixels of more than 8 bytes; expected at most 800 MB") !=
+          std::string::npos);
+    CHECK(of_samples(2).find("800 MB") == std::string::npos);
+}
+
 TEST_CASE("picture file: a JPEG of so many scans that decoding would last") {
     // Side by side; each scan is empty, so none of the files can be decoded.
     const auto of_scans = [](int scans, unsigned char side_256) {
