@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <iostream>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/highgui.hpp>
@@ -46,11 +47,14 @@ void hear_tiff_error(const char* module, const char*, std::va_list) {
 
 /// libtiff gets this handler in place of OpenCV's, which drops what it is told and is set when the first TIFF is read: an empty one.
 void listen_to_libtiff() {
-    static char empty[] = "II*\0\0\0\0\0";
-    cv::imdecode(cv::Mat(1, sizeof empty, CV_8U, empty), cv::IMREAD_UNCHANGED);
-    using Set = decltype (&hear_tiff_error) (*)(decltype(&hear_tiff_error));
-    if (void* const set = ::dlsym(RTLD_DEFAULT, "TIFFSetErrorHandler"))
-        reinterpret_cast<Set>(set)(hear_tiff_error);
+    static std::once_flag listens;
+    std::call_once(listens, [] {
+        char empty[] = "II*\0\0\0\0\0";
+        cv::imdecode(cv::Mat(1, sizeof empty, CV_8U, empty), cv::IMREAD_UNCHANGED);
+        using Set = decltype (&hear_tiff_error) (*)(decltype(&hear_tiff_error));
+        if (void* const set = ::dlsym(RTLD_DEFAULT, "TIFFSetErrorHandler"))
+            reinterpret_cast<Set>(set)(hear_tiff_error);
+    });
 }
 
 /// libjpeg and libpng write to C's stream `stderr`, OpenCV to std::cerr. Both are replaced, for the rest
@@ -63,7 +67,6 @@ std::FILE* divert_streams() {
     std::cerr.rdbuf(new __gnu_cxx::stdio_sync_filebuf<char>(stream));  // never deleted: others may write late
     stderr = stream;
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-    listen_to_libtiff();
     return stream;
 }
 
@@ -165,12 +168,13 @@ cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
 cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
     if (size > std::size_t{std::numeric_limits<int>::max()}) return {};
     const cv::Mat buffer(1, int(size), CV_8U, const_cast<std::uint8_t*>(bytes));
+    const bool tiff = begins(bytes, size, "II", 2) || begins(bytes, size, "MM", 2);
+    if (tiff) listen_to_libtiff();
     // A JPEG's luminance is stored as it is: half the time of decoding its colors.
     const bool jpeg = begins(bytes, size, "\xff\xd8\xff", 3);
     const cv::Mat mat = cv::imdecode(
         buffer, jpeg ? cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION : cv::IMREAD_UNCHANGED);
     // libtiff's ready-made pixels are weighted; those of 16 bits OpenCV reads itself.
-    const bool tiff = begins(bytes, size, "II", 2) || begins(bytes, size, "MM", 2);
     return to_gray(to_bytes(mat), tiff && mat.depth() == CV_8U);
 }
 
