@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -24,10 +25,11 @@ Picture decoded(const knn_picture& given) {
     require(given.size >= 0, "picture: has size " + std::to_string(given.size) + "; expected 0 or more");
     if (given.size > 0) return knn::decode_picture({bytes, static_cast<std::size_t>(given.size)}, "picture");
     const std::int64_t rows = given.rows, cols = given.cols, pitch = given.pitch == 0 ? cols : given.pitch;
-    require(rows >= 1 && cols >= 1 && rows * cols <= knn::max_picture_pixels && pitch >= cols,
+    require(rows >= 1 && cols >= 1 && rows * cols <= knn::max_picture_pixels && pitch >= cols &&
+                pitch <= std::numeric_limits<std::ptrdiff_t>::max() / rows,
             "picture: has " + std::to_string(rows) + "x" + std::to_string(cols) + " pixels and pitch " +
                 std::to_string(given.pitch) +
-                "; expected 1 to 100000000 pixels, and pitch 0 or at least cols");
+                "; expected 1 to 100000000 pixels, and pitch 0 or at least cols, in memory");
     Picture picture{given.rows, given.cols, std::vector<std::uint8_t>(static_cast<std::size_t>(rows * cols))};
     for (std::int64_t row = 0; row < rows; ++row)
         std::copy_n(bytes + row * pitch, cols, picture.gray.data() + row * cols);

@@ -170,9 +170,9 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     if (method.reranks() && !options.given.contains("candidates"))
         method.rerank.candidates = std::clamp(method.vote.k, method.rerank.candidates, max_candidates);
     check_needs(command.name, values);
-    check_options(options);
-    const auto is_no_cache = [](const Option& option) { return option.key() == "no-cache"; };
-    if (!options.no_cache && std::ranges::any_of(known, is_no_cache))
+    const auto takes = [&](const char* key) { return std::ranges::count(known, key, &Option::key) > 0; };
+    check_options(options, takes("vote"));
+    if (!options.no_cache && takes("no-cache"))
         cache_limit();  // where the cache is written, no error ends the run
 }
 

@@ -38,7 +38,7 @@ OptionValue several(const char* placeholder, std::vector<Value>& target, Parse p
 
 /// The name of a file or folder that is read.
 inline OptionValue input(const char* placeholder, std::string& target) {
-    return once(placeholder, target, parse_file_name);
+    return once(placeholder, target, parse_input);
 }
 
 /// The name of what is written.

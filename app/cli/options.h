@@ -205,8 +205,9 @@ inline constexpr std::string_view npy_head =
 /// UsageError, DataError.
 Method parse_method(const std::string& given, Options& options);
 
-/// Throws UsageError where options contradict each other, or where one has no effect beside the others.
-void check_options(const Options& options);
+/// Throws UsageError where options contradict each other, or where one has no effect beside the others; `votes`: whether the
+/// command does, which then takes --vote.
+void check_options(const Options& options, bool votes);
 
 /// Throws UsageError where a re-ranker has fewer candidates than neighbors vote.
 void check_candidates(int candidates, int k);

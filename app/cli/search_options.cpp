@@ -86,7 +86,7 @@ Method parse_method(const std::string& given, Options& options) {
     const bool is_name = std::find(names.begin(), names.end(), given) != names.end();
     const bool is_file = given.find_first_of("./") != std::string::npos || ::access(given.c_str(), F_OK) == 0;
     if (is_name || !is_file) return methods()[parse_name("--method", given, names)].method;
-    options.method_files.emplace_back(given);
+    options.method_files.emplace_back(parse_input("--method", given));
     return parse_method_text(
         read_text(given, max_method_bytes, "a method that 'mnist-knn tune --save' wrote"), given);
 }
@@ -131,7 +131,7 @@ std::vector<Option> search_options(Options& o) {
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
         {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates},
         {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates},
-        {reranking, "--vote", choice(m.vote.votes),
+        {voting, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average"},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
          "only majority, or only class-mean (default: both)"},
@@ -189,7 +189,7 @@ std::vector<Option> search_options(Options& o) {
     };
 }
 
-void check_options(const Options& options) {
+void check_options(const Options& options, bool votes) {
     const TuneOptions& tune = options.tune;
     const Method& method = options.method;
     const auto is_given = [&](const char* option) { return options.given.contains(option); };
@@ -202,17 +202,16 @@ void check_options(const Options& options) {
     if (is_given("label-column") && is_given("train-labels") && options.data.label_column != "none")
         throw UsageError(
             "--label-column and --train-labels: both say where the labels are; expected one of them");
-    const bool class_mean = tune.range.votes.value_or(method.vote.votes) == VoteKind::class_mean;
+    const bool class_mean = votes && tune.range.votes.value_or(method.vote.votes) == VoteKind::class_mean;
     if (class_mean && is_given("weights"))
         throw UsageError("--weights: --vote class-mean weighs no votes; expected --vote majority with it");
     if (tune.candidates == 0 && is_given("candidates")) {  // tune checks those of its methods itself
         if (!method.reranks() && !class_mean)
-            throw UsageError(
-                "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean "
-                "with it");
+            throw UsageError("--candidates: nothing orders or counts candidates; expected --rerank " +
+                             std::string(votes ? "or --vote class-mean " : "") + "with it");
     }
     if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
-    if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure()))
+    if (class_mean && !is_integral(method.neighbor_measure()))
         throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
                          name(method.neighbor_measure().metric) +
                          " are not; expected --metric l2 or l1, or a re-ranker");

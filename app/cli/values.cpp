@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "classifier/ranks.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 
@@ -73,6 +74,14 @@ std::size_t parse_name(std::string_view option, std::string_view text, std::span
 std::string parse_file_name(std::string_view option, std::string_view text) {
     if (text.empty()) throw UsageError(as_given(option, text) + ": empty; expected a name");
     return std::string(text);
+}
+
+std::string parse_input(std::string_view option, std::string_view text) {
+    std::error_code none;
+    if (fs::is_other(text, none) && started_job().size > 1)
+        throw UsageError(as_given(option, text) +
+                         ": is a pipe, which one rank alone can read; expected a file");
+    return parse_file_name(option, text);
 }
 
 std::string parse_folder_name(std::string_view option, std::string_view text) {

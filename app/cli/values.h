@@ -43,8 +43,9 @@ std::vector<std::string> words_of(const std::string& text);
 /// The index of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 
-/// The name of a file, not empty; of a folder, not "-" either. Throw UsageError.
+/// The name of a file, not empty; of one that is read, no pipe where several ranks read it; of a folder, not "-". Throw UsageError.
 std::string parse_file_name(std::string_view option, std::string_view text);
+std::string parse_input(std::string_view option, std::string_view text);
 std::string parse_folder_name(std::string_view option, std::string_view text);
 
 /// The name of a picture to be written, with this ending, such as ".png"; capitals count as small letters. Devices, pipes

@@ -215,8 +215,6 @@ int audit(const Options& options, Clock::time_point start) {
     const AuditOptions& given = options.audit;
     if (!given.sheet.empty() && !pictures_available())
         throw UsageError("--sheet " + given.sheet + ": this build cannot draw pictures; expected --html");
-    if (options.given.contains("candidates") && !options.method.reranks())
-        throw UsageError("--candidates: nothing orders candidates; expected --rerank with it");
     const bool of_train = given.of == AuditSet::train;
     LoadedSet set(options, of_train ? Needed::training : Needed::both);
     for (const char* option : {"html", "sheet"})

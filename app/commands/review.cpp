@@ -42,9 +42,10 @@ std::string ask() {
     }
 }
 
-/// A name in the folder that nothing has yet.
+/// A name in the folder that nothing has yet; not hidden, as `learn` would not find it, nor longer than a name may be.
 fs::path free_name(const fs::path& folder, const std::string& picture) {
-    const std::string stem = picture == "-" ? "stdin" : fs::path(picture).stem().string();
+    std::string stem = picture == "-" ? "stdin" : fs::path(picture).stem().string();
+    stem = stem.substr(std::min(stem.find_first_not_of('.'), stem.size()), 200);
     for (int number = 1;; ++number) {
         const fs::path file = folder / (stem + '-' + std::to_string(number) + ".png");
         std::error_code none;

@@ -128,7 +128,10 @@ void prepare_for_many(const Opened& opened, const Options& options) {
 int serve(const Options& options, Clock::time_point) {
     const ServeOptions& given = options.serve;
     std::optional<SavedReport> report;
-    if (!given.report.empty()) report = read_report(given.report);
+    if (!given.report.empty()) {
+        report = read_image_report(given.report);
+        location_of(*report, options);  // it is read when the page asks for it, but must be there
+    }
     web::Server server(given.address, given.port);
     check_access(options, server.address());
     limit_codecs();

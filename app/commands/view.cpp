@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <tuple>
 
@@ -146,12 +147,17 @@ std::string page_name(const std::string& file, std::int64_t page, std::int64_t p
            path.extension().string();
 }
 
-/// Whether it is a PNG as wide as the pages of a sheet of several: the user's own pictures stay.
+/// A text chunk, which only the pages of a sheet of several have, and where: behind the signature and IHDR.
+constexpr std::string_view page_mark("\0\0\0\x1ftEXtSoftware\0mnist-knn view --sheet\xca\xa7\xd3\x6e", 43);
+constexpr std::ptrdiff_t mark_place = 33;
+
+/// Whether it is such a page: the user's own pictures stay.
 bool is_sheet_page(const std::string& file) {
     std::error_code none;
     if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
-    const std::optional<PictureHeader> header = header_of(file);
-    return header && header->format == "PNG" && header->cols == sheet_width;
+    std::string begin(mark_place + page_mark.size(), '\0');
+    std::ifstream(file, std::ios::binary).read(begin.data(), std::ssize(begin));
+    return begin.ends_with(page_mark);
 }
 
 /// Checks the names of the sheet's pages, whose number depends on the selection.
@@ -190,10 +196,13 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
     if (!view.sheet.empty()) {
         const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
         for (std::int64_t page = 0; page < pages; ++page)
-            files.push_back(
-                {page_name(view.sheet, page, pages), [&evaluation, &gallery, page](std::ostream& out) {
-                     put(out, sheet_png(evaluation, gallery, page));
-                 }});
+            files.push_back({page_name(view.sheet, page, pages),
+                             [&evaluation, &gallery, page, several = pages > 1](std::ostream& out) {
+                                 std::vector<std::uint8_t> png = sheet_png(evaluation, gallery, page);
+                                 if (several)
+                                     png.insert(png.begin() + mark_place, page_mark.begin(), page_mark.end());
+                                 put(out, png);
+                             }});
     }
     if (!view.html.empty())
         files.push_back({view.html, [&](std::ostream& out) { out << html_page(evaluation, gallery); }});
@@ -235,7 +244,7 @@ int view(const Options& options, Clock::time_point start) {
     const OutputOptions& output = options.output;
     check_forms(view);
     std::optional<SavedReport> report;
-    if (!view.from.empty()) report = read_report(view.from);
+    if (!view.from.empty()) report = read_image_report(view.from);
     if (wants_window(view)) check_window(view_without_window);
     std::optional<SavedEvaluation> saved;
     Evaluated made;

@@ -97,6 +97,7 @@ void check_output_file(const std::string& file) {
     const bool exists = ::stat(file.c_str(), &status) == 0;
     if (!exists && errno != ENOENT && errno != ENOTDIR) fail_to_write(file, errno);
     if (exists && S_ISDIR(status.st_mode)) throw DataError(file + ": is a folder; expected a file");
+    if (exists && S_ISBLK(status.st_mode)) throw DataError(file + ": is a disk; expected a file");
     if (exists && ::access(file.c_str(), W_OK) != 0) fail_to_write(file, errno);
     if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
     check_writable(follow_links(file).parent_path(), file);

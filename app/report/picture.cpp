@@ -133,7 +133,6 @@ void draw_scale(Canvas& canvas, const Layout& at, double top, double height, con
 constexpr int sheet_columns = 14, sheet_rows = 12, min_columns = 8;  // the title needs some width
 static_assert(sheet_digits == std::int64_t{sheet_columns} * sheet_rows);
 constexpr double sheet_margin = 32, sheet_head = 104, sheet_tile = 84, cell_width = 100, cell_height = 138;
-static_assert(sheet_width == 2 * sheet_margin + sheet_columns * cell_width - (cell_width - sheet_tile));
 
 void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, double x, double y) {
     const LabeledImages& images = sheet.images;

@@ -32,9 +32,8 @@ struct Sheet {
     std::int64_t of = 0;  ///< digits of all pages, if there are more
 };
 
-/// The most digits of one page, and the width of each page of several.
+/// The most digits of one page.
 inline constexpr std::int64_t sheet_digits = 168;
-inline constexpr int sheet_width = 1448;
 
 /// A PNG of at most about 1,500 × 1,800 pixels.
 std::vector<std::uint8_t> sheet_png(const Sheet& sheet);

@@ -9,6 +9,7 @@
 #include "app/report/json.h"
 #include "app/report/json_part.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/problem.h"
 #include "data/file/transfer.h"
 #include "data/set/locate.h"
@@ -140,6 +141,14 @@ SavedReport read_report(const std::string& file) {
     const std::string text = read_text(name, max_bytes, expected_report);
     if (name == "-") name = "standard input";
     return parse_report(text, name);
+}
+
+SavedReport read_image_report(const std::string& file) {
+    SavedReport report = read_report(file);
+    if (!report.type.empty())
+        throw DataError(report.file + ": is of rows of " + counted(report.cols, "column") +
+                        ", not images; expected a report of images");
+    return report;
 }
 
 SavedReport parse_report(std::string_view text, const std::string& name) {

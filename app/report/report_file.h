@@ -35,6 +35,9 @@ struct SavedReport {
 /// Everything is checked, including that the numbers are consistent. Throws DataError.
 SavedReport read_report(const std::string& file);
 
+/// The same for who shows images: throws DataError also where it is a report of other vectors.
+SavedReport read_image_report(const std::string& file);
+
 /// The same of its text; `name` begins the messages.
 SavedReport parse_report(std::string_view text, const std::string& name);
 

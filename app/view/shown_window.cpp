@@ -117,7 +117,7 @@ int ShownWindow::wait_key() {
 std::string save_picture(const std::string& stem, std::span<const std::uint8_t> png) {
     std::error_code none;
     std::string name = stem + ".png";
-    for (int n = 2; fs::exists(name, none); ++n)
+    for (int n = 2; fs::exists(fs::symlink_status(name, none)); ++n)  // a link leads to somebody's file
         name = stem + '-' + std::to_string(n) + ".png";
     try {
         write_output(name, png);

@@ -79,7 +79,8 @@ ssize_t read_some(int descriptor, std::span<std::uint8_t> out) {
 
 int write_all(int descriptor, std::string_view bytes) {
     struct stat status = {};
-    const bool waits = ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode);
+    const bool waits = ::fstat(descriptor, &status) != 0 || S_ISFIFO(status.st_mode) ||
+                       S_ISSOCK(status.st_mode) || ::isatty(descriptor) != 0;  // /dev/random is never ready
     while (!bytes.empty()) {
         if (waits && !wait_for(descriptor, POLLOUT)) return errno;
         // A ready pipe accepts PIPE_BUF bytes; more could block in write(), where a stop that arrives just

@@ -18,6 +18,8 @@ using Corners = std::array<cv::Point2f, 4>;  ///< of a quadrilateral, clockwise 
 constexpr double box_height = 1.5;  ///< of a usual box, in digits
 constexpr double box_margin =
     0.06;  ///< of a box, of its height: its lines, which are not quite where they should be
+constexpr double frame_error =
+    4;  ///< of the frame and half a line, in pixels of the size in which it was found
 constexpr double border_band = 0.17;  ///< what lies within is a rest of these lines
 constexpr double most_enlarged_form = 4;
 constexpr double thickest_frame = 0.015;                ///< of the picture's longer side
@@ -115,9 +117,10 @@ double median_height(std::span<const FormBox> boxes) {
     return *middle;
 }
 
-/// In pixels, `band` of its height smaller on each side.
-cv::Rect rect_of(const FormBox& box, cv::Size size, double band) {
-    const double by = band * std::min(box.h * size.height, box.w * size.width);
+/// In pixels, `band` of its height smaller on each side, or `least` pixels if these are more, but at most twice as much.
+cv::Rect rect_of(const FormBox& box, cv::Size size, double band, double least = 0) {
+    const double usual = band * std::min(box.h * size.height, box.w * size.width),
+                 by = std::clamp(least, usual, 2 * usual);
     const cv::Point from(int(std::lround(box.x * size.width + by)),
                          int(std::lround(box.y * size.height + by)));
     const cv::Point to(int(std::lround((box.x + box.w) * size.width - by)),
@@ -147,7 +150,7 @@ Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> bo
     cv::warpPerspective(work, form, warp, size, cv::INTER_LINEAR, cv::BORDER_REPLICATE);
     cv::Mat where = cv::Mat::zeros(size, CV_8U);
     for (const FormBox& box : boxes)
-        where(rect_of(box, size, box_margin)).setTo(255);
+        where(rect_of(box, size, box_margin, frame_error * ink.to_picture(0, 0) * scale)).setTo(255);
     Page page = find_page_of_size(form, ink.light, where);
     page.ink.to_picture = to_full_size(reduced) * warp.inv();
     return page;

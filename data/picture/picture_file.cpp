@@ -28,6 +28,8 @@ constexpr const char* expected_picture = "a picture (PNG, JPEG, BMP, TIFF, WebP 
 /// Enough for 100 megapixels with four 16-bit samples.
 constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 
+constexpr std::int64_t max_side = 1'000'000;  // of libpng; the other codecs have limits near
+
 [[noreturn]] void fail(const std::string& name, const std::string& what,
                        const std::string& instead = expected_picture) {
     throw DataError(name + ": " + what + "; expected " + instead);
@@ -71,8 +73,13 @@ void check(const PictureHeader& header, const std::string& name) {
     if (header.cut_short) fail(name, "is cut short", "a whole " + header.format + " file");
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size);
     if (header.rows > max_picture_pixels / header.cols) fail(name, "has " + size, "at most 100 megapixels");
+    if (header.rows > max_picture_pixels / header.weight / header.cols)
+        fail(name, "has " + size + " of more than 8 bytes", "at most 800 MB");
     if (!header.fits(max_picture_pixels))
         fail(name, "has tiles of " + size_text(header.tile_cols, header.tile_rows), "at most 100 megapixels");
+    if (std::max(header.rows, header.cols) > max_side)
+        fail(name, "has " + size, "at most 1,000,000 in a row or column");
+    if (header.padded) fail(name, "has more data than its pixels", "a usual PNG");
     // Each scan of a progressive JPEG is a pass over all pixels, even if it has 20 bytes. 10 are usual; 100 is libtiff's limit.
     const std::int64_t max_scans =
         std::min<std::int64_t>(100, 20 * max_picture_pixels / (header.rows * header.cols));
@@ -139,9 +146,11 @@ Picture turned(Picture picture, int quarters) {
 }
 
 void limit_codecs() {
-    // The codecs' default limit is 2^30 pixels. One that is set for other programs would make them refuse pictures without saying
-    // why; where it is no number they crash.
+    // The codecs' default limit is 2^30 pixels. Those that are set for other programs would make them refuse pictures without saying
+    // why; where one is no number they crash.
     ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 1);
+    for (const char* side : {"OPENCV_IO_MAX_IMAGE_WIDTH", "OPENCV_IO_MAX_IMAGE_HEIGHT"})
+        ::setenv(side, std::to_string(max_side).c_str(), 1);
 }
 
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {
@@ -156,8 +165,9 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     const bool decoded = decode(still, name, picture, damaged, error);
     // Codecs that lack memory give up and do not say why.
     if ((!decoded || damaged) && !is_free(header.pixels() * decoding_bytes_per_pixel)) throw std::bad_alloc();
-    if (!decoded) fail(name, error, "a whole " + header.format + " file");
-    if (damaged) fail(name, "is damaged or cut short", "a whole " + header.format + " file");
+    const std::string usual = "a whole " + header.format + " file of a usual kind";
+    if (!decoded) fail(name, error, usual);
+    if (damaged) fail(name, "is damaged or cut short", usual);
     return upright(std::move(picture), header.orientation);
 }
 

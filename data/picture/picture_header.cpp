@@ -1,5 +1,7 @@
 #include "data/picture/picture_header.h"
 
+#include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace knn {
@@ -26,6 +28,7 @@ class BytesView {
                std::equal(text.begin(), text.end(), bytes_.data() + at,
                           [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
     }
+    std::span<const std::uint8_t> bytes() const { return bytes_; }
     std::vector<std::uint8_t> copy() const { return {bytes_.begin(), bytes_.end()}; }
     std::uint32_t u8(std::uint64_t at) const { return has(at, 1) ? bytes_[at] : 0; }
     std::uint32_t u16(std::uint64_t at, bool big_endian) const {
@@ -67,9 +70,12 @@ PictureHeader png(const BytesView& file) {
     header.cut_short = true;
     header.cols = file.u32(16, true);
     header.rows = file.u32(20, true);
-    std::uint64_t at = 8, kept_from = 0;
+    constexpr std::array channels = {1, 1, 3, 1, 2, 1, 4, 1};  // by type of color
+    const double row_bytes = double(header.cols) * file.u8(24) * channels[file.u8(25) % 8] / 8 + 4;
+    std::uint64_t at = 8, kept_from = 0, packed = 0;
     const auto keep_to = [&](std::uint64_t end) {
-        const std::vector<std::uint8_t> kept = file.from(kept_from, end - kept_from).copy();
+        const auto kept = file.from(kept_from, end - kept_from).bytes();
+        header.still.reserve(file.size());
         header.still.insert(header.still.end(), kept.begin(), kept.end());
     };
     while (file.has(at, 12)) {
@@ -80,8 +86,10 @@ PictureHeader png(const BytesView& file) {
             keep_to(at);
             kept_from = end;
         }
+        if (file.is("IDAT", at + 4)) packed += length;
         if (file.is("IEND", at + 4)) {
             header.cut_short = false;
+            header.padded = double(packed) > 65536 + 1.25 * row_bytes * double(header.rows);
             if (kept_from > 0) keep_to(end);
             break;
         }
@@ -163,6 +171,7 @@ PictureHeader tiff(const BytesView& file) {
     header.rows = side(257);
     header.tile_cols = side(322);
     header.tile_rows = side(323);
+    header.weight = std::max<std::int64_t>(1, (side(258) * std::max<std::int64_t>(1, side(277)) + 63) / 64);
     const std::uint64_t offsets = tiff_entry(file, 273, 324), sizes = tiff_entry(file, 279, 325);
     if (offsets == 0 || sizes == 0) return header;
     const auto parts =

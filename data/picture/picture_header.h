@@ -17,9 +17,11 @@ struct PictureHeader {
     std::string format;                         ///< "PNG", "JPEG", "BMP", "TIFF", "WebP" or "PNM"
     std::int64_t rows = 0, cols = 0;            ///< as stored; of the first picture
     std::int64_t tile_rows = 0, tile_cols = 0;  ///< of a TIFF in tiles, which may be larger than the picture
+    std::int64_t weight = 1;      ///< of a TIFF: a pixel of 8 bytes counts as one, of 16 bytes as two
     int orientation = 1;          ///< EXIF's, 1 to 8, if the reader must rotate the picture; 1: upright
     int scans = 0;                ///< of a JPEG: passes over its pixels
     bool unclear_colors = false;  ///< a JPEG of four unspecified components
+    bool padded = false;          ///< a PNG with more data than any pixels of its size take
     bool cut_short = false;       ///< the file is truncated
     /// What to decode instead: the first picture of an animated WebP as a file, a PNG without its compressed texts, or PNM
     /// with scaled samples, or with a line end behind its last digit, which OpenCV asks for; else empty.
@@ -27,10 +29,11 @@ struct PictureHeader {
 
     /// Whether neither the picture nor a tile has more pixels.
     bool fits(std::int64_t most) const {
+        most /= weight;
         return (cols == 0 || rows <= most / cols) && (tile_cols == 0 || tile_rows <= most / tile_cols);
     }
     /// What is decoded at once, if it fits.
-    std::int64_t pixels() const { return std::max(rows * cols, tile_rows * tile_cols); }
+    std::int64_t pixels() const { return weight * std::max(rows * cols, tile_rows * tile_cols); }
 };
 
 /// None if the bytes do not begin like any of the formats. Never reads out of bounds, for any content.

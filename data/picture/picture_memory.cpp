@@ -30,8 +30,9 @@ std::int64_t bytes_needed(const std::string& file) {
     stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     bytes.resize(static_cast<std::size_t>(stream.gcount()));
     const std::optional<PictureHeader> header = picture_header(bytes);
-    const std::int64_t file_bytes = std::min<std::int64_t>(status.st_size, all_bytes);
-    if (!header) return file_bytes;  // it is refused
+    const std::int64_t file_bytes =
+        std::min<std::int64_t>(2 * status.st_size, all_bytes);  // and PictureHeader::still
+    if (!header) return file_bytes;                             // it is refused
     if (header->rows <= 0 || header->cols <= 0 || !header->fits(max_picture_pixels)) return all_bytes;
     return std::min(all_bytes, file_bytes + header->pixels() * decoding_bytes_per_pixel);
 }

@@ -215,5 +215,5 @@ TEST_CASE("grids made of MNIST, photographed askew: cells that are wrong") {
         cells += found.size();
     }
     MESSAGE(wrong, " of ", cells, " cells wrong");
-    CHECK(100 * wrong <= 3 * cells);
+    CHECK(1000 * wrong <= (has_sanitizer ? 30 : 14) * cells);
 }

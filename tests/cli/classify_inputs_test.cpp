@@ -31,8 +31,11 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
     CHECK(result.err.empty());
 
     for (const char* limit : {"", "x", "10"})  // of OpenCV, for other programs
-        CHECK(digits.classify("7.pgm -q", {.environment = {{"OPENCV_IO_MAX_IMAGE_PIXELS", limit}}}).out ==
-              "7\n");
+        for (const char* name : {"PIXELS", "WIDTH", "HEIGHT"})
+            CHECK(digits
+                      .classify("7.pgm -q",
+                                {.environment = {{std::string("OPENCV_IO_MAX_IMAGE_") + name, limit}}})
+                      .out == "7\n");
 
     const RunResult text = digits.classify("7.pgm in --reject off");
     CHECK(lines_of(text.out).size() == 16);

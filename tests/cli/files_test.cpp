@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <csignal>
 
@@ -314,6 +316,14 @@ TEST_CASE("files: all are written, or none") {
     }
 }
 
+TEST_CASE("files: a device takes what it gets, and a disk is none") {
+    const Place place;
+    CHECK(place.in_data("evaluate -q --json /dev/random").exit_code == 0);  // which poll() never finds ready
+    const std::string disk = place.folder / "disk";
+    if (::mknod(disk.c_str(), S_IFBLK | 0600, makedev(7, 250)) != 0) return skip("cannot make a device");
+    check_error(place.in_data("evaluate -q --json " + disk), 1, "disk: is a disk; expected a file");
+}
+
 TEST_CASE("files: two runs do not put theirs into one folder at the same time") {
     const Place place;
     const Words words = "evaluate -q -k 1 --report together";
@@ -415,7 +425,13 @@ TEST_CASE("view --sheet replaces only pages of an earlier sheet") {
     }
     for (int i = 0; i < 2; ++i)
         work.output("view --sheet wrong.png");
-    CHECK(fs::exists(work.folder / "wrong-2.png"));
+    for (const char* page : {"wrong-1.png", "wrong-2.png"}) {
+        const std::string mark =
+            work.file(page).substr(37, 39);  // a chunk behind its length, with its checksum
+        auto sum = ::crc32(0, reinterpret_cast<const Bytef*>(mark.data()), 35);
+        for (std::size_t i = mark.size(); i-- > 35; sum >>= 8)
+            CHECK(static_cast<unsigned char>(mark[i]) == (sum & 255));
+    }
 }
 
 TEST_CASE("a folder for results is made with those above it") {

@@ -171,11 +171,12 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
         page.fill(30 + 30 * line, 30, 6, 140);
     page.fill(30, 30, 126, 6);
     write(digits.folder / "comb.pgm", page.pgm());
-    const auto reviewed = [&](const std::string& typed) {
-        return started({"/bin/sh", "-c",
-                        "printf '" + typed + "' | \"$0\" classify --data . 7.pgm comb.pgm --review mine",
-                        program_file()},
-                       digits.here());
+    const auto reviewed = [&](const std::string& typed, const std::string& comb = "comb") {
+        return started(
+            {"/bin/sh", "-c",
+             "printf '" + typed + "' | \"$0\" classify --data . 7.pgm " + comb + ".pgm --review mine",
+             program_file()},
+            digits.here());
     };
     const RunResult first = reviewed("4\\n");
     CHECK(first.exit_code == 0);
@@ -195,6 +196,11 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     for (std::size_t i = 0; i < 784; ++i)
         same += static_cast<unsigned char>(pixels[i]) == seen[0]["pixels"][i].get<int>();
     CHECK(same == 784);
+    for (const std::string& odd : {std::string(".hidden"), std::string(251, 'x')}) {
+        fs::copy(digits.folder / "comb.pgm", digits.folder / (odd + ".pgm"));
+        CHECK(contains(reviewed("4\\n", odd).err, "1 digit written to mine"));
+    }
+    CHECK(fs::exists(digits.folder / "mine/4/hidden-1.png"));  // a hidden one would not be learned
     CHECK(digits.answers("comb.pgm --extra my --reject off")[0]["digit"] == 4);
     check_error(digits.run("classify --data . - --review mine"), 2, "--review");
     CHECK(contains(reviewed("x\\n10\\n 2 \\n").err, "1 digit written"));  // asks again

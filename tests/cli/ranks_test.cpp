@@ -1,6 +1,7 @@
 /// The program started by mpirun: what happens where a rank, a host or the cable between two hosts fails.
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <csignal>
 
@@ -68,6 +69,7 @@ TEST_CASE("ranks: bench measures both ways to share, and rank 0 writes") {
 TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit code") {
     if (!have_mpi()) return;
     const Work work;
+    REQUIRE(::mkfifo((work.folder / "pipe").c_str(), 0600) == 0);
     const auto before = work.folder.names();
     struct Mistake {
         Words words;
@@ -81,6 +83,8 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
                               {"bench --device gpu:0,1", 2, "each rank has one device"},
                               {"evaluate --device gpu:0,1", 2, "each rank has one device"},
                               {"evaluate --data /nonexistent", 1, "/nonexistent"},
+                              {"evaluate --data . --test-images pipe", 2, "--test-images pipe: is a pipe"},
+                              {"evaluate --data . --method ./pipe", 2, "--method ./pipe: is a pipe"},
                               {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"}}) {
         const RunResult result = ranks(2, one.words, in_folder(work.folder));
         check_one_error(result, one.exit_code, one.part);

@@ -286,6 +286,10 @@ TEST_CASE("serve: wrong command lines") {
         check_error(program("serve " + words), 2, part);
     check_error(program({"serve", "--port", "0", "--token", "a b"}), 2, "no blanks");
     check_error(program("serve --report missing --port 0"), 1, "missing");
+    const Work work;
+    work.output("evaluate -q --report r");
+    fs::remove(work.folder / "t10k-labels-idx1-ubyte");
+    check_error(work.plain("serve --report r --port 0"), 1, "t10k-labels-idx1-ubyte is missing");
 }
 
 }  // namespace knn::test

@@ -123,7 +123,6 @@ const std::vector<Mistake>& mistakes() {
         {"graph --form mutual --npy g"},
         {"graph --images train-images-idx3-ubyte --data ."},
         {"audit --data . --plant 41"},
-        {"audit --data . --rerank none --candidates 50", "nothing orders candidates"},
         // k, with one message; "graph" has its own test.
         {"evaluate --data . -k 41", "error: k = 41 is out of range; expected at most 40, the rows"},
         {"audit --data . -k 40", not_40},

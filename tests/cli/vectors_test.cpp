@@ -116,8 +116,9 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
     check_contains(text, {"only A right", "setosa"});
     CHECK(contains(text, "rows that only one gets right"));
     CHECK(contains(file("c.csv"), "versicolor"));
-    check_error(run("view --from a --text"), 1,
-                "train.csv: 60 rows of 4 columns, not images; expected images");
+    for (const Words words : {"view --from a --text", "serve --port 0 --report a"})
+        check_error(run(words), 1,
+                    "a/report.json: is of rows of 4 columns, not images; expected a report of images");
     auto report = nlohmann::json::parse(file("b/report.json"));
     report["dataset"]["type"] = "float32";
     write(folder / "b/report.json", report.dump());

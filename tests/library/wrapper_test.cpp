@@ -138,6 +138,9 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: digits of a picture") {
         picture.rows = picture.cols = size;
         CHECK_THROWS_AS(index.read_digits(picture), mnist_knn::error);
     }
+    picture.rows = picture.cols = 2;
+    picture.pitch = std::numeric_limits<std::int64_t>::max() / 2 + 1;
+    CHECK_THROWS_AS(index.read_digits(picture), mnist_knn::error);
     const mnist_knn::set flat(mnist_knn::vectors(drawn.pixels, 784), drawn.labels);
     CHECK_THROWS_AS(mnist_knn::index(flat).read_digits(file), mnist_knn::error);
 }

@@ -1,17 +1,21 @@
 // Image formats and windows by OpenCV: picture_module.h has the table.
+#include <dlfcn.h>
 #include <unistd.h>
 #include <ext/stdio_sync_filebuf.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <iostream>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
+#include <string_view>
 
 #include "data/picture/picture_module.h"
 
@@ -30,7 +34,30 @@ ssize_t hear_or_show(void*, const char* text, std::size_t size) {
     return static_cast<ssize_t>(size);
 }
 
-/// libjpeg, libpng and libtiff write to C's stream `stderr`, OpenCV to std::cerr. Both are replaced, for the rest
+/// Whether libtiff had an error in this thread; it goes on without some of the data.
+thread_local bool has_tiff_error = false;
+
+/// `module`: the function. A tag that cannot be read is as if it were not there; one that matters ends the decoding.
+void hear_tiff_error(const char* module, const char*, std::va_list) {
+    const std::string_view name(module != nullptr ? module : "");
+    const bool of_tag =
+        name == "_TIFFVSetField" || name.starts_with("TIFFFetch") || name == "TIFFReadDirectory";
+    has_tiff_error = has_tiff_error || !of_tag;
+}
+
+/// libtiff gets this handler in place of OpenCV's, which drops what it is told and is set when the first TIFF is read: an empty one.
+void listen_to_libtiff() {
+    static std::once_flag listens;
+    std::call_once(listens, [] {
+        char empty[] = "II*\0\0\0\0\0";
+        cv::imdecode(cv::Mat(1, sizeof empty, CV_8U, empty), cv::IMREAD_UNCHANGED);
+        using Set = decltype (&hear_tiff_error) (*)(decltype(&hear_tiff_error));
+        if (void* const set = ::dlsym(RTLD_DEFAULT, "TIFFSetErrorHandler"))
+            reinterpret_cast<Set>(set)(hear_tiff_error);
+    });
+}
+
+/// libjpeg and libpng write to C's stream `stderr`, OpenCV to std::cerr. Both are replaced, for the rest
 /// of the process, by a stream that depends on the writing thread. C's is a variable that may be assigned (The
 /// GNU C Library, 12.2 Standard Streams). Null if there is no memory.
 std::FILE* divert_streams() {
@@ -53,6 +80,7 @@ class Quiet {
         if (stream == nullptr) throw std::bad_alloc();
         heard_.reserve(max_heard);
         heard = &heard_;
+        has_tiff_error = false;
     }
     Quiet(const Quiet&) = delete;
     Quiet& operator=(const Quiet&) = delete;
@@ -61,9 +89,9 @@ class Quiet {
     /// Whether libjpeg, libpng or libtiff said that it went on without some of the data.
     bool heard_of_damage() const {
         for (const char* words : {"Premature end", "Corrupt JPEG", "premature", "Read error",
-                                  "Not enough data", "CRC error", "Decoding error", "LZWDecode", "ZIPDecode"})
+                                  "Not enough data", "CRC error", "Decoding error"})
             if (heard_.find(words) != std::string::npos) return true;
-        return false;
+        return has_tiff_error;
     }
 
   private:
@@ -82,8 +110,8 @@ cv::Mat to_bytes(const cv::Mat& mat) {
         mat.convertTo(result, CV_8U, 1 / 257.0);
         return result;
     }
-    cv::Mat finite;
-    mat.convertTo(finite, CV_32F);
+    cv::Mat finite = mat;  // which is changed itself: of floats there is no copy
+    if (mat.depth() != CV_32F) mat.convertTo(finite, CV_32F);
     cv::patchNaNs(finite, 0);
     double least = 0, most = 1;
     cv::minMaxLoc(finite.reshape(1), &least, &most);
@@ -132,12 +160,13 @@ cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
 cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
     if (size > std::size_t{std::numeric_limits<int>::max()}) return {};
     const cv::Mat buffer(1, int(size), CV_8U, const_cast<std::uint8_t*>(bytes));
+    const bool tiff = begins(bytes, size, "II", 2) || begins(bytes, size, "MM", 2);
+    if (tiff) listen_to_libtiff();
     // A JPEG's luminance is stored as it is: half the time of decoding its colors.
     const bool jpeg = begins(bytes, size, "\xff\xd8\xff", 3);
     const cv::Mat mat = cv::imdecode(
         buffer, jpeg ? cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION : cv::IMREAD_UNCHANGED);
     // libtiff's ready-made pixels are weighted; those of 16 bits OpenCV reads itself.
-    const bool tiff = begins(bytes, size, "II", 2) || begins(bytes, size, "MM", 2);
     return to_gray(to_bytes(mat), tiff && mat.depth() == CV_8U);
 }
 

@@ -348,6 +348,8 @@ TEST_CASE("errors name the mistake") {
          "--weights: --vote class-mean weighs no votes; expected --vote majority"},
         {"audit --weights distance", "--weights: unknown option"},
         {"audit --tie nearest", "--tie: unknown option"},
+        {"audit --vote majority", "--vote: unknown option"},
+        {"audit --rerank none --candidates 50", "candidates; expected --rerank with it"},
         {"view --weights distance --method accurate", "--weights: --vote class-mean weighs no votes"},
         {"tune --weights distance --vote class-mean", "--weights: --vote class-mean weighs no votes"},
         {"evaluate --vote class-mean --metric cosine", "--vote class-mean: adds up integers"},
@@ -359,6 +361,7 @@ TEST_CASE("errors name the mistake") {
     for (const char* words :
          {"evaluate --candidates 20 --rerank cells", "evaluate --candidates 20 --vote class-mean",
           "classify --candidates 20 a.png", "tune --weights distance", "audit --seed 7 --plant 3",
+          "audit --rerank none --metric cosine",
           "evaluate --weights distance --method accurate --vote majority"})
         CHECK(mistake(words).empty());
 }

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "app/view/shown_window.h"
+#include "tests/support/temp_folder.h"
+
 namespace knn {
 
 TEST_CASE("drawing: a stroke begins on the pad and goes on at its border") {
@@ -39,6 +42,15 @@ TEST_CASE("drawing: undo takes strokes back one by one, also the one that is dra
     CHECK(drawing.empty());
     drawing.move({2, 2});
     CHECK(drawing.empty());
+}
+
+TEST_CASE_FIXTURE(test::InFolder, "drawing: it is saved as a new file, and not where a link leads") {
+    const std::vector<std::uint8_t> png = {1, 2, 3};
+    const std::string stem = (folder.path() / "drawing").string();
+    std::filesystem::create_symlink(folder.path() / "elsewhere", stem + ".png");
+    CHECK(save_picture(stem, png) == "saved " + stem + "-2.png");
+    CHECK(save_picture(stem, png) == "saved " + stem + "-3.png");
+    CHECK(!std::filesystem::exists(folder.path() / "elsewhere"));
 }
 
 }  // namespace knn

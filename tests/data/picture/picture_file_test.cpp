@@ -111,6 +111,9 @@ TEST_CASE("picture file: what is no picture, or too large, or lies") {
     png[16] = 0, png[17] = 1;  // 65,584 pixels wide
     png[20] = 0, png[21] = 1;
     CHECK(error_of(png).find("has 65584x65568 pixels; expected at most 100 megapixels") != std::string::npos);
+    png[16] = png[17] = png[20] = png[21] = 0;
+    png[17] = 0x10;  // 1,048,624 x 32
+    CHECK(error_of(png).find("expected at most 1,000,000 in a row or column") != std::string::npos);
     Bytes pgm = {'P', '5', '\n', '9', '9', '9', ' ', '9', '9', '9', '\n', '2', '5', '5', '\n', 1, 2, 3};
     CHECK(error_of(pgm).find("is cut short") != std::string::npos);
     const Bytes jpeg = encoded(".jpg", marked());  // ends before its size: not of no size
@@ -129,6 +132,19 @@ TEST_CASE("picture file: a TIFF whose tiles are larger than any picture") {
             tiff.push_back(static_cast<std::uint8_t>(byte));
     CHECK(error_of(tiff).find("has tiles of 16384x16384 pixels; expected at most 100 megapixels") !=
           std::string::npos);
+}
+
+TEST_CASE("picture file: a TIFF of few bytes whose pixels have 16 bytes each") {
+    const auto of_samples = [](int samples) {
+        Bytes tiff = {'I', 'I', '*', 0, 8, 0, 0, 0, 4, 0};
+        for (const auto& [tag, value] : {std::pair(0, 10'000), {1, 10'000}, {2, 32}, {0x15, samples}})
+            for (const int byte : {tag, 1, 4, 0, 1, 0, 0, 0, value % 256, value / 256, 0, 0})
+                tiff.push_back(static_cast<std::uint8_t>(byte));
+        return error_of(tiff);
+    };
+    CHECK(of_samples(4).find("has 10000x10000 pixels of more than 8 bytes; expected at most 800 MB") !=
+          std::string::npos);
+    CHECK(of_samples(2).find("800 MB") == std::string::npos);
 }
 
 TEST_CASE("picture file: a JPEG of so many scans that decoding would last") {

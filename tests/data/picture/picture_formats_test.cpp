@@ -309,6 +309,24 @@ TEST_CASE("picture formats: cut short at every hundredth of their length") {
     }
 }
 
+TEST_CASE(
+    "picture formats: a TIFF whose data are damaged, or packed as libtiff does not know, is no blank "
+    "picture") {
+    cv::Mat noisy(64, 64, CV_8U);
+    cv::RNG(1).fill(noisy, cv::RNG::UNIFORM, 0, 255);
+    for (const int packing : {5, 8}) {  // LZW, deflate
+        Bytes file = encoded(".tiff", noisy, {cv::IMWRITE_TIFF_COMPRESSION, packing});
+        CHECK(error_of(file).empty());
+        std::fill(file.begin() + 500, file.begin() + 1500, std::uint8_t{0xff});
+        CHECK(error_of(file).find("is damaged or cut short") != std::string::npos);
+    }
+    Bytes unknown = tiff(1);
+    REQUIRE(unknown[46] == 3);  // the tag 259
+    unknown[55] = 3;            // 769
+    CHECK(error_of(unknown).find("of a usual kind") != std::string::npos);
+    CHECK(corners(tiff(0)) == "bgww");  // an orientation that there is not
+}
+
 TEST_CASE("picture formats: what is not read says what to do") {
     for (const char* start : {"GIF87a", "GIF89a", "%PDF-1.7", "<svg xmlns=", "<?xml version="})
         CHECK(error_of(text(start)).find("convert it to PNG first") != std::string::npos);
