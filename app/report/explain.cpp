@@ -19,7 +19,7 @@ namespace {
 constexpr int longest_step = 500, longest_page = 1040;  // pixels of a reduced step
 
 // In pixels of the finished picture.
-constexpr double page_width = 1120, page_margin = 40, gap = 20;
+constexpr double page_width = 1120, page_margin = 40, page_gap = 20;
 constexpr double step_side = 244, digit_side = 244, neighbor_side = 112, moves_side = 168;
 constexpr double neighbor_x = page_margin + digit_side + 50;
 constexpr double step_pitch = step_side + 44, neighbor_pitch = neighbor_side + 98;
@@ -47,7 +47,7 @@ void framed(Canvas& canvas, const cv::Mat& picture, double x, double y, double s
     cv::copyMakeBorder(picture, square, above, longest - picture.rows - above, left,
                        longest - picture.cols - left, cv::BORDER_CONSTANT, pale);
     canvas.image(square.data, longest, longest, x, y, side);
-    canvas.text(shortened(words, caption_size, side + gap - 4), x + side / 2, y + side + caption_size + 10,
+    canvas.text(shortened(words, caption_size, side + page_gap - 4), x + side / 2, y + side + caption_size + 10,
                 caption_size, faint_ink, Side::center);
 }
 
@@ -98,7 +98,7 @@ double draw_neighbors(Canvas& canvas, const Answer& answer, std::span<const Neig
     canvas.text(words, neighbor_x, y + heading, heading);
     for (std::size_t i = 0; i < neighbors.size(); ++i) {
         const auto& [distance, index] = neighbors[i];
-        const double x = neighbor_x + int(i) % neighbors_in_row * (neighbor_side + gap);
+        const double x = neighbor_x + int(i) % neighbors_in_row * (neighbor_side + page_gap);
         const double top = y + heading + 40 + int(i) / neighbors_in_row * neighbor_pitch;
         const double middle = x + neighbor_side / 2;
         const int label = answers.labels[index];
@@ -158,7 +158,7 @@ void draw_moved(Canvas& canvas, const Answer& answer, const PictureAnswers& answ
                    answers.train.row(neighbor.index), x, y + heading + 16);
         canvas.text(rank_before(answer, neighbor), x + moves_side / 2,
                     y + heading + 16 + moves_side + caption_size + 10, caption_size, faint_ink, Side::center);
-        x += moves_side + gap;
+        x += moves_side + page_gap;
     }
 }
 
@@ -184,7 +184,7 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     words.draw(canvas, answer.label.has_value());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const int row = int(i) / steps_in_row, col = int(i) % steps_in_row;
-        framed(canvas, pixels_of(steps[i]->picture), page_margin + col * (step_side + gap),
+        framed(canvas, pixels_of(steps[i]->picture), page_margin + col * (step_side + page_gap),
                top + row * step_pitch, step_side, std::to_string(i + 1) + ". " + steps[i]->name);
     }
     framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answer.image.pixels.data()), page_margin,
