@@ -47,8 +47,8 @@ void framed(Canvas& canvas, const cv::Mat& picture, double x, double y, double s
     cv::copyMakeBorder(picture, square, above, longest - picture.rows - above, left,
                        longest - picture.cols - left, cv::BORDER_CONSTANT, pale);
     canvas.image(square.data, longest, longest, x, y, side);
-    canvas.text(shortened(words, caption_size, side + page_gap - 4), x + side / 2, y + side + caption_size + 10,
-                caption_size, faint_ink, Side::center);
+    canvas.text(shortened(words, caption_size, side + page_gap - 4), x + side / 2,
+                y + side + caption_size + 10, caption_size, faint_ink, Side::center);
 }
 
 /// The words in as many lines as they need.
