@@ -28,7 +28,7 @@ refused() {  # NAME WORD...
 }
 
 for file in "$repository"/tools/*; do
-    [[ -x $file ]] || continue
+    [[ -f $file && -x $file ]] || continue  # not __pycache__, which tests leave
     name=${file##*/}
     [[ $name != *.py ]] || command -v python3 >/dev/null || continue
     for help in --help -h; do
