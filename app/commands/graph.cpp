@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
-#include <ranges>
 
 #include "app/cli/command_line.h"
 #include "app/commands/loading.h"
@@ -271,15 +270,14 @@ class GraphWriter {
     void put_row(std::int64_t point, std::span<const Neighbor> row, std::span<const double> exact) {
         counter_.row(point, row);
         if (indices_ != nullptr) {
-            put_as<std::int32_t>(*indices_, row | std::views::transform(&Neighbor::index));
+            put_as<std::int32_t>(*indices_, row, &Neighbor::index);
             if (has_integers())
-                put_as<std::int64_t>(*distances_, row | std::views::transform(&Neighbor::distance));
+                put_as<std::int64_t>(*distances_, row, &Neighbor::distance);
             else if (measure().real)
                 put_as<double>(*distances_, exact.first(row.size()));
             else
-                put_as<float>(*distances_, row | std::views::transform([&](auto& one) {
-                                               return distance_of(measure(), one.distance);
-                                           }));
+                put_as<float>(*distances_, row,
+                              [&](const Neighbor& one) { return distance_of(measure(), one.distance); });
         }
         if (!csv_ && !mtx_) return;
         int rank = 0;

@@ -2,6 +2,7 @@
 /// The files of `neighbors`: --npy, --csv, --ibin and --npz.
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -25,12 +26,12 @@ std::span<const std::uint8_t> bytes_of(std::span<const Number> numbers) {
     return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size_bytes()};
 }
 
-/// The values as an array's elements.
-template <class Number>
-void put_as(std::ostream& out, const auto& values) {
+/// What `of` gives of the values, as an array's elements.
+template <class Number, class Projection = std::identity>
+void put_as(std::ostream& out, const auto& values, const Projection& of = {}) {
     std::vector<Number> numbers;
-    for (const auto value : values)
-        numbers.push_back(static_cast<Number>(value));
+    for (const auto& value : values)
+        numbers.push_back(static_cast<Number>(std::invoke(of, value)));
     put(out, bytes_of(std::span<const Number>(numbers)));
 }
 
