@@ -139,6 +139,7 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
     method_.measure = measure_of(method_.measure, method_.compared_type(set_.images().type));
     if (ranks_ != nullptr) plan_.placement = agreed_placement(*ranks_, plan_.placement, token.stop);
     plan_.stages = stages_of(method, engine, plan_, training_);
+    plan_.caches_fits = set_.is_cached();
     if (!method.transform.is_raw()) {
         // A device makes features faster than they are read, and a rank those of its own images.
         const bool has_features = plan_.stages.transform == StagePlace::host && ranks_ == nullptr;

@@ -7,6 +7,7 @@
 #include "data/core/clock.h"
 #include "data/core/large_pages.h"
 #include "data/core/round_up.h"
+#include "data/sketch/cached_fit.h"
 
 namespace knn::cpu {
 
@@ -176,7 +177,7 @@ std::unique_ptr<const Sketched> make_sketched(const Resident& exact, std::int64_
     const double cost = is_training_set ? 2 * pair_refinement_cost(exact) : refinement_cost(exact);
     if (!automatic || !is_training_set ||
         share_left(rough_sketch(exact.train, token), exact, k, token) < hopeless) {
-        Sketch sketch = fit_sketch(exact.train, columns, token);
+        Sketch sketch = cached_fit(exact.train, columns, exact.plan.caches_fits, token);
         if (!automatic || share_left(sketch, exact, k, token) * cost < most_left)
             return std::make_unique<Sketched>(std::move(sketch), exact, team, timeline, start);
     }

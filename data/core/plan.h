@@ -83,8 +83,9 @@ struct Plan {
     Placement placement = Placement::automatic;  ///< among devices and ranks; configured if there are several
     std::int64_t memory = 0;                     ///< most bytes of training images on a device; 0: no limit
     SketchColumns sketch = SketchColumns::automatic;
-    int ranks = 1;       ///< processes that search together
-    Stages stages = {};  ///< of the method, once there is one
+    bool caches_fits = false;  ///< an engine may keep what it fits in the user's cache
+    int ranks = 1;             ///< processes that search together
+    Stages stages = {};        ///< of the method, once there is one
 
     /// A search that follows at once: an engine may allocate its memory while it opens. n_query: 0: not known.
     struct Expected {

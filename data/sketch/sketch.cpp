@@ -173,9 +173,13 @@ std::int32_t sum_along(const Sketch& sketch, std::int64_t axis, const std::uint8
 
 }  // namespace
 
+std::int64_t rows_to_fit(std::int64_t n, std::int64_t dim) {
+    return std::min(n, std::clamp(sampled_bytes / dim, least_sampled, most_sampled));
+}
+
 Sketch fit_sketch(const Rows& rows, std::int64_t columns, const ProgressToken& token) {
     const std::int64_t dim = rows.dim;
-    const std::int64_t n = std::min(rows.count, std::clamp(sampled_bytes / dim, least_sampled, most_sampled));
+    const std::int64_t n = rows_to_fit(rows.count, dim);
     const auto sampled = [&](std::int64_t i) { return rows.row(i * rows.count / n); };
     std::vector<std::int64_t> sums(static_cast<std::size_t>(dim));
     for (std::int64_t i = 0; i < n; ++i) {

@@ -40,7 +40,10 @@ struct Sketch {
     double stretch = 0;  ///< at least the most that q changes where a row changes by a vector of length 1
 };
 
-/// Fits it to up to 1,024 of the rows: image ⌊i · n / m⌋ of n for each i < m. columns: 64 or 128. The axes are an orthonormal base of
+/// The rows to which a sketch is fitted, m of n: 1,024, or fewer if they are long.
+std::int64_t rows_to_fit(std::int64_t n, std::int64_t dim);
+
+/// Fits it to rows ⌊i · n / m⌋, i < m. columns: 64 or 128. The axes are an orthonormal base of
 /// the space that two steps of subspace iteration find, turned at random: all columns have about the same range, so 8 bits suffice
 /// with one scale, by which the largest value of those rows is 127.
 Sketch fit_sketch(const Rows& rows, std::int64_t columns, const ProgressToken& token = {});

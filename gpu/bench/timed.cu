@@ -141,7 +141,7 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
     enqueue_copy(training.labels, labels.d_data(), stream, "uploading labels");
     const ByteRows train = train_bytes.upload(training.rows, stream);
     std::optional<Sketch> sketch;
-    if (plan.sketch == SketchColumns::c128) sketch = fit_sketch_to(train, stream);
+    if (plan.sketch == SketchColumns::c128) sketch = fit_sketch_to(train, false, stream);
     FusedSearch search(named_in(tensor_table(), plan.distance), train, stream, sketch ? &*sketch : nullptr);
     const std::int64_t batch = search.reserve({query.count, k});
     const DeviceBuffer<Neighbor> neighbors(static_cast<std::size_t>(query.count * k));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/core/clock.h"
+#include "data/sketch/cached_fit.h"
 #include "gpu/engines/batches.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
@@ -31,7 +32,7 @@ const TensorKernel* choose_kernel(const Problem& problem, const std::string& nam
 /// Where the engine decides about sketches, it tries them before a search of as many pairs: 1.3 s on a Hopper. To make and to try
 /// them takes 0.1 s. They save two thirds of the time of large sets.
 constexpr double pairs_to_try = 1.2e12;
-constexpr std::int64_t rows_to_fit = 1024;
+constexpr std::int64_t sample_rows = 1024;
 
 class Tensor final : public BatchEngine {
   public:
@@ -39,17 +40,18 @@ class Tensor final : public BatchEngine {
         : search_(kernel, train, stream, sketch), n_train_(train.n) {}
 
     /// Lets the engine decide whether searches are by sketches. train: as for the constructor.
-    void leave_choice(const ByteRows& train, cudaStream_t stream) {
-        const std::int64_t step = train.n / rows_to_fit;
+    void leave_choice(const ByteRows& train, bool uses_cache, cudaStream_t stream) {
+        const std::int64_t step = train.n / sample_rows;
+        uses_cache_ = uses_cache;
         if (step < 64) return;  // sketches prune too little in small sets
-        std::vector<std::uint32_t> images(static_cast<std::size_t>(rows_to_fit));
+        std::vector<std::uint32_t> images(static_cast<std::size_t>(sample_rows));
         for (std::size_t i = 0; i < images.size(); ++i)
             images[i] = static_cast<std::uint32_t>(i) * static_cast<std::uint32_t>(step);
-        sample_.reserve(rows_to_fit, train.cols);
-        const ByteRows sample = sample_.rows(rows_to_fit, train.cols);
+        sample_.reserve(sample_rows, train.cols);
+        const ByteRows sample = sample_.rows(sample_rows, train.cols);
         const auto width = static_cast<std::size_t>(train.cols);
         check(cudaMemcpy2DAsync(sample.d_data, sample.pitch_bytes, train.d_data,
-                                train.pitch_bytes * static_cast<std::size_t>(step), width, rows_to_fit,
+                                train.pitch_bytes * static_cast<std::size_t>(step), width, sample_rows,
                                 cudaMemcpyDeviceToDevice, stream),
               "copying a sample");
         sampled_images_ = copied_to_device(std::span(images), "uploading indices");
@@ -64,8 +66,8 @@ class Tensor final : public BatchEngine {
             load_sketch_search();
             load_sketch_thresholds();
             load_refine();
-            const ByteRows sample = sample_.rows(rows_to_fit, dim_);
-            decided_ = search_.try_sketches(sample, sampled_images_.d_data(), shape.k, stream)
+            const ByteRows sample = sample_.rows(sample_rows, dim_);
+            decided_ = search_.try_sketches(sample, sampled_images_.d_data(), shape.k, uses_cache_, stream)
                            ? SketchColumns::c128
                            : SketchColumns::off;
             dim_ = 0;
@@ -93,7 +95,8 @@ class Tensor final : public BatchEngine {
     FusedSearch search_;
     SketchColumns decided_ = SketchColumns::automatic;
     std::int64_t n_train_, dim_ = 0;  ///< dim_: of the sample; 0: there is nothing left to try
-    ImageBuffer sample_;              ///< of the training set: every so many-th image
+    bool uses_cache_ = false;
+    ImageBuffer sample_;  ///< of the training set: every so many-th image
     DeviceBuffer<std::uint32_t> sampled_images_;
 };
 
@@ -148,14 +151,17 @@ std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure
         load_sketch_search();
         load_sketch_thresholds();
         load_refine();
-        upload.timer.time(upload.stream, {.name = "sketch", .kind = StageKind::host},
-                          [&] { sketch = fit_sketch_to(rows, upload.stream); });
+        upload.timer.time(upload.stream, {.name = "sketch", .kind = StageKind::host}, [&] {
+            sketch = training.transform == nullptr
+                         ? cached_fit(training.rows, sketch_columns, plan.caches_fits)
+                         : fit_sketch_to(rows, plan.caches_fits, upload.stream);
+        });
     }
     upload.timer.time(upload.stream, {.name = "arrange", .bytes = 3 * bytes}, [&] {
         engine = std::make_unique<Tensor>(kernel, rows, upload.stream, sketch ? &*sketch : nullptr);
     });
     if (plan.sketch == SketchColumns::automatic && kernel.search_sketches != nullptr)
-        engine->leave_choice(rows, upload.stream);
+        engine->leave_choice(rows, plan.caches_fits, upload.stream);
     kernel.load(engine->dim());
     upload.finish(timeline);
     return std::make_unique<BatchedIndex>(std::move(engine), std::move(upload), measure, plan);

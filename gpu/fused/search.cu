@@ -131,7 +131,7 @@ double FusedSearch::time_search(const Batch& batch, cudaStream_t stream) {
     return elapsed_ms(begin, end);
 }
 
-bool FusedSearch::try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k,
+bool FusedSearch::try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k, bool uses_cache,
                                cudaStream_t stream) {
     try {
         const std::int64_t n = divide_up(sample.n, 2);
@@ -139,7 +139,7 @@ bool FusedSearch::try_sketches(const ByteRows& sample, const std::uint32_t* d_im
         const Batch batch{sample.slice(0, n), {found.d_data(), n, k}, {d_images}};
         time_search(batch, stream);  // an idle device raises its clock
         const double direct_ms = time_search(batch, stream);
-        make_sketches(fit_sketch_to(sample, stream), stream);
+        make_sketches(fit_sketch_to(sample, uses_cache, stream), stream);
         const std::int64_t few =
             std::min<std::int64_t>(n, 64);  // where they prune nothing, all are undecided
         if (uses_sketches(n)) {

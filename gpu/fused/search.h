@@ -54,8 +54,9 @@ class FusedSearch {
 
     /// Makes sketches of the training set, and keeps them if a search of the first half of `sample` is faster by them: rows of the
     /// training set, which they are fitted to; d_images: the indices of these; k: at most 32. While nothing is running; waits for the device. Without
-    /// memory for them it keeps none. Returns whether it does.
-    bool try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k, cudaStream_t stream);
+    /// memory for them it keeps none. uses_cache: as for cached_fit. Returns whether it does.
+    bool try_sketches(const ByteRows& sample, const std::uint32_t* d_images, int k, bool uses_cache,
+                      cudaStream_t stream);
 
     int dim() const { return training_->dim; }  ///< pixels that are multiplied
 

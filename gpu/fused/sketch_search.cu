@@ -4,6 +4,7 @@
 #include <span>
 
 #include "data/core/round_up.h"
+#include "data/sketch/cached_fit.h"
 
 namespace knn::gpu {
 
@@ -14,23 +15,29 @@ namespace {
 constexpr int most_capacity = 12'288;
 
 /// As many of the first training images in tile order, which are a fair sample, determine e₀.
-constexpr std::int64_t most_errors = 1 << 16;
+constexpr std::int64_t most_errors = 1 << 14;
 
-/// As many rows are fitted to, at most.
-constexpr std::int64_t most_fitted = 1024;
+constexpr int threads = 256;
+
+/// Copies rows ⌊i · n / m⌋, a block each, one after another.
+__global__ void __launch_bounds__(threads) gather_kernel(ByteRows rows, std::uint8_t* d_out) {
+    const std::uint8_t* d_row = rows.row(std::int64_t{blockIdx.x} * rows.n / gridDim.x);
+    for (std::int64_t j = threadIdx.x; j < rows.cols; j += threads)
+        d_out[std::int64_t{blockIdx.x} * rows.cols + j] = d_row[j];
+}
 
 }  // namespace
 
-Sketch fit_sketch_to(const ByteRows& rows, cudaStream_t stream) {
-    const std::int64_t n = std::min(rows.n, most_fitted);
-    const auto dim = static_cast<std::size_t>(rows.cols);
-    std::vector<std::uint8_t> some(static_cast<std::size_t>(n) * dim);
-    for (std::int64_t i = 0; i < n; ++i)
-        check(cudaMemcpyAsync(some.data() + static_cast<std::size_t>(i) * dim, rows.row(i * rows.n / n), dim,
-                              cudaMemcpyDeviceToHost, stream),
-              "downloading rows");
+Sketch fit_sketch_to(const ByteRows& rows, bool uses_cache, cudaStream_t stream) {
+    const std::int64_t n = rows_to_fit(rows.n, rows.cols);
+    const DeviceBuffer<std::uint8_t> gathered(static_cast<std::size_t>(n * rows.cols));
+    gather_kernel<<<grid_size(n), threads, 0, stream>>>(rows, gathered.d_data());
+    check_launch("gathering rows");
+    std::vector<std::uint8_t> some(gathered.size());
+    check(cudaMemcpyAsync(some.data(), gathered.d_data(), some.size(), cudaMemcpyDeviceToHost, stream),
+          "downloading rows");
     check(cudaStreamSynchronize(stream), "downloading rows");
-    return fit_sketch(Rows{some.data(), n, rows.cols}, sketch_columns);
+    return cached_fit(Rows{some.data(), n, rows.cols}, sketch_columns, uses_cache);
 }
 
 SketchSearch::SketchSearch(const TensorKernel& kernel, const Sketch& sketch,

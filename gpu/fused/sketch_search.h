@@ -10,8 +10,8 @@
 
 namespace knn::gpu {
 
-/// A sketch fitted to rows on the device. Waits for it; takes a tenth of a second, most of it on the host.
-Sketch fit_sketch_to(const ByteRows& rows, cudaStream_t stream);
+/// cached_fit for rows on the device. Waits for it; takes a tenth of a second on the host unless the cache has the sketch.
+Sketch fit_sketch_to(const ByteRows& rows, bool uses_cache, cudaStream_t stream);
 
 class SketchSearch {
   public:

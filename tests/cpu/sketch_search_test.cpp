@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -210,6 +211,11 @@ TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanne
         CHECK(launches_of(chosen, "refine") > 0);
         CHECK(chosen.neighbors.rows == direct.neighbors.rows);
     }
+    const test::OwnCache cache;
+    const TrainingSet kept(request.training(), {"key", "name"});
+    request.set = &kept;
+    CHECK(test::search_on_cpu(request).neighbors.rows == direct.neighbors.rows);
+    CHECK_FALSE(std::filesystem::is_empty(cache.file("")));  // the sketch
     request.measure = {Metric::l1, 2};
     request.query = request.query.first(50);
     CHECK(launches_of(test::search_on_cpu(request), "sketch") == 0);

@@ -79,7 +79,7 @@ class Fused {
     bool uses_sketches() const { return search_->uses_sketches(batch_); }
     /// With all queries as the sample, which are training images; then ready to search again.
     bool try_sketches() {
-        const bool are_kept = search_->try_sketches(query_, left_out_.d_data(), k_, stream_);
+        const bool are_kept = search_->try_sketches(query_, left_out_.d_data(), k_, false, stream_);
         batch_ = search_->reserve({query_count_, k_, left_out_.size() > 0, false});
         return are_kept;
     }
