@@ -21,10 +21,10 @@ namespace knn::gpu {
 
 inline constexpr int tile_queries = 128, tile_train = 256;
 
-/// Position of training image i in tile order: in row i / n_tiles of a tile; consecutive images are in
-/// distant tiles. stride: tile_stride(n_tiles).
+/// Position of training image i in tile order: consecutive images are in distant tiles, and in consecutive rows of them, as a
+/// row decides which list, and which maximum of a sample, an image belongs to. stride: tile_stride(n_tiles).
 KNN_HOST_DEVICE inline std::int64_t position_of(std::int64_t i, std::int64_t n_tiles, std::int64_t stride) {
-    return i * stride % n_tiles * tile_train + i / n_tiles;
+    return i * stride % n_tiles * tile_train + (i / n_tiles + i % n_tiles) % tile_train;
 }
 /// Coprime to n_tiles and near its golden section, so that any run of consecutive images is spread evenly
 /// over the tiles, and over any run of consecutive tiles.

@@ -116,7 +116,7 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, std::shared_ptr<const Fused
 void FusedSearch::make_sketches(const Sketch& sketch, cudaStream_t stream) {
     sketches_ = std::make_unique<SketchSearch>(
         kernel_, sketch, training_->used_pixels.empty() ? nullptr : &training_->used_pixels,
-        training_->rows(), stream);
+        training_->rows(), training_->images.d_data(), stream);
     asked_ = sampled_for_ = {};  // a search needs other passes and other memory now
 }
 

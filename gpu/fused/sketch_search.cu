@@ -41,7 +41,8 @@ Sketch fit_sketch_to(const ByteRows& rows, bool uses_cache, cudaStream_t stream)
 }
 
 SketchSearch::SketchSearch(const TensorKernel& kernel, const Sketch& sketch,
-                           const std::vector<std::int32_t>* used, const ByteRows& train, cudaStream_t stream)
+                           const std::vector<std::int32_t>* used, const ByteRows& train,
+                           const TrainImage* d_images, cudaStream_t stream)
     : kernel_(kernel), train_(train), bound_{sketch.stretch, 0}, scale_(sketch.scale) {
     if (kernel.search_sketches == nullptr || train.n > most_sketched || sketch.columns != sketch_columns)
         return;
@@ -69,7 +70,8 @@ SketchSearch::SketchSearch(const TensorKernel& kernel, const Sketch& sketch,
 
     const DeviceBuffer<std::int32_t> unfit(1);
     fill(unfit, 0, "clearing a flag");
-    enqueue_values(train.n, terms.d_data(), bound_.error, train_sketches_.d_data(), unfit.d_data(), stream);
+    enqueue_values(train.n, terms.d_data(), d_images, bound_.error, train_sketches_.d_data(), unfit.d_data(),
+                   stream);
     std::int32_t is_unfit = 0;
     check(cudaMemcpyAsync(&is_unfit, unfit.d_data(), sizeof(is_unfit), cudaMemcpyDeviceToHost, stream),
           "downloading a flag");

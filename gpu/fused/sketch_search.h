@@ -15,9 +15,9 @@ Sketch fit_sketch_to(const ByteRows& rows, bool uses_cache, cudaStream_t stream)
 
 class SketchSearch {
   public:
-    /// train: used pixels in tile order; used: their indices, null: all. Waits for the device.
+    /// train: used pixels in tile order, d_images: which images they are; used: the indices of the pixels, null: all. Waits for the device.
     SketchSearch(const TensorKernel& kernel, const Sketch& sketch, const std::vector<std::int32_t>* used,
-                 const ByteRows& train, cudaStream_t stream);
+                 const ByteRows& train, const TrainImage* d_images, cudaStream_t stream);
 
     /// Whether this search can be by sketches: for k <= 32, if no training image lies so far outside what the sketch was fitted to
     /// that it would survive every pass.

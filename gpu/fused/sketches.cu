@@ -128,10 +128,18 @@ __global__ void __launch_bounds__(threads, 6)
 }
 
 __global__ void __launch_bounds__(threads)
-    values_kernel(std::int64_t n, const SketchTerms* d_terms, std::uint32_t error, std::uint8_t* d_sketches,
-                  std::int32_t* d_unfit) {
+    values_kernel(std::int64_t n, const SketchTerms* d_terms, const TrainImage* d_images, std::uint32_t error,
+                  std::uint8_t* d_sketches, std::int32_t* d_unfit) {
     const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
     if (i >= n) return;
+    auto* columns = reinterpret_cast<uint4*>(d_sketches + i * sketch_columns);
+    if (d_images[i].index == no_image) {  // would be near queries of few pixels
+        constexpr std::uint32_t zeros = 0x80808080, largest = 0xffffff00 | (value_base - 1);
+        for (int piece = 0; piece < sketch_columns / 16; ++piece)
+            columns[piece] = make_uint4(zeros, zeros, zeros, zeros);
+        columns[sketch_columns / 16 - 1].w = largest;
+        return;
+    }
     const SketchTerms terms = d_terms[i];
     std::uint64_t more = 0;  // Δ
     if (terms.error > error) {
@@ -151,7 +159,7 @@ __global__ void __launch_bounds__(threads)
         left -= digit;
         word |= static_cast<std::uint32_t>(digit) << (8 * column);
     }
-    reinterpret_cast<std::uint32_t*>(d_sketches + (i + 1) * sketch_columns)[-1] = word;
+    columns[sketch_columns / 16 - 1].w = word;
 }
 
 }  // namespace
@@ -188,10 +196,11 @@ void enqueue_sketches(const SketchWeights& weights, const ByteRows& rows, bool a
     check_launch("launching sketches");
 }
 
-void enqueue_values(std::int64_t n, const SketchTerms* d_terms, std::uint32_t error, std::uint8_t* d_sketches,
-                    std::int32_t* d_unfit, cudaStream_t stream) {
-    values_kernel<<<grid_size(divide_up(n, threads)), threads, 0, stream>>>(n, d_terms, error, d_sketches,
-                                                                            d_unfit);
+void enqueue_values(std::int64_t n, const SketchTerms* d_terms, const TrainImage* d_images,
+                    std::uint32_t error, std::uint8_t* d_sketches, std::int32_t* d_unfit,
+                    cudaStream_t stream) {
+    values_kernel<<<grid_size(divide_up(n, threads)), threads, 0, stream>>>(n, d_terms, d_images, error,
+                                                                            d_sketches, d_unfit);
     check_launch("launching values");
 }
 

@@ -62,9 +62,11 @@ std::vector<std::uint32_t> arranged_weights(const Sketch& sketch, const std::vec
 void enqueue_sketches(const SketchWeights& weights, const ByteRows& rows, bool are_queries,
                       std::uint8_t* d_sketches, SketchTerms* d_terms, cudaStream_t stream);
 
-/// Stores V of n training sketches. *d_unfit is set if there is one whose error is too large for a V; otherwise it is left.
-void enqueue_values(std::int64_t n, const SketchTerms* d_terms, std::uint32_t error, std::uint8_t* d_sketches,
-                    std::int32_t* d_unfit, cudaStream_t stream);
+/// Stores V of n training sketches, the largest where a row has no image. *d_unfit is set if there is one whose error is too large
+/// for a V; otherwise it is left.
+void enqueue_values(std::int64_t n, const SketchTerms* d_terms, const TrainImage* d_images,
+                    std::uint32_t error, std::uint8_t* d_sketches, std::int32_t* d_unfit,
+                    cudaStream_t stream);
 
 /// Training images that a query's limit does not exclude: for each bit 31 − t of the mask the one in tile order at the position
 /// 8 · ⌊t / 2⌋ + t mod 2 further.

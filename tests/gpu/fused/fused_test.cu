@@ -340,6 +340,42 @@ TENSOR_TEST_CASE("gpu: fused search improves known neighbors") {
     }
 }
 
+TENSOR_TEST_CASE(
+    "gpu: fused search of a set whose nearest images are adjacent falls back no more than others") {
+    // Runs of 100 images: a random one under noise of its own. As many as there are tiles in one row of each.
+    constexpr std::int64_t runs = 300, run = 100, dim = 200;
+    const test::Rows centers = test::random_rows(runs, dim, 1),
+                     noise = test::random_rows(runs * run, dim, 2, 60),
+                     query_noise = test::random_rows(runs, dim, 3, 60);
+    test::Rows train = noise, query = query_noise;
+    for (std::int64_t i = 0; i < train.n * dim; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        train.pixels[at] = static_cast<std::uint8_t>(
+            train.pixels[at] / 2 +
+            centers.pixels[static_cast<std::size_t>(i / dim / run * dim + i % dim)] / 2);
+    }
+    for (std::size_t at = 0; at < query.pixels.size(); ++at)
+        query.pixels[at] = static_cast<std::uint8_t>(query.pixels[at] / 2 + centers.pixels[at] / 2);
+    for (const int k : {5, 32})
+        for_kernels({train.n, query.n, dim, k}, [&](const TensorKernel& kernel) {
+            Fused fused(kernel, train, query, k);
+            CHECK(test::wrong_queries(fused.run(), train, query, k, {}, {}, 50) == 0);
+            CHECK(fused.undecided() <= 5);
+        });
+}
+
+TENSOR_TEST_CASE("gpu: rows without an image are far from dark queries in sketches") {
+    // Queries that are nearer to zero than to their neighbors; 156 of 157 tiles have a row without an image.
+    const test::Rows train = test::random_rows(157 * 255 + 1, 100, 1, 200);
+    test::Rows query = test::random_rows(300, 100, 2, 60);
+    for (const int k : {5, 32})
+        for_kernels({train.n, query.n, train.dim, k}, [&](const TensorKernel& kernel) {
+            Fused fused(kernel, train, query, k, {.sketch = true});
+            CHECK(test::wrong_queries(fused.run(), train, query, k, {}, {}, 50) == 0);
+            if (fused.uses_sketches()) CHECK(fused.undecided() <= 5);
+        });
+}
+
 TENSOR_TEST_CASE("gpu: fused search in many passes") {
     // 235 MB: more than two passes. Few values, so that many distances are equal.
     const test::Rows train = test::random_rows(300'000, 784, 1, 4), query = test::random_rows(200, 784, 2, 4);

@@ -87,6 +87,20 @@ TEST_CASE("a run of images is spread over the tiles, and over any run of tiles")
     }
 }
 
+TEST_CASE("a run of images is spread over the lanes of a tile's rows") {
+    for (const std::int64_t n_tiles : {1, 2, 235, 7813}) {
+        CAPTURE(n_tiles);
+        const std::int64_t stride = tile_stride(n_tiles);
+        for (const std::int64_t begin : {0, 100, 7'777}) {
+            int lanes[4] = {};
+            for (std::int64_t i = begin; i < begin + 64 && i < n_tiles * tile_train; ++i)
+                ++lanes[position_of(i, n_tiles, stride) % tile_train / 2 % 4];
+            for (const int images : lanes)
+                CHECK(images <= 20);  // 16 if evenly
+        }
+    }
+}
+
 TEST_CASE("the images above a bucket maximum are as many as a simulation finds") {
     std::mt19937_64 random(1);
     constexpr int n_buckets = 64, images = 64 * 40, rounds = 2000;
