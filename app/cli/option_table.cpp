@@ -328,7 +328,7 @@ std::vector<Option> output_options(Options& o) {
          "these"},
         {"classify", "--review", folder(o.classify.review, {}),
          "asks in the terminal for the digits that were rejected or are less than 90 % certain, and writes "
-         "them to DIR/0 to DIR/9, for learn"},
+         "them to DIR/0 to DIR/9, or DIR/? for no digit, for learn"},
         {"audit", "--html", output(o.audit.html),
          "one page for a browser, with the images and their neighbors; - is standard output"},
         {"audit", "--sheet", picture(o.audit.sheet, ".png"), "a PNG with the most suspicious images"},
