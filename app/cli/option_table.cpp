@@ -104,11 +104,11 @@ std::vector<Option> selection_options(Options& o) {
          "the report.json of an evaluation, or the folder of its --report, instead of evaluating now; - is "
          "standard input"},
         {"view", "--true", numbers("D", v.true_labels, max_label),
-         "only digits whose true label is D; may be repeated"},
+         "only digits whose true label is D (may be repeated)"},
         {"view", "--predicted", numbers("D", v.predicted_labels, max_label),
-         "only digits predicted as D; may be repeated"},
+         "only digits predicted as D (may be repeated)"},
         {"view", "--index", numbers("N", v.indices, unlimited),
-         "only test image N, counted from 0, right or wrong; may be repeated"},
+         "only test image N, counted from 0, right or wrong (may be repeated)"},
         {"view", "--all", flag(v.all), "also the correct ones, not only the misclassified"},
         {"view", "--order", choice(v.order),
          "confidence (default), index or pair; confidence: most confident first, index: as in the data set, "
@@ -328,7 +328,7 @@ std::vector<Option> output_options(Options& o) {
          "these"},
         {"classify", "--review", folder(o.classify.review, {}),
          "asks in the terminal for the digits that were rejected or are less than 90 % certain, and writes "
-         "them to DIR/0 to DIR/9, for learn"},
+         "them to DIR/0 to DIR/9, or DIR/? for no digit, for learn"},
         {"audit", "--html", output(o.audit.html),
          "one page for a browser, with the images and their neighbors; - is standard output"},
         {"audit", "--sheet", picture(o.audit.sheet, ".png"), "a PNG with the most suspicious images"},

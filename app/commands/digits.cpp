@@ -89,6 +89,9 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
         };
         training.drawn = set_of(drawn);
         if (!location.no_digits.empty()) training.taught = set_of(with_no_digits(drawn, location.no_digits));
+    } else if (!location.no_digits.empty()) {
+        note("--extra: its pictures of no digit are left out; they need all of MNIST and --method accurate",
+             options.output);
     }
     // What an earlier run has fitted is read while the pictures are; what is missing waits until there is a digit.
     if (find_sample(training.set, options.method, training.drawn.has_value()) &&

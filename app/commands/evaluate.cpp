@@ -60,13 +60,15 @@ void write_evaluation(const Evaluation& evaluation, const OutputOptions& output)
 
 }  // namespace
 
-Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence) {
+Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence,
+                            const std::function<void(const Dataset& data, std::int64_t n_test)>& check) {
     const OutputOptions& output = options.output;
 
     // Load the training set and the test set.
     auto set = std::make_unique<LoadedSet>(options, Needed::both);
     const TrainingSet& training = set->training();
     const Rows& queries = set->queries();
+    if (check) check(set->data(), queries.count);
 
     // Plan: the engine, the devices and the kernels. Ranks compare their options and data.
     const Resolved resolved = set->resolve(options.method, queries.count);

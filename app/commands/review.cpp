@@ -79,9 +79,9 @@ std::int64_t review(const PictureAnswers& answers, const std::string& folder, Bl
                             percent(answer.confidence, 0) + ". Which digit is it?");
             std::string line;
             do {
-                print_to_stderr(" 0 to 9, Enter: skip, q: quit > ");
+                print_to_stderr(" 0 to 9, ?: no digit, Enter: skip, q: quit > ");
                 line = ask();
-            } while (line.size() == 2 || line.find_first_not_of("0123456789q") != std::string::npos);
+            } while (line.size() == 2 || line.find_first_not_of("0123456789?q") != std::string::npos);
             if (line == "q") return kept;
             if (line.empty()) continue;
             keep(answer, fs::path(folder) / line, picture.file);

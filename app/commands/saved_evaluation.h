@@ -1,6 +1,8 @@
 #pragma once
 /// The evaluation of a test set; reports opened again, for `view` and `compare`: the data set and the answers of an evaluation.
 
+#include <functional>
+
 #include "app/commands/loading.h"
 #include "app/report/csv.h"
 #include "app/report/report_file.h"
@@ -56,7 +58,9 @@ struct Evaluated {
     Evaluation evaluation;  ///< of the images of `set`
 };
 
-/// `start`: when the command began; with_confidence: fits confidences. Throws DataError, DeviceError, UsageError, Interrupted.
-Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence);
+/// `start`: when the command began; with_confidence: fits confidences; `check`: called with the data and the number of test images
+/// before the search. Throws DataError, DeviceError, UsageError, Interrupted.
+Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence,
+                            const std::function<void(const Dataset& data, std::int64_t n_test)>& check = {});
 
 }  // namespace knn

@@ -88,14 +88,18 @@ void sort_images(std::vector<std::int64_t>& images, const Evaluation& evaluation
     std::sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
 }
 
-/// Throws UsageError if a label is not one of the classes or an index is beyond the last test image.
-Selection select(const Evaluation& evaluation, const ViewOptions& options) {
-    check_labels("--true", options.true_labels, evaluation.data->labels);
-    check_labels("--predicted", options.predicted_labels, evaluation.data->labels);
+/// Throws UsageError if a label is not one of the classes or an index is beyond the last test image, DataError if there are no images.
+void check_selection(const Dataset& data, std::int64_t n_test, const ViewOptions& options) {
+    if (!data.are_images()) throw DataError(not_images(data));
+    check_labels("--true", options.true_labels, data.labels);
+    check_labels("--predicted", options.predicted_labels, data.labels);
     for (const std::int64_t index : options.indices)
-        if (index >= evaluation.n_test)
+        if (index >= n_test)
             throw UsageError("--index " + std::to_string(index) + ": out of range; expected 0 to " +
-                             std::to_string(evaluation.n_test - 1));
+                             std::to_string(n_test - 1));
+}
+
+Selection select(const Evaluation& evaluation, const ViewOptions& options) {
     Selection selection;
     selection.description = description_of(options);
     Gallery& gallery = selection.gallery;
@@ -147,17 +151,18 @@ std::string page_name(const std::string& file, std::int64_t page, std::int64_t p
            path.extension().string();
 }
 
-/// A text chunk, which only the pages of a sheet of several have, and where: behind the signature and IHDR.
-constexpr std::string_view page_mark("\0\0\0\x1ftEXtSoftware\0mnist-knn view --sheet\xca\xa7\xd3\x6e", 43);
+/// Text chunks, of the pages of a sheet of several and of a sheet of one, and where: behind the signature and IHDR.
+constexpr std::string_view page_mark("\0\0\0\x1ftEXtSoftware\0mnist-knn view --sheet\xca\xa7\xd3\x6e", 43),
+    single_mark("\0\0\0\x1ftEXtSoftware\0mnist-knn single sheet\xb3\x6c\xe2\x9a", 43);
 constexpr std::ptrdiff_t mark_place = 33;
 
-/// Whether it is such a page: the user's own pictures stay.
-bool is_sheet_page(const std::string& file) {
+/// Whether it is such a file: the user's own pictures stay.
+bool has_mark(const std::string& file, std::string_view mark) {
     std::error_code none;
     if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
-    std::string begin(mark_place + page_mark.size(), '\0');
+    std::string begin(mark_place + mark.size(), '\0');
     std::ifstream(file, std::ios::binary).read(begin.data(), std::ssize(begin));
-    return begin.ends_with(page_mark);
+    return begin.ends_with(mark);
 }
 
 /// Checks the names of the sheet's pages, whose number depends on the selection.
@@ -167,26 +172,30 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
     std::vector<OutputPlace> outputs;
     if (!view.html.empty()) outputs.push_back({"--html", view.html});
     for (std::int64_t page = 0; page < pages; ++page)
-        outputs.push_back({"--sheet", page_name(view.sheet, page, pages), false, false,
-                           [file = page_name(view.sheet, page, pages)] { return is_sheet_page(file); }});
+        outputs.push_back(
+            {"--sheet", page_name(view.sheet, page, pages), false, false,
+             [file = page_name(view.sheet, page, pages)] { return has_mark(file, page_mark); }});
     check_distinct(outputs);
     check_outputs(outputs, inputs);
 }
 
-/// Removes the pages of an earlier sheet of this name that had more of them. Returns a sentence about it.
+/// Removes what an earlier sheet of this name had more, pages or its only one. Returns a sentence about it.
 std::string remove_old_pages(const std::string& file, std::int64_t pages) {
     if (is_no_file(file)) return "";
-    const std::int64_t first = pages == 1 ? 0 : pages;
-    std::int64_t page = first;
-    for (std::string name; is_sheet_page(name = page_name(file, page, page + 2)); ++page) {
+    std::vector<std::string> old;
+    if (pages > 1 && has_mark(file, single_mark)) old.push_back(file);
+    std::int64_t page = pages == 1 ? 0 : pages;
+    for (std::string name; has_mark(name = page_name(file, page, page + 2), page_mark); ++page)
+        old.push_back(name);
+    for (const std::string& name : old) {
         std::error_code error;
         if (!fs::remove(name, error))
             throw DataError(name + ": " + error.message() +
                             "; expected to remove this page of an earlier sheet");
     }
-    if (page == first) return "";
-    return "removed " + counted(page - first, "page") + " of an earlier sheet, from " +
-           harmless(page_name(file, first, first + 2)) + " on\n";
+    if (old.empty()) return "";
+    return "removed " + counted(std::ssize(old), "page") + " of an earlier sheet, from " +
+           harmless(old.front()) + " on\n";
 }
 
 /// The pages of the sheet and the page for a browser.
@@ -199,8 +208,8 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
             files.push_back({page_name(view.sheet, page, pages),
                              [&evaluation, &gallery, page, several = pages > 1](std::ostream& out) {
                                  std::vector<std::uint8_t> png = sheet_png(evaluation, gallery, page);
-                                 if (several)
-                                     png.insert(png.begin() + mark_place, page_mark.begin(), page_mark.end());
+                                 const std::string_view mark = several ? page_mark : single_mark;
+                                 png.insert(png.begin() + mark_place, mark.begin(), mark.end());
                                  put(out, png);
                              }});
     }
@@ -248,12 +257,13 @@ int view(const Options& options, Clock::time_point start) {
     if (wants_window(view)) check_window(view_without_window);
     std::optional<SavedEvaluation> saved;
     Evaluated made;
+    const auto check = [&](const Dataset& data, std::int64_t n_test) { check_selection(data, n_test, view); };
     if (report)
         saved.emplace(options, *report);
     else
-        made = evaluate_test_set(options, start, true);
+        made = evaluate_test_set(options, start, true, check);
     const Evaluation& evaluation = saved ? saved->evaluation() : made.evaluation;
-    if (!evaluation.data->are_images()) throw DataError(not_images(*evaluation.data));
+    if (saved) check(*evaluation.data, evaluation.n_test);
     const Selection selection = select(evaluation, view);
     check_pages(view, selection.gallery, (saved ? saved->set() : *made.set).files());
     Selection in_text = selection;  // a terminal gets fewer

@@ -213,6 +213,8 @@ Magnitude magnitude_of(const Rows& rows) {
         while (result.is_finite() ? elements_of(rows.type, rows.row(i), is_smaller)
                                   : elements_of(rows.type, rows.row(i), is_finite))
             ++result.column;
+        result.is_negative =
+            elements_of(rows.type, rows.row(i), [&](auto row) { return row[result.column] < 0; });
     }
     return result;
 }
@@ -238,8 +240,9 @@ std::optional<std::string> refuse_elements(const Measure& measure, const Magnitu
     const char* const terms = measure.metric == Metric::l1   ? " differences"
                               : measure.metric == Metric::lp ? " powers"
                                                              : " squares";
-    return place + text(magnitude.largest) + ", so that a sum of " + std::to_string(n) + terms +
-           " could be infinite; expected at most " + text(most);
+    return place + text(magnitude.is_negative ? -magnitude.largest : magnitude.largest) +
+           ", so that a sum of " + std::to_string(n) + terms +
+           " could be infinite; expected a magnitude of at most " + text(most);
 }
 
 }  // namespace knn

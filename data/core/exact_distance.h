@@ -55,6 +55,7 @@ double root(double s, double p);
 struct Magnitude {
     double largest = 0;
     std::int64_t row = 0, column = 0;
+    bool is_negative = false;
 
     bool is_finite() const { return largest <= std::numeric_limits<double>::max(); }
 };
@@ -63,8 +64,8 @@ Magnitude magnitude_of(const Rows& rows);
 /// The largest magnitude with which a sum of n terms of the measure is certainly finite, as those of a distance of n columns.
 double largest_element(const Measure& measure, std::int64_t n);
 
-/// "row 3, column 5 is not finite; expected finite numbers", or "row 3, column 5 is 1e+160, so that a sum of 2 squares could be
-/// infinite; expected at most 1.16e+150". `from`: the number of the first row and column.
+/// "row 3, column 5 is not finite; expected finite numbers", or "row 3, column 5 is -1e+160, so that a sum of 2 squares could be
+/// infinite; expected a magnitude of at most 1.16e+150". `from`: the number of the first row and column.
 std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude, std::int64_t n,
                                            std::int64_t from = 0);
 

@@ -47,6 +47,48 @@ bool is_frame(const Corners& corners, double share, cv::Size picture) {
     return whole >= share * picture.area();
 }
 
+/// The same corners as those where the sides meet: straight lines along the edge of the mask, or in the middle of the `lines` that
+/// it shows. The corners themselves are known to a pixel or two, which along a narrow frame would be perspective.
+Corners where_sides_meet(const cv::Mat& mask, const Corners& corners, bool lines) {
+    constexpr float reach = 4, step = 0.5, ends = 0.05F;
+    std::array<cv::Vec4f, 4> sides;  // a direction and a point
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        const cv::Point2f along = corners[(i + 1) % 4] - corners[i];
+        const auto length = float(cv::norm(along));
+        const cv::Point2f outward(along.y / length, -along.x / length);
+        std::vector<cv::Point2f> edge;
+        std::vector<float> widths;  // of the line there
+        for (float at = ends * length; at < (1 - ends) * length; ++at) {
+            float width = 0;
+            for (float out = reach; out >= -2 * reach; out -= step) {
+                const cv::Point pixel = corners[i] + along * (at / length) + outward * out;  // the nearest
+                const bool in = cv::Rect({}, mask.size()).contains(pixel) && mask.at<std::uint8_t>(pixel) > 0;
+                if (!in && width > 0) break;
+                if (in && width == 0) edge.emplace_back(pixel);
+                if (in) width += step;
+            }
+            if (width > 0) widths.push_back(width);
+        }
+        if (edge.size() < 2) return corners;
+        cv::fitLine(edge, sides[i], cv::DIST_HUBER, 0, 0.01, 0.01);
+        const auto median = widths.begin() + std::ptrdiff_t(widths.size() / 2);
+        std::ranges::nth_element(widths, median);
+        const cv::Point2f inward =
+            -outward * (lines ? 0.5F * (*median - 1) : 0);  // from the middle of a pixel
+        sides[i][2] += inward.x;
+        sides[i][3] += inward.y;
+    }
+    Corners result = corners;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        const cv::Vec4f &a = sides[(i + 3) % 4], &b = sides[i];
+        const float cross = a[0] * b[1] - a[1] * b[0];
+        const float at = ((b[2] - a[2]) * b[1] - (b[3] - a[3]) * b[0]) / cross;
+        const cv::Point2f meet(a[2] + at * a[0], a[3] + at * a[1]);
+        if (cv::norm(meet - corners[i]) <= 2 * reach) result[i] = meet;
+    }
+    return result;
+}
+
 /// The component with the largest box.
 cv::Mat largest_component(const cv::Mat& mask) {
     cv::Mat labels, stats, centers;
@@ -81,7 +123,7 @@ Corners frame_of_lines(const Ink& ink, const cv::Mat& gray) {
     const Corners corners = lines.empty() ? Corners{} : corners_of(lines);
     if (!is_frame(corners, least_frame, ink.amount.size()))
         throw DataError("has no frame of lines; expected one around the form");
-    return corners;
+    return where_sides_meet(lines, corners, true);
 }
 
 Corners frame_of_paper(const Ink& ink, const cv::Mat& gray) {
@@ -94,7 +136,7 @@ Corners frame_of_paper(const Ink& ink, const cv::Mat& gray) {
     if (!is_frame(corners, least_paper, ink.amount.size()))
         throw DataError(
             "has no sheet of paper that is lighter than its surroundings; expected the whole sheet");
-    return corners;
+    return where_sides_meet(light, corners, false);
 }
 
 /// In pixels of the picture.

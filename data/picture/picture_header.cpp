@@ -313,8 +313,8 @@ std::optional<PictureHeader> picture_header(std::span<const std::uint8_t> bytes)
 std::string foreign_format(std::span<const std::uint8_t> bytes) {
     const BytesView file(bytes);
     if (file.is("GIF8", 0)) return "a GIF file";
-    if (file.is("ftypavif", 4)) return "an AVIF file";
-    for (const char* brand : {"ftypheic", "ftypheix", "ftypmif1", "ftypmsf1", "ftyphevc"})
+    if (file.is("ftypavi", 4)) return "an AVIF file";
+    for (const char* brand : {"ftyphe", "ftypmif1", "ftypmsf1"})
         if (file.is(brand, 4)) return "a HEIF file";
     if (file.is("%PDF", 0)) return "a PDF file";
     if (file.is("<svg", 0) || file.is("<?xml", 0)) return "an SVG or XML file";

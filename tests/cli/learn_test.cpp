@@ -67,6 +67,11 @@ TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like 
     CHECK(taught["guess"] == 7);
     CHECK(taught["reason"] == "like one of your pictures of no digit: nearer to it than to any digit");
     CHECK(answer("--extra my") == taught);  // from the cache
+    for (const std::string more : {"", "--limit-train 100"})
+        CHECK(contains(
+                  digits.run("classify hand/?/b.pgm --extra my --data" + Words{mnist_folder()} + Words(more))
+                      .err,
+                  "its pictures of no digit are left out") == !more.empty());
     check_error(digits.run("learn hand/c_?.pgm --out more"), 1, "only pictures of no digit");
     // What was taught is read, or an error says why not.
     const fs::path file = digits.folder / "my/no-digits-idx3-ubyte";
@@ -185,6 +190,9 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     reviewed("4\\n");
     CHECK(fs::exists(digits.folder / "mine/4/comb-1.png"));
     CHECK(fs::exists(digits.folder / "mine/4/comb-2.png"));
+    reviewed("?\\n");
+    CHECK(fs::exists(digits.folder / "mine/?/comb-1.png"));
+    fs::remove_all(digits.folder / "mine/?");
     CHECK(contains(reviewed("\\n").err, "0 digits written"));
     CHECK(contains(reviewed("x\\n").err, "0 digits written"));
     CHECK(contains(reviewed("").err, "0 digits written"));

@@ -216,7 +216,8 @@ TEST_CASE("neighbors: vectors of different types, and what is wrong with them") 
                 "c.csv: has 3 columns, but a.csv has 2; expected as many");
     write(work.folder / "d.csv", "x,y\n0.5,2\n3,-1e300\n");
     const std::string large =
-        "d.csv: row 2, column 2 is 1e+300, so that a sum of 2 squares could be infinite; expected at most "
+        "d.csv: row 2, column 2 is -1e+300, so that a sum of 2 squares could be infinite; expected a "
+        "magnitude of at most "
         "1.16e+150";
     check_error(work.plain("neighbors --train a.csv --queries d.csv -k 1"), 1, large);
     check_error(work.plain("neighbors --train d.csv -k 1"), 1, large);

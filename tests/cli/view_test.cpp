@@ -188,6 +188,15 @@ TEST_CASE("view --html holds the selection") {
     CHECK(data["timing"]["stages"].size() == report["timing"]["stages"].size());
 }
 
+TEST_CASE("view: what the data set does not have is an error before the search") {
+    const Work work;
+    for (const std::string words : {"--index 99999", "--true 77", "--predicted 77"}) {
+        const RunResult result = work.plain("view --text --progress always" + Words(words));
+        check_error(result, 2, words + ": ");
+        CHECK_FALSE(contains(result.err, "searching"));
+    }
+}
+
 TEST_CASE("view --sheet draws every digit, on as many pages as it takes") {
     const Evaluated evaluated(600);
     const Folder results;
@@ -222,6 +231,9 @@ TEST_CASE("view --sheet draws every digit, on as many pages as it takes") {
     CHECK(results.names() == Names{"ONE.PNG", "all-1.png", "all-2.png", "all-4.png", "one.png"});
     output_of(sheet("all.png", "--limit 168"));
     CHECK(results.names() == Names{"ONE.PNG", "all-4.png", "all.png", "one.png"});
+
+    output_of(sheet("all.png", "--limit 169"));
+    CHECK(results.names() == Names{"ONE.PNG", "all-1.png", "all-2.png", "all-4.png", "one.png"});
 
     check_error(evaluated.view("--sheet /dev/full"), 1);  // of several pages
     CHECK(!fs::exists("/dev/full-1"));

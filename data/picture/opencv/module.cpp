@@ -45,7 +45,13 @@ void hear_tiff_error(const char* module, const char*, std::va_list) {
     has_tiff_error = has_tiff_error || !of_tag;
 }
 
-/// libtiff gets this handler in place of OpenCV's, which drops what it is told and is set when the first TIFF is read: an empty one.
+/// Of a fax that is damaged libtiff only warns.
+void hear_tiff_warning(const char* module, const char*, std::va_list) {
+    has_tiff_error = has_tiff_error || std::string_view(module != nullptr ? module : "").starts_with("Fax");
+}
+
+/// libtiff gets these handlers in place of OpenCV's, which drop what they are told and are set when the first TIFF is read: an empty
+/// one.
 void listen_to_libtiff() {
     static std::once_flag listens;
     std::call_once(listens, [] {
@@ -54,6 +60,8 @@ void listen_to_libtiff() {
         using Set = decltype (&hear_tiff_error) (*)(decltype(&hear_tiff_error));
         if (void* const set = ::dlsym(RTLD_DEFAULT, "TIFFSetErrorHandler"))
             reinterpret_cast<Set>(set)(hear_tiff_error);
+        if (void* const set = ::dlsym(RTLD_DEFAULT, "TIFFSetWarningHandler"))
+            reinterpret_cast<Set>(set)(hear_tiff_warning);
     });
 }
 
@@ -102,7 +110,7 @@ bool begins(const std::uint8_t* bytes, std::size_t size, const char* magic, std:
     return size >= length && std::equal(magic, magic + length, reinterpret_cast<const char*>(bytes));
 }
 
-/// Any depth to 8 bits. Floating point is scaled from 0..1, or else from its minimum and maximum.
+/// Any depth to 8 bits. Floating point is scaled from 0..1, or else from its minimum and maximum; what is infinite becomes these.
 cv::Mat to_bytes(const cv::Mat& mat) {
     cv::Mat result;
     if (mat.depth() == CV_8U) return mat;
@@ -114,7 +122,12 @@ cv::Mat to_bytes(const cv::Mat& mat) {
     if (mat.depth() != CV_32F) mat.convertTo(finite, CV_32F);
     cv::patchNaNs(finite, 0);
     double least = 0, most = 1;
-    cv::minMaxLoc(finite.reshape(1), &least, &most);
+    cv::Mat samples = finite.reshape(1), is_finite;
+    constexpr double largest = std::numeric_limits<float>::max();
+    cv::inRange(samples, -largest, largest, is_finite);
+    cv::minMaxLoc(samples, &least, &most, nullptr, nullptr, is_finite);
+    cv::max(samples, least, samples);
+    cv::min(samples, most, samples);
     if (least >= 0 && most <= 1) least = 0, most = 1;
     const double scale = most > least ? 255 / (most - least) : 0;
     finite.convertTo(result, CV_8U, scale, -least * scale);

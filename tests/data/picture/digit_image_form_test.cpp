@@ -89,6 +89,29 @@ TEST_CASE("forms: many marks in one box take about as long as in many boxes") {
     CHECK(seconds(1, 30) < 5 * many_boxes);
 }
 
+TEST_CASE(
+    "forms: a strip of cells, whose frame is so narrow that a wrong pixel of its corners would be "
+    "perspective") {
+    constexpr int side = 160;
+    for (const auto& [cells, line] : {std::pair{20, 5}, {50, 5}, {50, 10}}) {
+        CAPTURE(cells);
+        CAPTURE(line);
+        cv::Mat page(side * cells + 120, side + 120, CV_8U, cv::Scalar(230));
+        std::vector<int> drawn;
+        for (int cell = 0; cell < cells; ++cell) {
+            cv::rectangle(page, cv::Rect(60, 60 + side * cell, side, side), 50, line);
+            if (cell % 3 == 1) continue;
+            draw_four(page, {110, 90 + side * cell}, 9, 50);
+            drawn.push_back(cell);
+        }
+        const auto rows_in = [&](const cv::Mat& seen, const std::vector<FormBox>& boxes) {
+            return rows_of(knn::extract_form(picture_of(seen), FormFrame::lines, boxes));
+        };
+        CHECK(rows_in(page, knn::grid_form(cells, 1).boxes) == drawn);
+        CHECK(rows_in(page.t(), knn::grid_form(1, cells).boxes) == drawn);
+    }
+}
+
 TEST_CASE("forms: a picture without a frame is refused") {
     const std::vector<FormBox> cells = knn::grid_form(3, 3).boxes;
     cv::Mat page(600, 600, CV_8U, cv::Scalar(230));

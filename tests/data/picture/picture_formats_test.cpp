@@ -320,6 +320,13 @@ TEST_CASE(
         std::fill(file.begin() + 500, file.begin() + 1500, std::uint8_t{0xff});
         CHECK(error_of(file).find("is damaged or cut short") != std::string::npos);
     }
+    Bytes fax = tiff(1);
+    fax[42] = 1, fax[54] = 4, fax[126] = 7, fax[127] = 0;  // the tags 258, 259 and 279
+    fax.resize(134);
+    const Bytes white_lines{0xff, 0xff, 0xff, 0xff, 0, 0x10, 1},
+        line_of_63{0x26, 0x81, 0xbf, 0xff, 0xff, 0xff, 0xf0};
+    CHECK(error_of(fax + white_lines).empty());
+    CHECK(error_of(fax + line_of_63).find("is damaged or cut short") != std::string::npos);
     Bytes unknown = tiff(1);
     REQUIRE(unknown[46] == 3);  // the tag 259
     unknown[55] = 3;            // 769
@@ -330,6 +337,7 @@ TEST_CASE(
 TEST_CASE("picture formats: what is not read says what to do") {
     for (const char* start : {"GIF87a", "GIF89a", "%PDF-1.7", "<svg xmlns=", "<?xml version="})
         CHECK(error_of(text(start)).find("convert it to PNG first") != std::string::npos);
-    for (const auto& [brand, error] : {std::pair{"heic", "is a HEIF file"}, {"avif", "is an AVIF file"}})
+    for (const auto& [brand, error] :
+         {std::pair{"heic", "is a HEIF file"}, {"hevx", "is a HEIF file"}, {"avif", "is an AVIF file"}})
         CHECK(error_of(big32(24) + text("ftyp") + text(brand)).find(error) != std::string::npos);
 }
