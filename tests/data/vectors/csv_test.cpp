@@ -200,7 +200,8 @@ TEST_CASE_FIXTURE(CsvFolder,
 }
 
 TEST_CASE_FIXTURE(CsvFolder, "csv: a column of row numbers is no coordinate") {
-    for (const char* text : {",a\n1,2\n", "\"\",\"1\"\n1,2\n", ";0;1;label\n7;5;6;x\n", "Unnamed: 0,a\n0,5\n"})
+    for (const char* text :
+         {",a\n1,2\n", "\"\",\"1\"\n1,2\n", ";0;1;label\n7;5;6;x\n", "Unnamed: 0,a\n0,5\n"})
         CHECK(error(text) ==
               "line 1, column 1: has no name, as a column of row numbers; expected a name, or a file without "
               "that column (pandas: index=False)");
