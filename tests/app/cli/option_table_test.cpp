@@ -384,6 +384,7 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
          "3;extra;-k 0;-k 5-3;-k 1-20000;-k 1-"},
         {"condense ", "--out x --rule hart"},
         {"graph ", "--npy -"},
+        {"graph ", "--npy folder/"},
         {"audit ", "--limit-train 1"},
     };
     for (const auto& [begin, ends] : refused) {
