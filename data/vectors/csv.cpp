@@ -474,6 +474,7 @@ class CsvReader {
 
     /// What to do where no number in the first line is none by mistake.
     std::string way_out(Text field, std::int64_t line, std::int64_t column) const {
+        if (n_columns_ == 1) return ", and a comma, semicolon or tab between columns";
         const bool labels_unknown = !label_column_ && content_.options().label_column.empty();
         if (labels_unknown && !field.empty() && line == line_at(firsts_[has_header_ ? 1 : 0].begin) &&
             is_column_name(field))

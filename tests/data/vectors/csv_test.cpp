@@ -142,6 +142,8 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
     CHECK(error("1,,2\n0,5,6\n") ==
           "line 1, column 2: is empty; expected a number such as 1.5, or names in quotes if this line is a "
           "header");
+    CHECK(error("label p0 p1\n0 1 2\n")
+              .ends_with("such as 1.5, and a comma, semicolon or tab between columns"));
     CHECK(error("1,2,setosa\n3,4,virginica\n") ==
           "line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
           "§label-column 3 if these are labels");
