@@ -474,12 +474,12 @@ class CsvReader {
 
     /// What to do where no number in the first line is none by mistake.
     std::string way_out(Text field, std::int64_t line, std::int64_t column) const {
+        if (line != line_at(firsts_[has_header_ ? 1 : 0].begin)) return "";
         if (n_columns_ == 1) return ", and a comma, semicolon or tab between columns";
         const bool labels_unknown = !label_column_ && content_.options().label_column.empty();
-        if (labels_unknown && !field.empty() && line == line_at(firsts_[has_header_ ? 1 : 0].begin) &&
-            is_column_name(field))
+        if (labels_unknown && is_column_name(field))
             return ", or §label-column " + std::to_string(column) + " if these are labels";
-        if (has_header_ || line != line_at(firsts_[0].begin)) return "";
+        if (has_header_) return "";
         if (field.empty() && column == 1)
             return ", or names in quotes, and no column of row numbers (pandas: index=False), if this line "
                    "is a header";
