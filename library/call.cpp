@@ -17,16 +17,12 @@ namespace {
 
 thread_local char last_error[1024] = "";
 
-/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long. The mark is before a word
-/// of small letters; names of files may have it elsewhere.
-knn_status failed(knn_status status, const char* text) {
-    constexpr std::size_t length = sizeof "§" - 1;
+/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long.
+knn_status failed(knn_status status, std::string_view text) {
     std::size_t size = 0;
-    for (; *text != '\0' && size + 1 < sizeof last_error; ++text) {
-        const bool word_begins = size == 0 || last_error[size - 1] == ' ';
-        if (word_begins && std::strncmp(text, "§", length) == 0 && text[length] >= 'a' && text[length] <= 'z')
-            text += length;
-        last_error[size++] = *text;
+    for (std::size_t at = 0; at < text.size() && size + 1 < sizeof last_error; ++at) {
+        if (!setting_at(text, at).empty()) at += setting_mark.size();
+        last_error[size++] = text[at];
     }
     last_error[size] = '\0';
     return status;

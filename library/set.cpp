@@ -79,6 +79,11 @@ TrainingSet opened_set(const knn_files* given) {
     options.folder = text_of(files.folder);
     options.train_images = text_of(files.images);
     options.train_labels = text_of(files.labels);
+    for (const std::string& file : {options.train_images, options.train_labels})
+        if (std::error_code none;
+            std::filesystem::exists(file, none) &&
+            !std::filesystem::is_regular_file(file, none))  // a pipe may never be written to
+            throw DataError(file + ": is no regular file; expected an IDX file or one of vectors");
     if (options.folder.empty() && !options.train_images.empty() &&
         (options.train_labels.empty() || !is_idx(options.train_images, IdxKind::images) ||
          !is_idx(options.train_labels, IdxKind::labels))) {

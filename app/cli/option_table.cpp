@@ -52,7 +52,7 @@ std::string parse_label_column(Text option, Text value) {
 
 /// The beginning of the names of two files.
 std::string parse_prefix(Text option, Text value) {
-    if (value.empty() || value == "-")
+    if (value.empty() || value == "-" || value.ends_with('/'))
         throw UsageError(as_given(option, value) +
                          ": two files are written; expected the beginning of their names");
     return value;

@@ -219,15 +219,13 @@ void print_to_stderr(std::string_view text) {
 }
 
 std::string as_options(std::string_view message) {
-    constexpr std::string_view mark = "§", letters = "abcdefghijklmnopqrstuvwxyz-";
     std::string shown(message);
-    for (std::size_t at = 0; (at = shown.find(mark, at)) != shown.npos; at += mark.size()) {
-        const std::size_t begin = at + mark.size();
-        const std::string name = shown.substr(begin, shown.find_first_not_of(letters, begin) - begin);
+    for (std::size_t at = 0; (at = shown.find(setting_mark, at)) != shown.npos; at += setting_mark.size()) {
+        const std::string name(setting_at(shown, at));
         const std::string option = (name.size() == 1 ? "-" : "--") + name;
         Options ignored;
         if (std::ranges::count(options_of(ignored), option, &Option::shown) > 0)
-            shown.replace(at, mark.size() + name.size(), option);
+            shown.replace(at, setting_mark.size() + name.size(), option);
     }
     return shown;
 }

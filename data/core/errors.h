@@ -6,8 +6,20 @@
 /// an argument (`as_options` in app/console/console.h).
 
 #include <stdexcept>
+#include <string_view>
 
 namespace knn {
+
+inline constexpr std::string_view setting_mark = "§";
+
+/// The name of the setting whose mark begins at `at`; empty where a name of a file has the mark: no colon follows a setting.
+constexpr std::string_view setting_at(std::string_view message, std::size_t at) {
+    if (!message.substr(at).starts_with(setting_mark) || (at > 0 && message[at - 1] != ' ')) return {};
+    const std::string_view text = message.substr(at + setting_mark.size());
+    const std::size_t size = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-");
+    return size == text.npos || std::string_view(" ,;)").find(text[size]) != text.npos ? text.substr(0, size)
+                                                                                       : std::string_view();
+}
 
 /// A file or data set is missing, damaged or does not fit. Exit code 1.
 struct DataError : std::runtime_error {

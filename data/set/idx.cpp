@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/core/format.h"
+#include "data/core/problem.h"
 #include "data/file/byte_source.h"
 
 namespace knn {
@@ -135,6 +136,10 @@ void check_sizes(const ByteSource& source, IdxHeader& header, const Kind& kind) 
     if (rows > most || cols > most || __builtin_mul_overflow(count, rows * cols, &header.data_bytes) ||
         header.data_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
         source.fail("declares " + describe(header, kind) + ", more than fits in 64-bit sizes");
+    if (const auto dim = static_cast<std::int64_t>(rows * cols); dim > max_dim)
+        throw DataError(source.file().string() + ": has images of " + std::to_string(rows) + "x" +
+                        std::to_string(cols) + " = " + with_commas(dim) + " pixels; expected at most " +
+                        with_commas(max_dim) + " pixels, which keep squared distances within 32 bits");
     if (!source.max_bytes()) return;
     const std::uint64_t available = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
     const std::string declared =

@@ -8,7 +8,6 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/problem.h"
 #include "data/core/sha256.h"
 #include "data/file/byte_source.h"
 #include "data/set/idx.h"
@@ -89,11 +88,6 @@ void check_headers(PendingSet& pending) {
                         noun(n_labels, "label") + " for the " + with_commas(n_images) + ' ' +
                         noun(n_images, "image") + " of " + pending.images_file.name +
                         "; expected one label for each image");
-    const ImageShape shape = pending.shape();
-    if (const std::int64_t dim = std::int64_t{shape.rows} * shape.cols; dim > max_dim)
-        throw DataError(pending.images_file.name + ": has images of " + std::to_string(shape.rows) + "x" +
-                        std::to_string(shape.cols) + " = " + with_commas(dim) + " pixels; expected at most " +
-                        with_commas(max_dim) + " pixels, which keep squared distances within 32 bits");
 }
 
 /// One set; `crc32` receives the checksums of images and labels.

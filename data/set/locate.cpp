@@ -120,7 +120,7 @@ bool fill_from_usual(DataLocation& location, Files& files) {
         places += (places.empty() ? "" : ", ") + place;
     for (const std::string& place : location.incomplete)
         places += " (" + place + ")";
-    throw DataError(missing + ": not given, and no data set was found in " + places + "; expected " +
+    throw DataError(missing + " (not given): no data set was found in " + places + "; expected " +
                     (given.size() == training_files ? "both" : "all four") +
                     " files, or §data with a folder for the rest");
 }

@@ -107,6 +107,9 @@ class CsvReader {
     }
 
     Labels labels() {
+        for (const char delimiter : delimiters)
+            if (begins_as_table(delimiter))
+                content_.fail("has columns beside that of the labels", "one label on each line");
         label_column_ = 0;
         delimiter_ = '\n';  // none: a label may have commas
         n_columns_ = 1;
@@ -274,6 +277,28 @@ class CsvReader {
         }
         has_header_ = has_header_ || has_name || (has_text && !has_numbers);
         find_label_column();
+        if (has_header_ && label_column_ != 0 && first_is_unnamed(delimiter_))
+            fail_at(line_at(firsts_[0].begin), 1, "has no name, as a column of row numbers",
+                    "a name, or a file without that column (pandas: index=False)");
+    }
+
+    /// As programs write the column of row numbers: "Unnamed: 0" is what pandas makes of one that it reads.
+    bool first_is_unnamed(char delimiter) const {
+        std::string buffer;
+        Text name;
+        CsvFields fields(text_of(firsts_[0]), delimiter);
+        return fields.next(name, buffer) && fields.more() && (name.empty() || name == "Unnamed: 0");
+    }
+
+    /// Whether the first line of a text of labels is a header of several columns.
+    bool begins_as_table(char delimiter) const {
+        if (first_is_unnamed(delimiter)) return true;
+        std::string buffer;
+        std::size_t columns = 0, usual = 0;
+        CsvFields fields(text_of(firsts_[0]), delimiter);
+        for (Text name; fields.more() && fields.next(name, buffer); ++columns)
+            usual += is_usual_name(name);
+        return columns > 1 && usual > 0;
     }
 
     /// From 1; 0 if the text is no number.
@@ -449,11 +474,12 @@ class CsvReader {
 
     /// What to do where no number in the first line is none by mistake.
     std::string way_out(Text field, std::int64_t line, std::int64_t column) const {
+        if (line != line_at(firsts_[has_header_ ? 1 : 0].begin)) return "";
+        if (n_columns_ == 1) return ", and a comma, semicolon or tab between columns";
         const bool labels_unknown = !label_column_ && content_.options().label_column.empty();
-        if (labels_unknown && !field.empty() && line == line_at(firsts_[has_header_ ? 1 : 0].begin) &&
-            is_column_name(field))
+        if (labels_unknown && is_column_name(field))
             return ", or §label-column " + std::to_string(column) + " if these are labels";
-        if (has_header_ || line != line_at(firsts_[0].begin)) return "";
+        if (has_header_) return "";
         if (field.empty() && column == 1)
             return ", or names in quotes, and no column of row numbers (pandas: index=False), if this line "
                    "is a header";

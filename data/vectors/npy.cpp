@@ -150,6 +150,21 @@ std::string_view plain_type(const NpyHeader& header) {
     return known ? type.substr(1) : std::string_view();
 }
 
+/// "int64" of "<i8", which reads like int8; other types as they are written.
+std::string type_text(const NpyHeader& header) {
+    constexpr std::string_view letters = "iufcb";
+    constexpr std::array<std::string_view, letters.size()> names = {"int", "uint", "float", "complex",
+                                                                    "bool"};
+    const std::string_view type = plain_type(header);
+    const std::size_t at = letters.find(type.substr(0, 1));
+    std::size_t bytes = 0;
+    if (type.empty() || at == letters.npos ||
+        std::from_chars(type.data() + 1, type.data() + type.size(), bytes).ptr != type.data() + type.size() ||
+        bytes > 64)
+        return header.type;
+    return std::string(names[at]) + (letters[at] == 'b' ? "" : std::to_string(8 * bytes));
+}
+
 std::string shape_text(const NpyHeader& header) {
     std::string text;
     for (const std::uint64_t size : header.shape)
@@ -196,7 +211,7 @@ VectorSet read_npy(Content& content) {
     std::optional<Stored> stored;
     for (const Stored one : {Stored::uint8, Stored::int8, Stored::float32, Stored::float64})
         if (type == npy_type(type_of(one))) stored = one;
-    if (!stored) content.fail("holds " + header.type, "uint8, int8, float32 or float64");
+    if (!stored) content.fail("holds " + type_text(header), "uint8, int8, float32 or float64");
     if (rank != 2 && rank != 3)
         content.fail("has the shape " + shape_text(header),
                      "two sizes, rows and columns, or three of images");
@@ -234,7 +249,7 @@ Labels read_npy_labels(Content& content) {
                     content.fail("has a label above 9,223,372,036,854,775,807", "labels within 63 bits");
         return numbered(values, content);
     }
-    content.fail("holds " + header.type, "labels: integers of any type");
+    content.fail("holds " + type_text(header), "labels: integers of any type");
 }
 
 std::string_view npy_type(ElementType type) {

@@ -111,7 +111,7 @@ typedef struct knn_vectors {
     { sizeof(knn_vectors), (data_), (count_), (dim_), 0, 0, 0, NULL, 0, 0, 0, 0 }
 
 /// Where a training set is read from: IDX files, plain or gzip; `images` also a file of vectors of any format that the program
-/// reads (docs/vectors.md), whose labels may be in it or beside it; of classes with names they are 0, 1, ... in the names' order.
+/// reads (docs/vectors.md), whose labels may be in it or beside it, no pipe; of classes with names they are 0, 1, ... in the names' order.
 typedef struct knn_files {
     size_t struct_size;  ///< sizeof the struct
     const char* folder;  ///< with files named as MNIST's training set [where the program looks]

@@ -19,6 +19,10 @@
 
 #include "mnist_knn/knn.h"
 
+#ifndef __cpp_lib_span
+#error "knn.hpp needs C++20: -std=c++20, or set(CMAKE_CXX_STANDARD 20)"
+#endif
+
 /// The wrapper.
 namespace mnist_knn {
 

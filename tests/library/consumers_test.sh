@@ -65,6 +65,8 @@ if command -v pkg-config >/dev/null; then
         check "g++" g++ -std=c++20 "${flags[@]}" "$repository/examples/$example.cpp" -o "packaged/$example" \
             "${libraries[@]}" -pthread
     done
+    check "an older C++ is told" contains \
+        "$(g++ -std=c++17 -fsyntax-only "${flags[@]}" "$repository/examples/threads.cpp" 2>&1)" 'knn.hpp needs C++20'
     run_examples packaged
     check "pkg-config: the version" equal "$(pkg-config --modversion mnist_knn)" \
         "$(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' "$repository/CMakeLists.txt")"

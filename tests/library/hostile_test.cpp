@@ -228,6 +228,10 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     };
     refused(KNN_DATA, "no such", [](knn_settings& s) { s.method = "no such"; });
     refused(KNN_DATA, "/", [](knn_settings& s) { s.method = "/"; });
+    knn_files files{sizeof files, "§engine", nullptr, nullptr, 0, 1, 0};
+    knn_set* no_set = nullptr;
+    CHECK(knn_set_open(&files, &no_set) == KNN_DATA);
+    CHECK(std::string(knn_last_error()).starts_with("§engine: no such folder"));
     const knn_settings named = settings_of("a/§5§x");
     knn_index* none = nullptr;
     CHECK(knn_index_create(set.get(), &named, &none) == KNN_DATA);
@@ -252,18 +256,23 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.method = "accurate", s.weights = "distance"; });
 }
 
-TEST_CASE_FIXTURE(Opened, "library: what is no regular file is neither a saved index nor a method") {
+TEST_CASE_FIXTURE(Opened, "library: what is no regular file is no saved index, no method and no set") {
     const TempFolder folder;
     const std::string pipe = folder / "pipe", missing = folder / "missing";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     knn_index* none = nullptr;
     for (const auto& [name, why] : {std::pair{pipe, "is no regular file"},
-                                    {missing, "No such file"},
+                                    {missing, "o such file"},
                                     {"/dev/zero", "is no regular file"}}) {
         knn_settings settings = settings_of(name.c_str());
         REFUSED(KNN_DATA, why, knn_index_open(set.get(), name.c_str(), nullptr, &none));
         REFUSED(KNN_DATA, why, knn_index_create(set.get(), &settings, &none));
         CHECK(none == nullptr);
+        knn_set* made = nullptr;
+        knn_files files{sizeof files, nullptr, name.c_str(), nullptr, 0, 1, 0};
+        REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
+        std::swap(files.images, files.labels);
+        REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
     }
 }
 

@@ -384,6 +384,7 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
          "3;extra;-k 0;-k 5-3;-k 1-20000;-k 1-"},
         {"condense ", "--out x --rule hart"},
         {"graph ", "--npy -"},
+        {"graph ", "--npy folder/"},
         {"audit ", "--limit-train 1"},
     };
     for (const auto& [begin, ends] : refused) {
@@ -401,7 +402,9 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
 TEST_CASE("settings in messages are shown as options") {
     CHECK(as_options("§engine tensor needs a GPU; expected §device gpu") ==
           "--engine tensor needs a GPU; expected --device gpu");
-    CHECK(as_options("§k 3: too many, §test-images: none, §k") == "-k 3: too many, --test-images: none, -k");
+    CHECK(as_options("§k 3: too many, §test-images, §k") == "-k 3: too many, --test-images, -k");
     CHECK(as_options("a file § of §4 is no setting§") == "a file § of §4 is no setting§");
     CHECK(as_options("§a.png: §engines") == "§a.png: §engines");
+    for (const char* file : {"§engine/x: is empty", "§engine: no such folder"})
+        CHECK(as_options(file) == file);
 }

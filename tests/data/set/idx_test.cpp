@@ -263,6 +263,8 @@ TEST_CASE_FIXTURE(InFolder,
              {gzip(product), beyond},
              {tall, beyond},
              {wide, beyond},
+             {idx_images(1, 300, 300),
+              "has images of 300x300 = 90,000 pixels; expected at most 66,051 pixels"},
              {mnist, cut + "has 100" + want_images},
              {zipped, cut + std::to_string(zipped.size()) + " bytes of gzip cannot hold them" + want_images},
              {idx_images(2, 3, 4),
@@ -293,8 +295,8 @@ TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared siz
     CHECK(through_pipe(content) == content.substr(16));
     CHECK(through_pipe(gzip(content)) == content.substr(16));
     CHECK(through_pipe(content + 'x').find("has trailing bytes after 50 images") != std::string::npos);
-    const std::string liar = idx_header(8, {0x7fffffff, 1000, 1000}) + pattern(100);
-    CHECK(through_pipe(liar).find("is cut short: it declares 2,147,483,647 images of 1000x1000") !=
+    const std::string liar = idx_header(8, {0x7fffffff, 250, 250}) + pattern(100);
+    CHECK(through_pipe(liar).find("is cut short: it declares 2,147,483,647 images of 250x250") !=
           std::string::npos);
 
     const TempFolder folder;

@@ -194,7 +194,7 @@ TEST_CASE_FIXTURE(
     Nowhere, "locate: some single files take the rest from the usual places, or name the missing options") {
     const DataOptions options = {"", "a", "b", "", "", "", "", "", ""};
     CHECK(locate_error(options).find(
-              "§test-images, §test-labels: not given, and no data set was found in data/mnist, ") == 0);
+              "§test-images, §test-labels (not given): no data set was found in data/mnist, ") == 0);
     CHECK(locate_error(options).find("; expected all four files, or §data") != std::string::npos);
     folder.write("data/mnist/t10k-images-idx3-ubyte", "");
     CHECK(locate_error(options).find(

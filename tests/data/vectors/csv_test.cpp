@@ -142,6 +142,8 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
     CHECK(error("1,,2\n0,5,6\n") ==
           "line 1, column 2: is empty; expected a number such as 1.5, or names in quotes if this line is a "
           "header");
+    CHECK(error("label p0 p1\n0 1 2\n")
+              .ends_with("such as 1.5, and a comma, semicolon or tab between columns"));
     CHECK(error("1,2,setosa\n3,4,virginica\n") ==
           "line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
           "§label-column 3 if these are labels");
@@ -189,16 +191,27 @@ TEST_CASE_FIXTURE(CsvFolder,
     CHECK(years.count == 2);
     CHECK(values_of(years) == Doubles{1, 2, 3, 4, 5, 6});
     CHECK(load("\"0\",\"1\"\n1,2\n3,4\n").count == 2);
-    CHECK(load("\"\",\"1\"\n1,2\n").count == 1);
     CHECK(load("\"1\",\"2\"\n\"3\",\"4\"\n").count == 2);
     CHECK(load("0,1\n1,2\n").count == 2);
-    CHECK(load(",a\n1,2\n").count == 1);
     CHECK(load("2019Q1,2019Q2\n1,2\n").count == 1);
     // The column of labels says nothing about the first line.
     CHECK(load("1,2,setosa\n3,4,virginica\n", {.label_column = "3"}).count == 2);
     CHECK(load("1,2,a\n3,4,7\n", {.label_column = "3"}).count == 2);
     CHECK(load("year,2019\n1,2\n", {.label_column = "2019"}).labels.numbers.data()[0] == 2);
     CHECK(error("year,2019\n1,2\nx,3\n").starts_with("line 3, column 1: \"x\" is no number of 64 bits; "));
+}
+
+TEST_CASE_FIXTURE(CsvFolder, "csv: a column of row numbers is no coordinate") {
+    for (const char* text :
+         {",a\n1,2\n", "\"\",\"1\"\n1,2\n", ";0;1;label\n7;5;6;x\n", "Unnamed: 0,a\n0,5\n"})
+        CHECK(error(text) ==
+              "line 1, column 1: has no name, as a column of row numbers; expected a name, or a file without "
+              "that column (pandas: index=False)");
+    CHECK(load(",a\n1,2\n", {.label_column = "1"}).dim == 1);
+    CHECK(load("a,\n1,2\n").dim == 2);
+    for (const char* text : {",label\n0,3\n1,7\n", ",0\n0,3\n", "id;Class\n0;3\n"})
+        CHECK(labels_error(folder.write("y.csv", text)) ==
+              "has columns beside that of the labels; expected one label on each line");
 }
 
 TEST_CASE_FIXTURE(CsvFolder, "csv: numbers too small for 64 bits are the nearest one") {

@@ -63,7 +63,10 @@ TEST_CASE_FIXTURE(InFolder, "npy: what is wrong is said in one line") {
     const std::string damaged =
         "has a damaged NPY header; expected a dictionary with descr, fortran_order and shape, as numpy.save "
         "writes it";
-    CHECK(error(npy_of("<i8", "(2, 3)", "")) == "holds <i8; expected uint8, int8, float32 or float64");
+    for (const auto& [type, name] :
+         {std::pair{"<i8", "int64"}, {"|b1", "bool"}, {">f2", "float16"}, {"<U1", "<U1"}})
+        CHECK(error(npy_of(type, "(2, 3)", "")) ==
+              std::string("holds ") + name + "; expected uint8, int8, float32 or float64");
     CHECK(error(npy_of("<f4", "(6,)", "")) ==
           "has the shape (6,); expected two sizes, rows and columns, or three of images");
     CHECK(error(npy_of("<f4", "()", "")) ==
@@ -118,7 +121,7 @@ TEST_CASE_FIXTURE(InFolder, "npy: labels of any integer type") {
     CHECK(labels_error(folder.write("y.npy", npy_of("<i4", "(257,)", raw(many)))) ==
           "has more than 256 different labels; expected at most 256 classes");
     CHECK(labels_error(folder.write("y.npy", npy_of("<f4", "(1,)", "abcd"))) ==
-          "holds <f4; expected labels: integers of any type");
+          "holds float32; expected labels: integers of any type");
     CHECK(labels_error(folder.write("y.npy", npy_of("<i4", "(1, 2)", "abcdabcd"))) ==
           "has the shape (1, 2); expected one size, a label for each row");
     CHECK(numbers_of(load_labels(folder / "x.npy", 2)) == Numbers{1, 0});
