@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cpu/lanes/kernel.h"
+#include "cpu/vectors/kernel.h"
 #include "data/core/errors.h"
 
 namespace knn::cpu {
@@ -72,6 +73,15 @@ const LaneKernels& chosen_lanes() {
     if (name == "avxvnni" || name == "avx2") return lanes_avx2;
 #endif
     return lanes_plain;
+}
+
+const RealKernel& chosen_real_kernel() {
+#if defined(__x86_64__)
+    const std::string name = instruction_set();
+    if (name == "amx" || name == "avx512vnni") return real_avx512;
+    if ((name == "avxvnni" || name == "avx2") && __builtin_cpu_supports("fma")) return real_avx2;
+#endif
+    return real_plain;
 }
 
 }  // namespace knn::cpu
