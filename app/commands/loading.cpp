@@ -13,8 +13,8 @@
 #include "data/picture/picture_memory.h"
 #include "data/set/idx.h"
 #include "data/set/training.h"
-#include "data/vectors/npy.h"
 #include "data/vectors/sets.h"
+#include "data/vectors/write.h"
 
 namespace fs = std::filesystem;
 

@@ -26,14 +26,12 @@ constexpr const char* expected_vectors =
     "vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin or .ibin, plain or gzip";
 constexpr const char* expected_labels =
     "labels as IDX, NPY of integers, or a text with one on each line, plain or gzip";
-constexpr std::array vecs_endings = {".fvecs", ".bvecs", ".ivecs"};
-constexpr std::array bin_endings = {".fbin", ".u8bin", ".i8bin", ".ibin"};
 
-enum class Format { npy, idx, vecs, bin, text, unknown };
+enum class Format { npy, idx, binary, text, unknown };
 
 struct Recognized {
     Format format = Format::unknown;
-    std::string_view ending = {};
+    const BinaryFormat* binary = nullptr;
 };
 
 bool is_text(std::span<const std::uint8_t> head) {
@@ -46,10 +44,8 @@ Recognized recognized(const Content& content) {
     const std::string_view start(reinterpret_cast<const char*>(head.data()), head.size());
     if (start.starts_with("\x93NUMPY")) return {Format::npy};
     const std::string name = plain_name(content.file());
-    for (const char* ending : vecs_endings)
-        if (name.ends_with(ending)) return {Format::vecs, ending};
-    for (const char* ending : bin_endings)
-        if (name.ends_with(ending)) return {Format::bin, ending};
+    for (const BinaryFormat& format : binary_formats)
+        if (name.ends_with(format.ending)) return {Format::binary, &format};
     const bool idx = head.size() >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 0x08 && head[2] <= 0x0e &&
                      head[2] != 0x0a && head[3] >= 1;
     if (idx) return {Format::idx};
@@ -154,11 +150,10 @@ VectorSet load_vectors(const fs::path& file, const VectorOptions& options) {
 
 VectorSet read_vectors(ByteSource& source, const VectorOptions& options) {
     Content content(source, options);
-    const auto [format, ending] = recognized(content);
+    const auto [format, binary] = recognized(content);
     VectorSet set = format == Format::npy    ? read_npy(content)
                     : format == Format::idx  ? read_idx_vectors(content)
-                    : format == Format::vecs ? read_vecs(content, ending)
-                    : format == Format::bin  ? read_bin(content, ending)
+                    : binary != nullptr      ? read_binary(content, *binary)
                     : format == Format::text ? read_csv(content)
                                              : (content.fail("is in none of the known formats"), VectorSet());
     set.source = content.file();
@@ -176,12 +171,11 @@ Labels load_labels(const fs::path& file, std::int64_t first) {
 
 Labels read_labels(ByteSource& source, std::int64_t first) {
     Content content(source, {.first = first});
-    const auto [format, ending] = recognized(content);
+    const auto [format, binary] = recognized(content);
     if (format == Format::npy) return read_npy_labels(content);
     if (format == Format::idx) return read_idx_labels(content);
     if (format == Format::text) return read_text_labels(content);
-    if (format == Format::vecs) return labels_of_column(read_vecs(content, ending), content);
-    if (format == Format::bin) return labels_of_column(read_bin(content, ending), content);
+    if (binary != nullptr) return labels_of_column(read_binary(content, *binary), content);
     content.fail("is in none of the known formats");
 }
 
@@ -202,8 +196,8 @@ std::vector<fs::path> vectors_of_labels(const fs::path& labels) {
     if (!stem.ends_with(suffix) || (labels.extension() != ".npy" && labels.extension() != ".csv")) return {};
     stem.resize(stem.size() - suffix.size());
     std::vector<std::string> endings = {"", ".npy", ".csv"};
-    endings.insert(endings.end(), vecs_endings.begin(), vecs_endings.end());
-    endings.insert(endings.end(), bin_endings.begin(), bin_endings.end());
+    for (const BinaryFormat& format : binary_formats)
+        endings.emplace_back(format.ending);
     std::vector<fs::path> found;
     std::error_code none;
     for (const std::string& ending : endings)
