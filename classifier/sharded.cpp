@@ -87,7 +87,7 @@ void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::
             }
         }
     });
-    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("merge", start);
 }
 
 /// The lists of several searches of the same queries, in different images, that run at the same time: the rows that all
@@ -221,7 +221,7 @@ Sharded::Part Sharded::make_part(const Training& training, Range images, int thr
     const auto start = Clock::now();
     part.features = features(*own.transform, own.rows, threads);
     own.features = own.transform->rows_out(part.features.data(), own.rows.count);
-    timeline.add({.name = "transform", .launches = 1, .total_ms = ms_since(start)});
+    timeline.add_since("transform", start, StageKind::kernel);
     return part;
 }
 
@@ -467,7 +467,7 @@ void Sharded::merge_ranks(const Neighbors& mine, const Rows& queries, std::span<
         receive.push_back(std::as_writable_bytes(list));
     }
     ranks_->exchange(send, receive, token.stop);
-    timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("exchange", start);
     merge_top_k(ListOrder{measure_, compared_, queries}.from(own.begin), rows, own.count, k,
                 std::max(plan_.threads, 1), token.stop, timeline);
 }

@@ -22,11 +22,6 @@ using Piece = std::span<const std::uint8_t>;
 /// Changes with the definition of anything that is kept.
 constexpr const char* edition = " fitted 4";
 
-template <class T>
-Piece bytes_of(const T* values, std::size_t n) {
-    return {reinterpret_cast<const std::uint8_t*>(values), n * sizeof(T)};
-}
-
 /// Copies values from the front of `bytes`. False if there are too few.
 template <class T>
 bool take(Piece& bytes, T* to, std::size_t n) {
@@ -58,17 +53,14 @@ void write_features(const Features& features, const std::string& file, const std
     std::vector<Piece> pieces;
     for (const FittedStep& step : features.transform.steps) {
         if (const auto* one = std::get_if<ColumnScaling>(&step.what))
-            for (const std::vector<double>& numbers : {std::cref(one->offsets), std::cref(one->divisors)})
-                pieces.push_back(bytes_of(numbers.data(), numbers.size()));
+            pieces.insert(pieces.end(), {bytes_of(one->offsets), bytes_of(one->divisors)});
         if (const auto* one = std::get_if<Projection>(&step.what))
-            for (const Piece piece :
-                 {bytes_of(&one->n_out, 1), bytes_of(&one->dim, 1), bytes_of(&one->scale, 1),
-                  bytes_of(one->weights.data(), one->weights.size()),
-                  bytes_of(one->centers.data(), one->centers.size())})
-                pieces.push_back(piece);
+            pieces.insert(
+                pieces.end(),
+                {bytes_of(std::span(&one->n_out, 1)), bytes_of(std::span(&one->dim, 1)),
+                 bytes_of(std::span(&one->scale, 1)), bytes_of(one->weights), bytes_of(one->centers)});
     }
-    const Rows& rows = features.rows;
-    pieces.push_back(bytes_of(rows.pixels, static_cast<std::size_t>(rows.bytes())));
+    pieces.emplace_back(features.rows.pixels, static_cast<std::size_t>(features.rows.bytes()));
     write_cached(file, key, pieces);
 }
 
@@ -145,7 +137,7 @@ const FittedTransform& TrainingSet::transform(const TransformSpec& spec, int thr
     if (const UnsupportedReason why = refuse_transform(spec, shape(), size())) throw UsageError(*why);
     const auto start = Clock::now();
     transform = cpu::fit(spec, images(), shape(), threads, stop);
-    timeline.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("fit", start);
     return transform;
 }
 

@@ -7,6 +7,7 @@
 #include "cpu/lanes/kernel.h"
 #include "cpu/vectors/kernel.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace knn::cpu {
 
@@ -48,11 +49,8 @@ const Kernel& chosen_kernel(Arithmetic arithmetic) {
     const bool any = wanted == nullptr || *wanted == '\0';
     for (const Kernel* kernel : all_kernels)
         if (can_run(kernel, arithmetic) && (any || kernel->name == std::string(wanted))) return *kernel;
-    std::string names;
-    for (const std::string& name : instruction_sets())
-        names += (names.empty() ? "" : ", ") + name;
     throw UsageError("MNIST_KNN_ISA: no instruction set '" + std::string(wanted) +
-                     "' here; expected one of " + names);
+                     "' here; expected one of " + joined(instruction_sets()));
 }
 
 std::vector<std::string> instruction_sets() {

@@ -46,13 +46,6 @@ void for_rows(std::int64_t count, std::int64_t piece, int threads, const Progres
     });
 }
 
-ProgressToken waiting(const ProgressToken& token, std::int64_t done, std::int64_t total) {
-    ProgressToken same = token.quiet();
-    if (token.progress)
-        same.progress = [&token, done, total](std::int64_t, std::int64_t) { token.progress(done, total); };
-    return same;
-}
-
 RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, const ProgressToken& token)
     : measure_(measure), rows_(rows), stride_(round_up(rows.dim, real_lanes)) {
     if (!measure.is_angle()) return;

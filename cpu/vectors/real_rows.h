@@ -32,9 +32,6 @@ struct RealMeasure {
 void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
               const std::function<void(std::int64_t, std::int64_t)>& work);
 
-/// For a part of the work that does not report: progress is asked with these numbers. `token` must outlive it.
-ProgressToken waiting(const ProgressToken& token, std::int64_t done, std::int64_t total);
-
 /// Does not own the rows.
 class RealRows {
   public:

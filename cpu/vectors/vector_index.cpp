@@ -234,7 +234,7 @@ ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
     result.bytes.resize(some.size() * at(train.dim));
     result.own_lost.resize(some.size());
     filter_.quantizer.quantize(search_.query_rows, some, result.bytes, result.own_lost, search_.threads,
-                               waiting(search_.token, 0, all.count()));
+                               search_.token.waiting(0, all.count()));
     result.queries = Rows{result.bytes.data(), std::ssize(some), train.dim};
     result.lost = result.own_lost;
     if (all.leaves_out()) {
@@ -242,8 +242,7 @@ ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
             result.images.push_back(all.images[at(query)]);
         result.queries.images = result.images;
     }
-    search_.timeline.add(
-        {.name = "quantize", .launches = 1, .total_ms = ms_since(start), .kind = search_.kind});
+    search_.timeline.add_since("quantize", start, search_.kind);
     return result;
 }
 
@@ -301,7 +300,7 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
         filter_.index->top_k({.queries = asked.queries, .k = k}, {candidates.rows}, search_.timeline,
                              token.part(begin, n));
         const auto start = Clock::now();
-        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, waiting(token, begin, n),
+        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, token.waiting(begin, n),
                  [&](std::int64_t first, std::int64_t last) {
                      Uninitialized<double> query(at(stride)), rows(at(group * stride));
                      for (std::int64_t q = first; q < last; ++q)
@@ -311,8 +310,7 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
                                  !(search_.queries.leaves_out() && search_.excluded(some[at(q)]) >= n_train),
                              query.data(), rows.data(), search_.row(some[at(q)]));
                  });
-        search_.timeline.add(
-            {.name = "refine", .launches = 1, .total_ms = ms_since(start), .kind = search_.kind});
+        search_.timeline.add_since("refine", start, search_.kind);
     }
     std::vector<std::int64_t> left;
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -351,7 +349,7 @@ class VectorIndex final : public DeviceIndex {
         if (wanted.queries.rows.type != train.type || wanted.queries.rows.dim != train.dim)
             throw std::invalid_argument("queries of another type or dim than the training rows");
         try {
-            prepare(timeline, waiting(token, 0, n));
+            prepare(timeline, token.waiting(0, n));
             search(wanted, result, timeline, token);
         } catch (const std::bad_alloc&) {
             throw_out_of_memory("searching " + std::to_string(train.count) + " training rows of " +
@@ -397,7 +395,7 @@ void VectorIndex::prepare(Timeline& timeline, const ProgressToken& token) {
     const auto start = Clock::now();
     check(train_, "training set", token);
     rows_.emplace(measure_, train_, plan_.threads, token);
-    timeline.add({.name = "check", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("check", start);
 }
 
 const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& timeline,
@@ -424,7 +422,7 @@ const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& tim
     filter->is_on_device =
         filter->index->keep({train, measure_.measure, rows_->norms(), filter->quantizer.offsets(),
                              filter->quantizer.bound(), filter->largest_lost});
-    timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start), .kind = kind_});
+    timeline.add_since("quantize", start, kind_);
     filter_ = std::move(filter);
     return filter_.get();
 }
@@ -441,7 +439,7 @@ int VectorIndex::spare_for(const RealSearch& search, FilteredSearch& filtered) {
         sample.push_back(i * n / sampled_queries);
     std::vector<int> depths;
     const int most = std::min(most_spare, most_k_ - search.k);
-    filtered.run(sample, most, waiting(search.token, 0, n), &depths);
+    filtered.run(sample, most, search.token.waiting(0, n), &depths);
     std::sort(depths.begin(), depths.end());
     const int wanted = depths[depths.size() * 7 / 8] - search.k;
     int spare = -1;
@@ -456,13 +454,7 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
                          const ProgressToken& token) {
     const Queries& queries = wanted.queries;
     const std::int64_t n = queries.count();
-    ProgressToken rising = token.quiet();
-    std::int64_t reported = 0;
-    if (token.progress)
-        rising.progress = [&](std::int64_t done, std::int64_t all) {
-            token.progress(reported = std::max(reported, done), all);
-        };
-    const ProgressToken still = waiting(rising, 0, n);
+    const ProgressToken rising = token.rising(), still = rising.waiting(0, n);
     std::optional<RealRows> own;
     if (!queries.is_training_set || queries.rows.pixels != train_.pixels) {
         check(queries.rows, "queries", still);

@@ -30,9 +30,7 @@ struct Elements {
     const std::uint8_t* row;
 
     double operator[](std::int64_t j) const {
-        T value;
-        std::memcpy(&value, row + j * std::int64_t{sizeof(T)}, sizeof(T));
-        return static_cast<double>(value);
+        return static_cast<double>(load_as<T>(row + j * std::int64_t{sizeof(T)}));
     }
 };
 

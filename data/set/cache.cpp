@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 
@@ -53,11 +53,6 @@ std::uint64_t count_pieces(std::uint64_t bytes) {
 std::uint32_t crc_of(View bytes, std::uint32_t before = 0) {
     if (bytes.empty()) return before;  // for a null pointer zlib would ignore `before`
     return static_cast<std::uint32_t>(crc32_z(before, bytes.data(), bytes.size()));
-}
-
-template <class Array>
-View bytes_of(const Array& array) {
-    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size() * sizeof array[0]};
 }
 
 /// Whether each piece has its checksum.
@@ -234,12 +229,11 @@ std::uint64_t cache_limit() {
     const char* value = std::getenv("MNIST_KNN_CACHE_MB");
     const std::string_view text = value != nullptr ? value : "";
     if (text.empty()) return usual_mb * bytes_per_mb;
-    std::uint64_t mb = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mb);
-    if (error != std::errc{} || end != text.data() + text.size() || mb > most_mb)
+    const auto mb = number_of<std::uint64_t>(text);
+    if (!mb || *mb > most_mb)
         throw UsageError("MNIST_KNN_CACHE_MB: '" + std::string(text) +
                          "' is no number of megabytes; expected 0 to 1000000000, such as 1000");
-    return mb * bytes_per_mb;
+    return *mb * bytes_per_mb;
 }
 
 std::uint64_t cache_bytes() {

@@ -85,11 +85,10 @@ bool is_gzip(const fs::path& file) {
 
 void keep(const TrainingImages& set, const std::string& name) {
     const Sizes sizes = {set.images.count, set.shape.rows, set.shape.cols, {}};
-    const std::array<std::span<const std::uint8_t>, 3> pieces = {
-        std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes),
-        std::span(set.images.pixels, static_cast<std::size_t>(set.images.count * set.images.dim)),
-        set.labels};
-    write_cached(name, set.identity.key, pieces);
+    write_cached(
+        name, set.identity.key,
+        std::array{bytes_of(std::span(&sizes, 1)),
+                   std::span(set.images.pixels, static_cast<std::size_t>(set.images.bytes())), set.labels});
 }
 
 /// Shows images that were read or drawn.
@@ -172,9 +171,8 @@ TrainingImages with_no_digits(const TrainingImages& drawn, const fs::path& image
         source.fail("has " + with_commas(static_cast<std::int64_t>(header.sizes[0])) +
                     " images of no digit, more than 100,000");
     const IdxData read = read_idx_data(source, IdxKind::images, header, std::pmr::get_default_resource(), 0);
-    if (read.rows != drawn.shape.rows || read.cols != drawn.shape.cols)
-        throw DataError(images.string() + ": has images of " + std::to_string(read.rows) + "x" +
-                        std::to_string(read.cols) + "; expected 28x28 pixels");
+    if (const ImageShape shape{read.rows, read.cols}; shape != drawn.shape)
+        throw DataError(images.string() + ": has images of " + shape.text() + "; expected 28x28 pixels");
     auto all = std::make_shared<LabeledImages>();
     all->count = drawn.images.count + extra_copies * read.count;
     all->rows = read.rows;

@@ -382,7 +382,7 @@ class CsvReader {
                 break;
             }
         const std::string& wanted = content_.options().label_column;
-        const std::size_t label_number = column_number(wanted);
+        const std::size_t label_number = number_of<std::size_t>(wanted).value_or(0);
         CsvFields firsts(text_of(firsts_[0]), delimiter_), seconds(text_of(firsts_[1]), delimiter_);
         std::string buffer, second_buffer;
         bool has_name = false, has_text = false, has_numbers = false, has_second = firsts_[1].end > 0;
@@ -407,13 +407,6 @@ class CsvReader {
         find_label_column();
     }
 
-    /// From 1; 0 if the text is no number.
-    static std::size_t column_number(Text text) {
-        std::size_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        return error == std::errc() && end == text.data() + text.size() ? number : 0;
-    }
-
     void find_label_column() {
         const std::string& wanted = content_.options().label_column;
         if (wanted == "none") return;
@@ -424,7 +417,7 @@ class CsvReader {
                     "§label-column with the number of one");
         if (has_header_ && !named_columns_.empty()) label_column_ = named_columns_[0] - 1;
         if (label_column_ || wanted.empty()) return;
-        const std::size_t number = column_number(wanted);
+        const std::size_t number = number_of<std::size_t>(wanted).value_or(0);
         if (number >= 1 && number <= n_columns_) {
             label_column_ = number - 1;
             return;
@@ -559,11 +552,8 @@ class CsvReader {
     }
 
     [[noreturn]] void fail_at_columns(std::int64_t line, std::size_t columns) const {
-        const auto counted = [](std::size_t n) {
-            return with_commas(static_cast<std::int64_t>(n)) + ' ' +
-                   noun(static_cast<std::int64_t>(n), "column");
-        };
-        fail_at(line, 0, "has " + counted(columns), counted(n_columns_) + ", as the first line has");
+        fail_at(line, 0, "has " + counted(std::int64_t(columns), "column"),
+                counted(std::int64_t(n_columns_), "column") + ", as the first line has");
     }
 
     bool put_number(Text field, std::int64_t line, std::int64_t column, double& value) const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "data/core/format.h"
 #include "data/core/problem.h"
 #include "data/vectors/content.h"
 #include "data/vectors/write.h"
@@ -149,10 +150,8 @@ std::string_view plain_type(const NpyHeader& header) {
 }
 
 std::string shape_text(const NpyHeader& header) {
-    std::string text;
-    for (const std::uint64_t size : header.shape)
-        text += (text.empty() ? "(" : ", ") + std::to_string(size);
-    return header.shape.empty() ? "()" : text + (header.shape.size() == 1 ? ",)" : ")");
+    return '(' + joined(header.shape, [](std::uint64_t size) { return std::to_string(size); }) +
+           (header.shape.size() == 1 ? ",)" : ")");
 }
 
 template <class Whole>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bitset>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -54,11 +53,8 @@ Recognized recognized(const Content& content) {
 
 /// The number that a text is, if it is written as one: not "007".
 std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || std::to_string(value) != text)
-        return std::nullopt;
-    return value;
+    const auto value = number_of<std::int64_t>(text);
+    return value && std::to_string(*value) == text ? value : std::nullopt;
 }
 
 /// Names in the order of their class numbers: by value if all are whole numbers, else byte by byte.
@@ -106,17 +102,8 @@ void convert_all(const std::uint8_t* from, std::size_t n, std::uint8_t* to) {
     constexpr std::size_t piece = 1 << 20;
     for (std::size_t i = 0; i < n; ++i) {
         if (i % piece == 0) throw_if_stopped();
-        From value;
-        std::memcpy(&value, from + i * sizeof value, sizeof value);
-        const To wide = static_cast<To>(value);
-        std::memcpy(to + i * sizeof wide, &wide, sizeof wide);
+        store_as(to + i * sizeof(To), static_cast<To>(load_as<From>(from + i * sizeof(From))));
     }
-}
-
-template <class To>
-void convert_to(const Rows& rows, std::uint8_t* to) {
-    const auto n = static_cast<std::size_t>(rows.count * rows.dim);
-    of_type(rows.type, [&](auto element) { convert_all<decltype(element), To>(rows.pixels, n, to); });
 }
 
 /// Labels in a file of vectors, with one column of whole numbers.
@@ -126,8 +113,7 @@ Labels labels_of_column(const VectorSet& set, const Content& content) {
     std::vector<std::int64_t> values(static_cast<std::size_t>(set.count));
     const Bytes wide = converted(set.rows(), ElementType::float64);
     for (std::size_t i = 0; i < values.size(); ++i) {
-        double value = 0;
-        std::memcpy(&value, wide.data() + i * sizeof value, sizeof value);
+        const auto value = load_as<double>(wide.data() + i * sizeof(double));
         values[i] = value > -0x1p53 && value < 0x1p53 ? static_cast<std::int64_t>(value) : 0;
         if (static_cast<double>(values[i]) != value)
             content.fail("row " + with_commas(std::int64_t(i) + 1) + " is " + shortest(value),
@@ -248,8 +234,8 @@ void check_label_column(const std::string& label_column, const VectorSet& train,
 
 void check_same_columns(const VectorSet& train, const VectorSet& other) {
     if (train.dim != other.dim)
-        throw DataError(other.source + ": has " + with_commas(other.dim) + ' ' + noun(other.dim, "column") +
-                        ", but " + train.source + " has " + with_commas(train.dim) + "; expected as many");
+        throw DataError(other.source + ": has " + counted(other.dim, "column") + ", but " + train.source +
+                        " has " + with_commas(train.dim) + "; expected as many");
     if (train.are_images() && other.are_images() && train.shape != other.shape)
         throw DataError(other.source + ": has images of another shape than " + train.source +
                         "; expected training and test images of the same size");
@@ -304,12 +290,14 @@ Bytes converted(const Rows& rows, ElementType type, std::pmr::memory_resource* m
     Bytes result(static_cast<std::size_t>(rows.count * rows.dim * size_of(type)), memory);
     if (type == rows.type)
         std::copy_n(rows.pixels, result.size(), result.data());
-    else if (type == ElementType::float32)
-        convert_to<float>(rows, result.data());
-    else if (type == ElementType::float64)
-        convert_to<double>(rows, result.data());
-    else
+    else if (type != ElementType::float32 && type != ElementType::float64)
         throw std::invalid_argument("converted: this type does not hold all values");
+    else
+        of_type(rows.type, [&]<class From>(From) {
+            const auto convert =
+                type == ElementType::float32 ? convert_all<From, float> : convert_all<From, double>;
+            convert(rows.pixels, static_cast<std::size_t>(rows.count * rows.dim), result.data());
+        });
     return result;
 }
 

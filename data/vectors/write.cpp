@@ -5,6 +5,7 @@
 #include <cstring>
 #include <ostream>
 
+#include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/vectors/content.h"
 
@@ -29,8 +30,7 @@ std::string little_bytes(std::uint32_t number) {
 template <class Number>
 void put_cells(std::string& text, const std::uint8_t* row, std::int64_t dim) {
     for (std::int64_t j = 0; j < dim; ++j) {
-        Number value;
-        std::memcpy(&value, row + static_cast<std::size_t>(j) * sizeof value, sizeof value);
+        const auto value = load_as<Number>(row + static_cast<std::size_t>(j) * sizeof(Number));
         char cell[32];
         const auto end = std::to_chars(cell, cell + sizeof cell, value)
                              .ptr;  // the shortest that is read back as this number
@@ -57,9 +57,7 @@ std::string_view npy_type(ElementType type) {
 }
 
 void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type) {
-    std::string sizes;
-    for (const std::int64_t size : shape)
-        sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
+    std::string sizes = joined(shape, [](std::int64_t size) { return std::to_string(size); });
     if (shape.size() == 1) sizes += ',';
     const bool is_byte = type.ends_with('1');
     std::string header = std::string("{'descr': '") +
