@@ -10,7 +10,6 @@
 #include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
-#include "data/picture/picture_memory.h"
 #include "data/set/idx.h"
 #include "data/set/training.h"
 #include "data/vectors/sets.h"

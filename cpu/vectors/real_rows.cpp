@@ -37,15 +37,6 @@ void RealMeasure::run(RealPass& pass) const {
     kernel.sums[static_cast<std::size_t>(sum)](pass);
 }
 
-void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
-              const std::function<void(std::int64_t, std::int64_t)>& work) {
-    Team team(team_size(threads, count, piece), token, count, 1);
-    team.run_pieces(count, piece, [&](int thread, std::int64_t first, std::int64_t last) {
-        work(first, last);
-        team.advance(thread, last - first);
-    });
-}
-
 RealRows::RealRows(const RealMeasure& measure, const Rows& rows, int threads, const ProgressToken& token)
     : measure_(measure), rows_(rows), stride_(round_up(rows.dim, real_lanes)) {
     if (!measure.is_angle()) return;

@@ -28,10 +28,6 @@ struct RealMeasure {
     RealSum sum;
 };
 
-/// As for_rows of cpu/host/threads.h; now and then the token's progress is asked, with how many rows of `count` are done.
-void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
-              const std::function<void(std::int64_t, std::int64_t)>& work);
-
 /// Does not own the rows.
 class RealRows {
   public:

@@ -57,6 +57,13 @@ struct LabeledImages {
     ElementType type = ElementType::uint8;
     bool are_images = true;
 
+    /// Memory for so many 8-bit images and their labels.
+    static LabeledImages sized(std::int64_t count, ImageShape shape,
+                               std::pmr::memory_resource* memory = std::pmr::get_default_resource()) {
+        return {count, shape.rows, shape.cols, Bytes(static_cast<std::size_t>(count * shape.dim()), memory),
+                Bytes(static_cast<std::size_t>(count), memory)};
+    }
+
     std::int64_t dim() const { return std::int64_t{rows} * cols; }
     Rows images() const { return {pixels.data(), count, dim(), type}; }
     ImageShape shape() const { return {rows, cols}; }

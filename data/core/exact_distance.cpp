@@ -150,14 +150,6 @@ double shown_distance(const Measure& measure, double exact) {
     return measure.metric == Metric::lp ? root(exact, measure.p) : exact;
 }
 
-double cosine_distance(double dot, double norm_a, double norm_b) {
-    if (!(norm_a > 0 && norm_b > 0)) return 1;
-    const int e_a = std::ilogb(norm_a), e_b = std::ilogb(norm_b);
-    const int half = (e_a + e_b) >> 1;
-    const double root = std::sqrt(std::ldexp(norm_a, -e_a) * std::ldexp(norm_b, e_a - 2 * half));
-    return std::max(1 - std::ldexp(dot, -half) / root, 0.0);
-}
-
 double power(double x, double p) {
     if (x == 0 || x == std::numeric_limits<double>::infinity()) return x;
     const double whole = std::floor(p);

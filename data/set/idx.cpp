@@ -1,7 +1,6 @@
 #include "data/set/idx.h"
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <limits>
 #include <new>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "data/core/format.h"
+#include "data/core/names.h"
 #include "data/file/byte_source.h"
 
 namespace knn {
@@ -61,12 +61,9 @@ std::string describe_stranger(std::string_view head) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (head.starts_with(byte_order_mark)) head.remove_prefix(byte_order_mark.size());
     head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
-    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    const std::string lower = lower_case(head);
     for (const Stranger& stranger : strangers)
-        if (head.size() >= stranger.start.size() &&
-            std::equal(stranger.start.begin(), stranger.start.end(), head.begin(),
-                       [&](char want, char got) { return want == lower(got); }))
-            return std::string(stranger.name);
+        if (lower.starts_with(stranger.start)) return std::string(stranger.name);
     return "";
 }
 

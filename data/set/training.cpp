@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <utility>
@@ -103,9 +102,8 @@ void show_loaded(std::shared_ptr<const LabeledImages> loaded, TrainingImages& se
 
 bool show_cached(const CachedBytes& bytes, TrainingImages& set) {
     const auto payload = bytes.span();
-    Sizes sizes = {};
-    if (payload.size() < sizeof sizes) return false;
-    std::memcpy(&sizes, payload.data(), sizeof sizes);
+    if (payload.size() < sizeof(Sizes)) return false;
+    const auto sizes = load_as<Sizes>(payload.data());
     constexpr std::int64_t most = 1 << 30;
     if (sizes.count < 0 || sizes.count > most || sizes.rows < 1 || sizes.cols < 1 || sizes.rows > most / 2 ||
         sizes.cols > most / sizes.rows)
@@ -173,12 +171,8 @@ TrainingImages with_no_digits(const TrainingImages& drawn, const fs::path& image
     const IdxData read = read_idx_data(source, IdxKind::images, header, std::pmr::get_default_resource(), 0);
     if (const ImageShape shape{read.rows, read.cols}; shape != drawn.shape)
         throw DataError(images.string() + ": has images of " + shape.text() + "; expected 28x28 pixels");
-    auto all = std::make_shared<LabeledImages>();
-    all->count = drawn.images.count + extra_copies * read.count;
-    all->rows = read.rows;
-    all->cols = read.cols;
-    all->pixels = Bytes(static_cast<std::size_t>(all->count * all->dim()));
-    all->labels = Bytes(static_cast<std::size_t>(all->count));
+    auto all = std::make_shared<LabeledImages>(
+        LabeledImages::sized(drawn.images.count + extra_copies * read.count, drawn.shape));
     auto end = std::copy_n(drawn.images.pixels, drawn.images.count * drawn.images.dim, all->pixels.data());
     for (int copy = 0; copy < extra_copies; ++copy)
         end = std::copy_n(read.bytes.data(), read.bytes.size(), end);

@@ -121,10 +121,6 @@ class Content {
     std::uint64_t position_ = 0;
 };
 
-/// Calls work(i) for i = 0 .. n - 1, in this order, on up to `threads` threads (0: one for each processor). Throws what the first of
-/// them threw that threw something; Interrupted.
-void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work);
-
 // The formats, each from the beginning of the content.
 VectorSet read_npy(Content& content);
 VectorSet read_csv(Content& content);
