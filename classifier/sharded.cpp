@@ -43,12 +43,6 @@ struct PartQueries {
 struct ListOrder {
     Measure measure;
     Rows train, queries;  ///< of real rows
-
-    ListOrder from(std::int64_t query) const {
-        ListOrder some = *this;
-        some.queries.pixels = queries.row(query);
-        return some;
-    }
 };
 
 /// The k first of two lists of k in order. Each step takes one by arithmetic, without a branch that could be mispredicted.
@@ -125,7 +119,8 @@ class MergeBehind {
         std::vector<Neighbor*> rows;
         for (Neighbor* list : lists_)
             rows.push_back(list + begin * k_);
-        merge_top_k(order_.from(begin), rows, count, k_, available_threads(), token_.stop, timeline_);
+        merge_top_k({order_.measure, order_.train, order_.queries.slice(begin, count)}, rows, count, k_,
+                    available_threads(), token_.stop, timeline_);
         if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
     }
 
@@ -468,7 +463,7 @@ void Sharded::merge_ranks(const Neighbors& mine, const Rows& queries, std::span<
     }
     ranks_->exchange(send, receive, token.stop);
     timeline.add_since("exchange", start);
-    merge_top_k(ListOrder{measure_, compared_, queries}.from(own.begin), rows, own.count, k,
+    merge_top_k({measure_, compared_, queries.slice(own.begin, own.count)}, rows, own.count, k,
                 std::max(plan_.threads, 1), token.stop, timeline);
 }
 
