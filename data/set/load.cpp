@@ -27,7 +27,7 @@ class PendingFile {
     // The default policy of std::async falls back to reading in the caller's thread if the system provides no more.
     PendingFile(const fs::path& file, IdxKind kind) : name(file.string()), kind_(kind) {
         header_ = std::async([this, file] {
-            source_.emplace(file, expected_idx(kind_));
+            source_.emplace(file, kind_.expected);
             return read_idx_header(*source_, kind_);
         });
     }
@@ -220,7 +220,7 @@ LabeledImages load_training_images(const DataLocation& location, std::pmr::memor
 
 std::int64_t count_extra(const DataLocation& location) {
     if (location.extra.empty()) return 0;
-    ByteSource source(location.extra[0], expected_idx(IdxKind::images));
+    ByteSource source(location.extra[0], IdxKind::images.expected);
     return extra_copies * static_cast<std::int64_t>(read_idx_header(source, IdxKind::images).sizes[0]);
 }
 

@@ -163,7 +163,7 @@ TrainingImages with_no_digits(const TrainingImages& drawn, const fs::path& image
     if (!fs::is_regular_file(images, none))
         throw DataError(images.string() +
                         ": is no file that can be read; expected one that learn --out wrote");
-    ByteSource source(images, expected_idx(IdxKind::images));
+    ByteSource source(images, IdxKind::images.expected);
     const IdxHeader header = read_idx_header(source, IdxKind::images);
     if (header.sizes[0] > most)  // said before they are unpacked
         source.fail("has " + with_commas(static_cast<std::int64_t>(header.sizes[0])) +
