@@ -132,7 +132,7 @@ MUTATIONS = [
     # The search on the CPU.
     ("cpu/best.cpp", lists, "keep_least({keys, counts_[query]}, k_);", "keep_least({keys, counts_[query]}, k_ - 1);"),
     ("cpu/best.cpp", lists, "if (distance >= limits_[query] ||", "if (distance + 1 >= limits_[query] ||"),
-    ("cpu/best.cpp", lists, "if (image + lane < n_train)", "if (image + lane <= n_train)"),
+    ("cpu/best.cpp", lists, "if (image < n_train)", "if (image <= n_train)"),
     ("cpu/best.cpp", lists, "sort_keys({keys, k_}", "sort_keys({keys, k_ - 1}"),
     ("cpu/best.cpp", lists, "hit.distance[lane] < limit)", "hit.distance[lane] + 1 < limit)"),
     ("cpu/best.cpp", lists, "n_train - image < max_lanes", "n_train - image < 0"),
