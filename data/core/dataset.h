@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -89,16 +90,19 @@ struct Dataset {
     }
 };
 
-/// Every label that occurs in either set, ascending.
-inline std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
+/// Every label that occurs, ascending.
+inline std::vector<std::uint8_t> occurring_labels(std::initializer_list<std::span<const std::uint8_t>> sets) {
     std::bitset<256> seen;
-    for (const LabeledImages* set : {&data.train, &data.test})
-        for (const std::uint8_t label : set->labels.span())
+    for (const auto& set : sets)
+        for (const std::uint8_t label : set)
             seen.set(label);
     std::vector<std::uint8_t> labels;
     for (std::size_t label = 0; label < seen.size(); ++label)
         if (seen[label]) labels.push_back(static_cast<std::uint8_t>(label));
     return labels;
+}
+inline std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
+    return occurring_labels({data.train.labels.span(), data.test.labels.span()});
 }
 
 }  // namespace knn

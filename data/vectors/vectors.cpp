@@ -1,7 +1,6 @@
 #include "data/vectors/vectors.h"
 
 #include <algorithm>
-#include <bitset>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -88,13 +87,6 @@ Classes classes_of(std::vector<std::string> names, const std::string& file) {
 
 std::string name_of_class(const Labels& labels, std::size_t number) {
     return labels.classes.empty() ? std::to_string(number) : labels.classes[number];
-}
-
-std::bitset<max_classes> occurring(const Labels& labels) {
-    std::bitset<max_classes> seen;
-    for (const std::uint8_t number : labels.numbers.span())
-        seen.set(number);
-    return seen;
 }
 
 template <class From, class To>
@@ -251,11 +243,9 @@ void check_same_columns(const VectorSet& train, const VectorSet& other) {
 void unify_classes(Labels& a, Labels& b, const std::string& file) {
     if (a.classes == b.classes) return;
     std::set<std::string> names;
-    for (const Labels* labels : {&a, &b}) {
-        const std::bitset<max_classes> seen = occurring(*labels);
-        for (std::size_t number = 0; number < max_classes; ++number)
-            if (seen[number]) names.insert(name_of_class(*labels, number));
-    }
+    for (const Labels* labels : {&a, &b})
+        for (const std::uint8_t number : occurring_labels({labels->numbers.span()}))
+            names.insert(name_of_class(*labels, number));
     const Classes classes = classes_of({names.begin(), names.end()}, file);
     for (Labels* labels : {&a, &b}) {
         for (std::uint8_t& number : std::span(labels->numbers.data(), labels->numbers.size()))
