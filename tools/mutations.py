@@ -78,7 +78,7 @@ MUTATIONS = [
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
     ("data/set/load.cpp", load, "train.shape() != test.shape()",
      "train.shape().cols != test.shape().cols"),
-    ("data/core/dataset.h", load, "{&data.train, &data.test}", "{&data.train}"),
+    ("data/core/dataset.h", load, "data.train.labels.span(), data.test.labels.span()", "data.train.labels.span()"),
     ("data/vectors/content.cpp", vectors, "if (is_exact() && size < *available)", "if (false)"),
     ("data/vectors/csv.cpp", vectors, "if (column != n_columns_)", "if (column > n_columns_)"),
     ("data/vectors/npy.cpp", vectors, "if (header.fortran_order)", "if (false)"),
