@@ -5,9 +5,9 @@
 #include <functional>
 #include <numeric>
 #include <random>
-#include <set>
 
 #include "data/core/clock.h"
+#include "data/core/dataset.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
 
@@ -20,11 +20,6 @@ struct Means {
     double own = 0, other = 0;  ///< of the label, and the smallest of another class
     std::uint8_t suggested = 0;
 };
-
-std::vector<std::uint8_t> occurring(std::span<const std::uint8_t> labels) {
-    const std::set<std::uint8_t> classes(labels.begin(), labels.end());
-    return {classes.begin(), classes.end()};
-}
 
 /// `row`: the neighbors of an image with this label; `labels`: of the training set, which has `classes`.
 Means means_of(std::span<const Neighbor> row, std::span<const std::uint8_t> labels,
@@ -51,7 +46,7 @@ Means means_of(std::span<const Neighbor> row, std::span<const std::uint8_t> labe
 /// Of each image, in their order; `measure`: of the neighbors' distances.
 std::vector<Means> all_means(const Neighbors& neighbors, const Training& training,
                              std::span<const std::uint8_t> labels, int each, const Measure& measure) {
-    const std::vector<std::uint8_t> classes = occurring(training.labels);
+    const std::vector<std::uint8_t> classes = occurring_labels({training.labels});
     std::vector<Means> means;
     for (std::int64_t i = 0; i < neighbors.n_query; ++i)
         means.push_back(means_of(neighbors.row(i), training.labels, classes, labels[at(i)], each, measure));
@@ -120,7 +115,7 @@ Method audit_method(const Method& method, std::int64_t n_train) {
 Audit audit(const Index& index, const Method& method, const Rows& test,
             std::span<const std::uint8_t> test_labels, const ProgressToken& token) {
     const Training& training = index.training();
-    if (occurring(training.labels).size() < 2)
+    if (occurring_labels({training.labels}).size() < 2)
         throw DataError("the training set has one class, " + std::to_string(training.labels.front()) +
                         ", which nothing contradicts; expected at least two");
     const auto start = Clock::now();
@@ -155,7 +150,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
 
 std::vector<std::int64_t> plant_wrong_labels(std::span<std::uint8_t> labels, std::int64_t n,
                                              std::uint64_t seed) {
-    const std::vector<std::uint8_t> classes = occurring(labels);
+    const std::vector<std::uint8_t> classes = occurring_labels({labels});
     if (n > std::ssize(labels))
         throw UsageError("§plant " + std::to_string(n) + ": there are " + with_commas(std::ssize(labels)) +
                          " images; expected at most that many");

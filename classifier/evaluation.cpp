@@ -126,8 +126,7 @@ void add_confidence(Evaluation& evaluation, const Index& index, const ProgressTo
     evaluation.confidence.clear();
     for (const ConfidenceFeatures& answer : evaluation.found.confidence_features)
         evaluation.confidence.push_back(confidence.probability(answer));
-    evaluation.found.timeline.add(
-        {.name = "confidence", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    evaluation.found.timeline.add_since("confidence", start);
 }
 
 std::vector<std::uint8_t> right_answers(const Evaluation& evaluation) {

@@ -8,13 +8,9 @@
 
 namespace knn {
 
-namespace {
-
-/// `form`: what becomes of the exact distances of real rows.
-template <class Form>
-Uninitialized<double> distances_of(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                   const Measure& measure, int threads, const ProgressToken& token,
-                                   const Form& form) {
+Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
+                                      const Measure& measure, int threads, const ProgressToken& token,
+                                      bool shown) {
     constexpr std::int64_t elements = 1 << 18;  // between two looks at the token
     Uninitialized<double> distances(neighbors.rows.size());
     const std::int64_t piece = std::max<std::int64_t>(elements / std::max<std::int64_t>(train.dim, 64), 1);
@@ -22,8 +18,9 @@ Uninitialized<double> distances_of(const Rows& train, const Rows& queries, const
         const Neighbor& one = neighbors.rows[at(i)];
         if (one == no_neighbor) return std::numeric_limits<double>::infinity();
         if (!measure.real) return distance_of(measure, one.distance);
-        return form(exact_distance(measure, queries.row(i / neighbors.k), train.row(one.index), train.dim,
-                                   train.type));
+        const double exact = exact_distance(measure, queries.row(i / neighbors.k), train.row(one.index),
+                                            train.dim, train.type);
+        return shown ? shown_distance(measure, exact) : exact;
     };
     cpu::for_rows(std::ssize(distances), piece, threads, token.stop,
                   [&](std::int64_t first, std::int64_t last) {
@@ -31,20 +28,6 @@ Uninitialized<double> distances_of(const Rows& train, const Rows& queries, const
                           distances[at(i)] = distance(i);
                   });
     return distances;
-}
-
-}  // namespace
-
-Uninitialized<double> ordering_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                         const Measure& measure, int threads, const ProgressToken& token) {
-    return distances_of(train, queries, neighbors, measure, threads, token,
-                        [](double exact) { return exact; });
-}
-
-Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                      const Measure& measure, int threads, const ProgressToken& token) {
-    return distances_of(train, queries, neighbors, measure, threads, token,
-                        [&](double exact) { return shown_distance(measure, exact); });
 }
 
 }  // namespace knn

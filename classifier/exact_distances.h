@@ -7,15 +7,12 @@
 
 namespace knn {
 
-/// The distances by which neighbors are ordered, n_query × k: of real rows by exact_distance, in double precision; of bytes by
-/// distance_of, which is exact for l2 and l1. Where a row of neighbors ends with no_neighbor, infinity. Throws Interrupted.
-Uninitialized<double> ordering_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                         const Measure& measure, int threads,
-                                         const ProgressToken& token = {});
-
-/// As users see them: those of real rows by shown_distance.
+/// The distances of neighbors as users see them, n_query × k: of real rows by exact_distance, in double precision; of bytes by
+/// distance_of, which is exact for l2 and l1. Where a row of neighbors ends with no_neighbor, infinity. Not `shown`: those of real
+/// rows by which neighbors are ordered, without the root of lp. Throws Interrupted.
 Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
-                                      const Measure& measure, int threads, const ProgressToken& token = {});
+                                      const Measure& measure, int threads, const ProgressToken& token = {},
+                                      bool shown = true);
 
 /// Whether neighbor a of a query comes before b. Where scores of real rows are equal, their exact distances decide. row_of(index):
 /// the bytes of a training row, of the query's dim and type.

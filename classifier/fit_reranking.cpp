@@ -65,8 +65,7 @@ void Index::fit_reranking(const Resolved& resolved, const ProgressToken& token) 
                                            fitted_spread(compared, method_, resolved, opening_, token))
                  : set_.find<std::int64_t>(Fitted::spread, method_, set_.size());
     }
-    if (fits)
-        opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    if (fits) opening_.add_since("fit", start);
 }
 
 /// The density of the training set is that of a search without density, each image among all others.

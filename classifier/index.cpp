@@ -186,7 +186,7 @@ Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k,
     const StageKind kind = host_kind(plan_);
     auto start = Clock::now();
     const auto timed = [&](const char* name) {
-        timeline.add({.name = name, .launches = 1, .total_ms = ms_since(start), .kind = kind});
+        timeline.add_since(name, start, kind);
         start = Clock::now();
     };
     if (!rerank.has_descriptors()) {
@@ -306,7 +306,7 @@ void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Progre
         gather_rows(results.votes, 1);
         gather_rows(results.confidence_features, 1);
     }
-    timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("exchange", start);
     timeline = gather_timeline(*ranks_, timeline, ms, token.stop);
 }
 

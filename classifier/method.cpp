@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <functional>
 #include <set>
 #include <sstream>
 
@@ -89,14 +87,6 @@ std::string shown(std::string_view text) {
     return quoted += text.size() > most_shown ? "...'" : "'";
 }
 
-template <class List, class NameOf = std::identity>
-std::string joined(const List& list, const NameOf& name_of = {}) {
-    std::string all;
-    for (const auto& one : list)
-        all.append(all.empty() ? "" : ", ").append(std::invoke(name_of, one));
-    return all;
-}
-
 template <class Enum>
 void read_name(const std::string& field, std::string_view value, Enum& target) {
     const auto found = named<Enum>(value);
@@ -108,13 +98,11 @@ void read_name(const std::string& field, std::string_view value, Enum& target) {
 
 template <class Number>
 void read_number(const std::string& field, std::string_view value, Number low, Number high, Number& target) {
-    Number number{};
-    const char* const end = value.data() + value.size();
-    const auto [last, error] = std::from_chars(value.data(), end, number);
-    if (error != std::errc{} || last != end || !(number >= low && number <= high))
+    const auto number = number_of<Number>(value);
+    if (!number || !(*number >= low && *number <= high))
         throw UsageError(field + " " + shown(value) + " is not allowed; expected " + shortest(low) + " to " +
                          shortest(high));
-    target = number;
+    target = *number;
 }
 
 /// A line "NAME VALUE".

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/answer_scorer.h"
+#include "classifier/confidence.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {

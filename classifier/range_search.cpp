@@ -99,7 +99,7 @@ RangeSearch::Open RangeSearch::search_nearest(const Queries& queries, const Open
         timeline.add(results.timeline);
         plan_ = results.plan;
         const Uninitialized<double> distances =
-            ordering_distances(train_, asked.rows, results.neighbors, measure_, threads_, token.quiet());
+            exact_distances(train_, asked.rows, results.neighbors, measure_, threads_, token.quiet(), false);
         for (std::size_t q = 0; q < part.size(); ++q) {
             token.throw_if_stopped();
             const auto row = std::span(distances).subspan(q * at(k), at(k));
@@ -127,7 +127,7 @@ void RangeSearch::search_pieces(const Queries& queries, const Open& open, std::v
             const Neighbors every = nearest_of(*pieces_[piece], Queries(asked.rows),
                                                static_cast<int>(rows.count), timeline, token);
             const Uninitialized<double> distances =
-                ordering_distances(rows, asked.rows, every, measure_, threads_, token);
+                exact_distances(rows, asked.rows, every, measure_, threads_, token, false);
             for (std::size_t i = 0; i < distances.size(); ++i) {
                 const std::size_t q = i / at(rows.count);
                 const auto index = static_cast<std::uint32_t>(piece * at(max_k)) + every.rows[i].index;

@@ -43,12 +43,6 @@ struct PartQueries {
 struct ListOrder {
     Measure measure;
     Rows train, queries;  ///< of real rows
-
-    ListOrder from(std::int64_t query) const {
-        ListOrder some = *this;
-        some.queries.pixels = queries.row(query);
-        return some;
-    }
 };
 
 /// The k first of two lists of k in order. Each step takes one by arithmetic, without a branch that could be mispredicted.
@@ -87,7 +81,7 @@ void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::
             }
         }
     });
-    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("merge", start);
 }
 
 /// The lists of several searches of the same queries, in different images, that run at the same time: the rows that all
@@ -125,7 +119,8 @@ class MergeBehind {
         std::vector<Neighbor*> rows;
         for (Neighbor* list : lists_)
             rows.push_back(list + begin * k_);
-        merge_top_k(order_.from(begin), rows, count, k_, available_threads(), token_.stop, timeline_);
+        merge_top_k({order_.measure, order_.train, order_.queries.slice(begin, count)}, rows, count, k_,
+                    available_threads(), token_.stop, timeline_);
         if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
     }
 
@@ -221,7 +216,7 @@ Sharded::Part Sharded::make_part(const Training& training, Range images, int thr
     const auto start = Clock::now();
     part.features = features(*own.transform, own.rows, threads);
     own.features = own.transform->rows_out(part.features.data(), own.rows.count);
-    timeline.add({.name = "transform", .launches = 1, .total_ms = ms_since(start)});
+    timeline.add_since("transform", start, StageKind::kernel);
     return part;
 }
 
@@ -467,8 +462,8 @@ void Sharded::merge_ranks(const Neighbors& mine, const Rows& queries, std::span<
         receive.push_back(std::as_writable_bytes(list));
     }
     ranks_->exchange(send, receive, token.stop);
-    timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    merge_top_k(ListOrder{measure_, compared_, queries}.from(own.begin), rows, own.count, k,
+    timeline.add_since("exchange", start);
+    merge_top_k({measure_, compared_, queries.slice(own.begin, own.count)}, rows, own.count, k,
                 std::max(plan_.threads, 1), token.stop, timeline);
 }
 

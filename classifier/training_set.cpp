@@ -22,53 +22,27 @@ using Piece = std::span<const std::uint8_t>;
 /// Changes with the definition of anything that is kept.
 constexpr const char* edition = " fitted 4";
 
-template <class T>
-Piece bytes_of(const T* values, std::size_t n) {
-    return {reinterpret_cast<const std::uint8_t*>(values), n * sizeof(T)};
-}
-
-/// Copies values from the front of `bytes`. False if there are too few.
-template <class T>
-bool take(Piece& bytes, T* to, std::size_t n) {
-    if (bytes.size() < n * sizeof(T)) return false;
-    std::memcpy(to, bytes.data(), n * sizeof(T));
-    bytes = bytes.subspan(n * sizeof(T));
-    return true;
-}
-
-/// As write_features writes it.
-bool take_projection(Piece& bytes, std::int64_t n_out, std::int64_t dim, Projection& projection) {
-    const bool has_head = take(bytes, &projection.n_out, 1) && take(bytes, &projection.dim, 1) &&
-                          take(bytes, &projection.scale, 1);
-    if (!has_head || projection.n_out != n_out || projection.dim != dim) return false;
-    projection.weights.resize(static_cast<std::size_t>(n_out * dim));
-    projection.centers.resize(static_cast<std::size_t>(n_out));
-    return take(bytes, projection.weights.data(), projection.weights.size()) &&
-           take(bytes, projection.centers.data(), projection.centers.size());
-}
-
-bool take_scaling(Piece& bytes, std::int64_t dim, ColumnScaling& scaling) {
-    scaling.offsets.resize(static_cast<std::size_t>(dim));
-    scaling.divisors.resize(scaling.offsets.size());
-    return take(bytes, scaling.offsets.data(), scaling.offsets.size()) &&
-           take(bytes, scaling.divisors.data(), scaling.divisors.size());
+/// use(array) for the numbers of a fitted step, in the order in which they are kept. Whether all calls return true.
+template <class Step, class Use>
+bool for_numbers(Step& step, const Use& use) {
+    if constexpr (requires { step.divisors; })
+        return use(std::span(step.offsets)) && use(std::span(step.divisors));
+    else
+        return use(std::span(&step.n_out, 1)) && use(std::span(&step.dim, 1)) &&
+               use(std::span(&step.scale, 1)) && use(std::span(step.weights)) && use(std::span(step.centers));
 }
 
 void write_features(const Features& features, const std::string& file, const std::string& key) {
     std::vector<Piece> pieces;
+    const auto put = [&](auto numbers) {
+        pieces.push_back(bytes_of(numbers));
+        return true;
+    };
     for (const FittedStep& step : features.transform.steps) {
-        if (const auto* one = std::get_if<ColumnScaling>(&step.what))
-            for (const std::vector<double>& numbers : {std::cref(one->offsets), std::cref(one->divisors)})
-                pieces.push_back(bytes_of(numbers.data(), numbers.size()));
-        if (const auto* one = std::get_if<Projection>(&step.what))
-            for (const Piece piece :
-                 {bytes_of(&one->n_out, 1), bytes_of(&one->dim, 1), bytes_of(&one->scale, 1),
-                  bytes_of(one->weights.data(), one->weights.size()),
-                  bytes_of(one->centers.data(), one->centers.size())})
-                pieces.push_back(piece);
+        if (const auto* one = std::get_if<ColumnScaling>(&step.what)) for_numbers(*one, put);
+        if (const auto* one = std::get_if<Projection>(&step.what)) for_numbers(*one, put);
     }
-    const Rows& rows = features.rows;
-    pieces.push_back(bytes_of(rows.pixels, static_cast<std::size_t>(rows.bytes())));
+    pieces.emplace_back(features.rows.pixels, static_cast<std::size_t>(features.rows.bytes()));
     write_cached(file, key, pieces);
 }
 
@@ -145,7 +119,7 @@ const FittedTransform& TrainingSet::transform(const TransformSpec& spec, int thr
     if (const UnsupportedReason why = refuse_transform(spec, shape(), size())) throw UsageError(*why);
     const auto start = Clock::now();
     transform = cpu::fit(spec, images(), shape(), threads, stop);
-    timeline.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("fit", start);
     return transform;
 }
 
@@ -228,14 +202,29 @@ TrainingSet::Bytes TrainingSet::keep_bytes(Fitted what, const Method& method, By
 bool restore_features(Piece bytes, const TransformSpec& spec, ImageShape shape, std::int64_t count,
                       Features& features) {
     FittedTransform transform{.spec = {}, .image = shape, .steps = {}};
+    const auto take = [&](auto numbers) {
+        if (bytes.size() < numbers.size_bytes()) return false;
+        std::memcpy(numbers.data(), bytes.data(), numbers.size_bytes());
+        bytes = bytes.subspan(numbers.size_bytes());
+        return true;
+    };
     for (const TransformStep& step : spec.steps) {
+        const auto dim = static_cast<std::size_t>(transform.dim_out());
         Projection projection;
-        if (step.kind == TransformKind::pca &&
-            !take_projection(bytes, static_cast<std::int64_t>(step.parameter), transform.dim_out(),
-                             projection))
-            return false;
+        if (step.kind == TransformKind::pca) {
+            const auto n_out = static_cast<std::size_t>(step.parameter);
+            projection.weights.resize(n_out * dim);
+            projection.centers.resize(n_out);
+            if (!for_numbers(projection, take) || projection.n_out != std::int64_t(n_out) ||
+                projection.dim != std::int64_t(dim))
+                return false;
+        }
         ColumnScaling scaling;
-        if (info(step.kind).makes_reals && !take_scaling(bytes, transform.dim_out(), scaling)) return false;
+        if (info(step.kind).makes_reals) {
+            scaling.offsets.resize(dim);
+            scaling.divisors.resize(dim);
+            if (!for_numbers(scaling, take)) return false;
+        }
         append_step(transform, step, std::move(projection), std::move(scaling));
     }
     if (static_cast<std::int64_t>(bytes.size()) != count * transform.row_bytes_out()) return false;

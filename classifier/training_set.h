@@ -65,8 +65,7 @@ class TrainingSet {
     /// Keeps values; returns where they are now.
     template <class T>
     std::span<const T> keep(Fitted what, const Method& method, std::span<const T> values) const {
-        const auto bytes = keep_bytes(
-            what, method, {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()});
+        const auto bytes = keep_bytes(what, method, bytes_of(values));
         return {reinterpret_cast<const T*>(bytes.data()), values.size()};
     }
 

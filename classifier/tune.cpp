@@ -156,7 +156,7 @@ Plan TunedSearch::run(const Index& index, Timeline& timeline, const ProgressToke
     const auto take = [&](std::int64_t first, const Neighbors& part) {
         const auto start = Clock::now();
         count(part, first, training.labels, cpu::available_threads(), token);
-        timeline.add({.name = "vote", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+        timeline.add_since("vote", start);
     };
     return search_graph(index, timeline, token, take, round_up(fitting, word_bits)).plan;
 }

@@ -20,19 +20,6 @@ std::size_t capacity_of(int k) {
     return static_cast<std::size_t>(k + std::max(k, 16));
 }
 
-/// Calls use(query, image, distance) for each pair of the hits in the panel that starts at image `first`.
-template <class Use>
-void for_pairs(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train, const Use& use) {
-    for (const Hit& hit : hits) {
-        const std::int64_t image = first + hit.first;
-        for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
-            const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-            if (image + lane < n_train)
-                use(hit.query, static_cast<std::uint32_t>(image + lane), hit.distance[lane]);
-        }
-    }
-}
-
 }  // namespace
 
 BestLists::BestLists(std::int64_t queries, int k)
@@ -101,9 +88,12 @@ void BestLists::take(std::span<const Hit> hits, std::int64_t first, std::int64_t
 void BestLists::add_reverse(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
                             std::int64_t first_query) {
     const auto before = static_cast<std::uint32_t>(first_query);
-    for_pairs(hits, first, n_train, [&](std::uint32_t query, std::uint32_t image, std::uint32_t distance) {
-        put(image, distance, before + query);
-    });
+    for (const Hit& hit : hits)
+        for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+            const std::int64_t image = first + hit.first + lane;
+            if (image < n_train) put(static_cast<std::size_t>(image), hit.distance[lane], before + hit.query);
+        }
 }
 
 void BestLists::start(std::int64_t query, const BestLists& some, std::int64_t list, std::int64_t end) {

@@ -220,7 +220,7 @@ void Search::merge_slices() {
             std::copy_n(all.begin(), k_, row(found_, q).begin());
         }
     });
-    timeline_.add({.name = "select", .launches = 1, .total_ms = ms_since(start)});
+    timeline_.add_since("select", start, StageKind::kernel);
 }
 
 std::int64_t Search::run() {
@@ -301,13 +301,7 @@ std::int64_t CpuIndex::search(const Queries& queries, int k, std::span<Neighbor>
                               const ProgressToken& token) {
     const Sketched* sketched = sketches_for(queries, k, timeline, token);
     if (sketched == nullptr) return search_directly(queries, k, found, timeline, token);
-    // What is left begins where less was reported.
-    ProgressToken rising = token.quiet();
-    std::int64_t reported = 0;
-    if (token.progress)
-        rising.progress = [&](std::int64_t done, std::int64_t all) {
-            token.progress(reported = std::max(reported, done), all);
-        };
+    const ProgressToken rising = token.rising();  // what is left begins where less was reported
     if (queries.is_training_set) {
         const bool may_give_up = resident_.plan.sketch == SketchColumns::automatic;
         if (const auto block =

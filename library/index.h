@@ -5,7 +5,7 @@
 #include <mutex>
 #include <optional>
 
-#include "classifier/answer_scorer.h"
+#include "classifier/confidence.h"
 #include "classifier/index.h"
 #include "library/call.h"
 #include "library/set.h"

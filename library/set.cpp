@@ -52,7 +52,7 @@ bool is_idx(const std::string& file, IdxKind kind) {
     std::error_code none;
     if (!std::filesystem::is_regular_file(file, none)) return true;
     try {
-        ByteSource source(file, expected_idx(kind));
+        ByteSource source(file, kind.expected);
         read_idx_header(source, kind);
         return true;
     } catch (const DataError&) {

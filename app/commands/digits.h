@@ -6,7 +6,7 @@
 
 #include "app/cli/options.h"
 #include "app/commands/loading.h"
-#include "classifier/answer_scorer.h"
+#include "classifier/confidence.h"
 #include "classifier/extra_rows.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"

@@ -9,7 +9,6 @@
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/vectors/npy.h"
 #include "data/vectors/vectors.h"
 #include "data/vectors/write.h"
 

@@ -18,7 +18,7 @@
 #include "app/report/text.h"
 #include "classifier/exact_distances.h"
 #include "data/core/format.h"
-#include "data/vectors/npy.h"
+#include "data/vectors/write.h"
 
 namespace knn {
 

@@ -10,11 +10,10 @@
 #include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
-#include "data/picture/picture_memory.h"
 #include "data/set/idx.h"
 #include "data/set/training.h"
-#include "data/vectors/npy.h"
 #include "data/vectors/sets.h"
+#include "data/vectors/write.h"
 
 namespace fs = std::filesystem;
 

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <sstream>
 
-#include "data/vectors/npy.h"
+#include "data/vectors/write.h"
 
 namespace knn {
 

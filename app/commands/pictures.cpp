@@ -15,7 +15,6 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/picture/picture_file.h"
-#include "data/picture/picture_memory.h"
 
 namespace fs = std::filesystem;
 

@@ -41,10 +41,6 @@ double shortest_number(const Measure& measure, std::uint32_t score) {
 
 }  // namespace
 
-std::string counted(std::int64_t count, const std::string& one) {
-    return with_commas(count) + ' ' + noun(count, one);
-}
-
 std::string row_noun(const Dataset& data) {
     return data.are_images() ? "image" : "row";
 }

@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "classifier/evaluation.h"
+#include "data/core/format.h"
 
 namespace knn {
-
-/// "1,234 images", "1 image".
-std::string counted(std::int64_t count, const std::string& one);
 
 /// What the rows of a data set are called, "image" or "row", and how large they are: "28 x 28", "4 float64 columns".
 std::string row_noun(const Dataset& data);

@@ -52,10 +52,7 @@ void check_npy(const std::string& head, std::size_t bytes) {
     if (rest != ",}" && rest != "}") refuse("has a damaged head");
     const std::string_view count = take_until(shape, ",");
     if (shape != "28,28" && shape != "784") refuse("has another shape");
-    std::size_t n = 0;
-    const auto [end, error] = std::from_chars(count.data(), count.data() + count.size(), n);
-    if (error != std::errc{} || end != count.data() + count.size() || bytes % image_size != 0 ||
-        n != bytes / image_size)
+    if (bytes % image_size != 0 || number_of<std::size_t>(count) != bytes / image_size)
         refuse("has not as many bytes as its shape says");
 }
 
@@ -105,13 +102,11 @@ Parameters::Parameters(std::string_view query, std::initializer_list<std::string
 int Parameters::number(const std::string& name, int low, int high, int otherwise) const {
     const auto found = values_.find(name);
     if (found == values_.end()) return otherwise;
-    const std::string& text = found->second;
-    int value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high)
+    const auto value = number_of<int>(found->second);
+    if (!value || *value < low || *value > high)
         throw Problem(400, "The parameter '" + name + "' has no whole number from " + std::to_string(low) +
                                " to " + std::to_string(high) + ".");
-    return value;
+    return *value;
 }
 
 std::string pixels_of(std::string body) {

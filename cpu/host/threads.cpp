@@ -92,11 +92,13 @@ void for_lists(std::int64_t count, int k, int threads,
     for_rows(count, lists_per_piece(k), std::min(threads_or_all(threads), paying), nullptr, work);
 }
 
-void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
+void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
               const std::function<void(std::int64_t, std::int64_t)>& work) {
-    const ProgressToken token{.progress = nullptr, .stop = stop};
     Team team(team_size(threads, count, piece), token, count, 1);
-    team.run_pieces(count, piece, [&](int, std::int64_t first, std::int64_t last) { work(first, last); });
+    team.run_pieces(count, piece, [&](int thread, std::int64_t first, std::int64_t last) {
+        work(first, last);
+        team.advance(thread, last - first);
+    });
 }
 
 }  // namespace knn::cpu

@@ -64,9 +64,13 @@ std::int64_t lists_per_piece(int k);
 void for_lists(std::int64_t count, int k, int threads,
                const std::function<void(std::int64_t, std::int64_t)>& work);
 
-/// work(first, last) on pieces of 0 .. count-1, without progress. Throws Interrupted if `stop` is set, and what `work`
-/// throws.
-void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
+/// work(first, last) on pieces of 0 .. count-1; the token is told how many are done. Throws Interrupted, and what `work` throws.
+void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
               const std::function<void(std::int64_t, std::int64_t)>& work);
+/// The same without progress.
+inline void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
+                     const std::function<void(std::int64_t, std::int64_t)>& work) {
+    for_rows(count, piece, threads, ProgressToken{.progress = nullptr, .stop = stop}, work);
+}
 
 }  // namespace knn::cpu

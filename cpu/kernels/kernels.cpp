@@ -5,7 +5,9 @@
 #include <iterator>
 
 #include "cpu/lanes/kernel.h"
+#include "cpu/vectors/kernel.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace knn::cpu {
 
@@ -47,11 +49,8 @@ const Kernel& chosen_kernel(Arithmetic arithmetic) {
     const bool any = wanted == nullptr || *wanted == '\0';
     for (const Kernel* kernel : all_kernels)
         if (can_run(kernel, arithmetic) && (any || kernel->name == std::string(wanted))) return *kernel;
-    std::string names;
-    for (const std::string& name : instruction_sets())
-        names += (names.empty() ? "" : ", ") + name;
     throw UsageError("MNIST_KNN_ISA: no instruction set '" + std::string(wanted) +
-                     "' here; expected one of " + names);
+                     "' here; expected one of " + joined(instruction_sets()));
 }
 
 std::vector<std::string> instruction_sets() {
@@ -72,6 +71,15 @@ const LaneKernels& chosen_lanes() {
     if (name == "avxvnni" || name == "avx2") return lanes_avx2;
 #endif
     return lanes_plain;
+}
+
+const RealKernel& chosen_real_kernel() {
+#if defined(__x86_64__)
+    const std::string name = instruction_set();
+    if (name == "amx" || name == "avx512vnni") return real_avx512;
+    if ((name == "avxvnni" || name == "avx2") && __builtin_cpu_supports("fma")) return real_avx2;
+#endif
+    return real_plain;
 }
 
 }  // namespace knn::cpu

@@ -28,13 +28,6 @@ struct RealMeasure {
     RealSum sum;
 };
 
-/// As for_rows of cpu/host/threads.h; now and then the token's progress is asked, with how many rows of `count` are done.
-void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,
-              const std::function<void(std::int64_t, std::int64_t)>& work);
-
-/// For a part of the work that does not report: progress is asked with these numbers. `token` must outlive it.
-ProgressToken waiting(const ProgressToken& token, std::int64_t done, std::int64_t total);
-
 /// Does not own the rows.
 class RealRows {
   public:
@@ -60,6 +53,38 @@ class RealRows {
     std::int64_t stride_;
     std::vector<RealNorm> norms_;  ///< of an angle
     bool lose_bits_ = false;
+};
+
+/// A way to make bytes of real rows whose distances bound the real ones from below, so that a search of bytes finds the few rows that need an exact
+/// distance. docs/vectors.md has the proof.
+///
+/// With an offset o_j for each column and one scale S for all, u_j = (x_j − o_j) S is rounded to a byte b_j from 0 to 255. What is lost
+/// by that, e = ‖u − b‖, is kept: the largest e of the training rows, and that of each query, whose values may lie outside of the
+/// range. In the norm of the metric, ‖b(x) − b(y)‖ <= S ‖x − y‖ + e(x) + e(y), for any x and y: the offsets cancel. So a row farther by
+/// bytes than S d + e(query) + e(largest) is farther than d. cosine and pearson compare rows of length 1, of which ½ ‖x − y‖² is their
+/// distance.
+class Quantizer {
+  public:
+    /// Fits offsets and scale to the training rows. Only where `suits`. Throws Interrupted.
+    Quantizer(const RealMeasure& measure, const RealRows& train, int threads, const ProgressToken& token);
+
+    static bool suits(const Measure& measure) { return measure.metric != Metric::lp; }
+    /// By which bytes are compared: l2, or l1 for l1.
+    static Measure byte_measure(const Measure& measure);
+
+    /// count × dim bytes of rows first .., and what is lost by each, rounded up. Throws Interrupted.
+    void quantize(const RealRows& rows, std::span<const std::int64_t> which, std::span<std::uint8_t> bytes,
+                  std::span<double> lost, int threads, const ProgressToken& token) const;
+
+    std::span<const double> offsets() const { return offsets_; }
+    const ByteBound& bound() const { return bound_; }
+
+  private:
+    void prepare(const RealRows& rows, std::int64_t i, double* out) const;
+
+    const RealMeasure& measure_;
+    std::vector<double> offsets_;
+    ByteBound bound_;
 };
 
 /// One neighbor with its exact distance.

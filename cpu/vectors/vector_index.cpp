@@ -8,8 +8,7 @@
 #include <string>
 
 #include "cpu/host/host.h"
-#include "cpu/vectors/exhaustive.h"
-#include "cpu/vectors/quantized.h"
+#include "cpu/vectors/real_rows.h"
 #include "data/core/clock.h"
 
 namespace knn::cpu {
@@ -23,6 +22,153 @@ constexpr int usual_spare = 32, most_spare = 512;
 constexpr std::int64_t sampled_queries = 32;
 constexpr std::int64_t candidates_bytes = 128 << 20;  // of the queries that are searched at once
 constexpr std::int64_t group = 8;                     // rows in one pass of a kernel
+
+constexpr std::int64_t tile_rows = 4, most_block_queries = 16;
+constexpr std::int64_t block_bytes = 256 << 10;  // a block of queries stays in the L2 cache
+constexpr std::int64_t lists_bytes = 64 << 20;   // of the queries at work
+constexpr std::int64_t least_slice = 256;        // rows
+constexpr std::int64_t tasks_per_thread = 4;
+/// Exceeds the difference between cosine_distance and a product with two inverse lengths, each rounded.
+constexpr double angle_slack = 1e-12;
+
+/// A search of real rows: what its ways share.
+struct RealSearch {
+    const RealRows& train;
+    const RealMeasure& measure;
+    const RealRows& query_rows;
+    const Queries& queries;
+    int k;
+    std::span<Neighbor> found;  ///< n_query × k
+    int threads;
+    StageKind kind;  ///< of the stages here
+    Timeline& timeline;
+    const ProgressToken& token;
+
+    /// The training row that is no neighbor of the query.
+    std::int64_t excluded(std::int64_t query) const {
+        return queries.leaves_out() ? queries.images[at(query)] : -1;
+    }
+    std::span<Neighbor> row(std::int64_t query) const { return found.subspan(at(query * k), at(k)); }
+};
+
+/// A block of queries, its best so far, and what one thread needs.
+class Block {
+  public:
+    Block(const RealSearch& search, std::int64_t most)
+        : search_(search),
+          stride_(search.train.stride()),
+          queries_(at(most * stride_)),
+          tile_(at(tile_rows * stride_)),
+          totals_(at(most * tile_rows)),
+          limits_(at(most)) {}
+
+    void begin(std::span<const std::int64_t> who) {
+        who_ = who;
+        for (std::size_t q = 0; q < who.size(); ++q)
+            search_.query_rows.convert(who[q], queries_.data() + static_cast<std::int64_t>(q) * stride_);
+    }
+
+    /// Rows first .. last − 1, at most a tile.
+    void compare(std::int64_t first, std::int64_t last, std::span<RealBest> best) {
+        const auto n = std::ssize(who_), rows = last - first;
+        for (std::int64_t r = 0; r < rows; ++r)
+            search_.train.convert(first + r, tile_.data() + r * stride_);
+        for (std::size_t q = 0; q < who_.size(); ++q)
+            limits_[q] = best[q].limit();
+        const bool is_angle = search_.measure.is_angle();
+        RealPass pass{queries_.data(), tile_.data(), n, rows, stride_, is_angle ? nullptr : limits_.data(),
+                      totals_.data()};
+        search_.measure.run(pass);
+        for (std::int64_t q = 0; q < n; ++q) {
+            const std::int64_t query = who_[at(q)], excluded = search_.excluded(query);
+            for (std::int64_t r = 0; r < rows; ++r) {
+                const double total = totals_[at(q * rows + r)];
+                if (first + r == excluded || !(total <= limits_[at(q)] || is_angle)) continue;
+                if (is_angle && is_far(query, first + r, total, limits_[at(q)])) continue;
+                best[at(q)].offer({distance(query, first + r, total), static_cast<std::uint32_t>(first + r)});
+            }
+        }
+    }
+
+  private:
+    bool is_far(std::int64_t query, std::int64_t row, double dot, double limit) const {
+        const double cosine =
+            dot * search_.query_rows.inverse_length(query) * search_.train.inverse_length(row);
+        return 1 - cosine > limit + angle_slack && std::abs(cosine) < 2;
+    }
+    double distance(std::int64_t query, std::int64_t row, double total) const {
+        return search_.measure.is_angle()
+                   ? cosine_distance(total, search_.query_rows.square(query), search_.train.square(row))
+                   : total;
+    }
+
+    const RealSearch& search_;
+    std::int64_t stride_;
+    Uninitialized<double> queries_, tile_, totals_, limits_;
+    std::span<const std::int64_t> who_;
+};
+
+/// Answers these queries, ascending. Blocks of queries against slices of the training set: a pair takes a subtraction and a
+/// fused multiply-add for 8 elements, and is given up when the sum so far exceeds the k-th distance. Stage `distance`.
+void search_exhaustively(const RealSearch& search, std::span<const std::int64_t> queries) {
+    const auto start = Clock::now();
+    const std::int64_t n = std::ssize(queries), n_train = search.train.rows().count;
+    if (n == 0) return;
+    const std::int64_t row_bytes = search.train.stride() * std::int64_t{sizeof(double)};
+    const std::int64_t most =
+        std::clamp<std::int64_t>(block_bytes / row_bytes, 1, std::min(n, most_block_queries));
+    const std::int64_t list_bytes = 3 * search.k * std::int64_t{sizeof(RealNeighbor)};
+    const std::int64_t at_once = round_up(std::max<std::int64_t>(lists_bytes / list_bytes, 1), most);
+    Team team(search.threads, search.token, n, n_train);
+    for (std::int64_t begin = 0; begin < n; begin += at_once) {
+        const auto some = queries.subspan(at(begin), at(std::min(at_once, n - begin)));
+        const std::int64_t blocks = divide_up(std::ssize(some), most);
+        const std::int64_t slices = std::clamp<std::int64_t>(
+            divide_up(tasks_per_thread * team.threads(), blocks), 1, divide_up(n_train, least_slice));
+        std::vector<RealBest> best(some.size(), RealBest(search.k));
+        std::vector<std::mutex> locks(at(blocks));
+        std::atomic<std::int64_t> next{0};
+        team.run([&](int thread) {
+            Block block(search, most);
+            std::vector<RealBest> own;
+            for (std::int64_t task; (task = next++) < blocks * slices;) {
+                const std::int64_t b = task / slices, slice = task % slices;
+                const std::int64_t last = n_train * (slice + 1) / slices;
+                const auto first_query = at(b * most);
+                const std::size_t count = std::min(at(most), some.size() - first_query);
+                block.begin(some.subspan(first_query, count));
+                const auto all = std::span(best).subspan(first_query, count);
+                {
+                    const std::lock_guard lock(locks[at(b)]);
+                    own.clear();
+                    for (const RealBest& one : all)
+                        own.emplace_back(search.k, one.limit());
+                }
+                for (std::int64_t row = n_train * slice / slices; row < last; row += tile_rows) {
+                    if (team.halted()) return;
+                    const std::int64_t end = std::min(row + tile_rows, last);
+                    block.compare(row, end, own);
+                    team.advance(thread, (end - row) * static_cast<std::int64_t>(count));
+                }
+                const std::lock_guard lock(locks[at(b)]);
+                for (std::size_t q = 0; q < count; ++q)
+                    all[q].add(own[q]);
+                for (RealBest& one : all)
+                    one.prune();
+            }
+        });
+        for (std::size_t q = 0; q < some.size(); ++q) {
+            search.token.throw_if_stopped();
+            write_best(best[q], search.row(some[q]));
+        }
+    }
+    const double pairs = static_cast<double>(n) * static_cast<double>(n_train);
+    search.timeline.add({.name = "all_pairs",
+                         .launches = 1,
+                         .total_ms = ms_since(start),
+                         .operations = 3 * pairs * static_cast<double>(search.train.rows().dim),
+                         .kind = search.kind});
+}
 
 /// The training rows as bytes, open to search.
 struct Filter {
@@ -88,7 +234,7 @@ ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
     result.bytes.resize(some.size() * at(train.dim));
     result.own_lost.resize(some.size());
     filter_.quantizer.quantize(search_.query_rows, some, result.bytes, result.own_lost, search_.threads,
-                               waiting(search_.token, 0, all.count()));
+                               search_.token.waiting(0, all.count()));
     result.queries = Rows{result.bytes.data(), std::ssize(some), train.dim};
     result.lost = result.own_lost;
     if (all.leaves_out()) {
@@ -96,8 +242,7 @@ ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
             result.images.push_back(all.images[at(query)]);
         result.queries.images = result.images;
     }
-    search_.timeline.add(
-        {.name = "quantize", .launches = 1, .total_ms = ms_since(start), .kind = search_.kind});
+    search_.timeline.add_since("quantize", start, search_.kind);
     return result;
 }
 
@@ -155,7 +300,7 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
         filter_.index->top_k({.queries = asked.queries, .k = k}, {candidates.rows}, search_.timeline,
                              token.part(begin, n));
         const auto start = Clock::now();
-        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, waiting(token, begin, n),
+        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, token.waiting(begin, n),
                  [&](std::int64_t first, std::int64_t last) {
                      Uninitialized<double> query(at(stride)), rows(at(group * stride));
                      for (std::int64_t q = first; q < last; ++q)
@@ -165,8 +310,7 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
                                  !(search_.queries.leaves_out() && search_.excluded(some[at(q)]) >= n_train),
                              query.data(), rows.data(), search_.row(some[at(q)]));
                  });
-        search_.timeline.add(
-            {.name = "refine", .launches = 1, .total_ms = ms_since(start), .kind = search_.kind});
+        search_.timeline.add_since("refine", start, search_.kind);
     }
     std::vector<std::int64_t> left;
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -205,7 +349,7 @@ class VectorIndex final : public DeviceIndex {
         if (wanted.queries.rows.type != train.type || wanted.queries.rows.dim != train.dim)
             throw std::invalid_argument("queries of another type or dim than the training rows");
         try {
-            prepare(timeline, waiting(token, 0, n));
+            prepare(timeline, token.waiting(0, n));
             search(wanted, result, timeline, token);
         } catch (const std::bad_alloc&) {
             throw_out_of_memory("searching " + std::to_string(train.count) + " training rows of " +
@@ -251,7 +395,7 @@ void VectorIndex::prepare(Timeline& timeline, const ProgressToken& token) {
     const auto start = Clock::now();
     check(train_, "training set", token);
     rows_.emplace(measure_, train_, plan_.threads, token);
-    timeline.add({.name = "check", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline.add_since("check", start);
 }
 
 const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& timeline,
@@ -278,7 +422,7 @@ const Filter* VectorIndex::filter_for(std::int64_t n_query, int k, Timeline& tim
     filter->is_on_device =
         filter->index->keep({train, measure_.measure, rows_->norms(), filter->quantizer.offsets(),
                              filter->quantizer.bound(), filter->largest_lost});
-    timeline.add({.name = "quantize", .launches = 1, .total_ms = ms_since(start), .kind = kind_});
+    timeline.add_since("quantize", start, kind_);
     filter_ = std::move(filter);
     return filter_.get();
 }
@@ -295,7 +439,7 @@ int VectorIndex::spare_for(const RealSearch& search, FilteredSearch& filtered) {
         sample.push_back(i * n / sampled_queries);
     std::vector<int> depths;
     const int most = std::min(most_spare, most_k_ - search.k);
-    filtered.run(sample, most, waiting(search.token, 0, n), &depths);
+    filtered.run(sample, most, search.token.waiting(0, n), &depths);
     std::sort(depths.begin(), depths.end());
     const int wanted = depths[depths.size() * 7 / 8] - search.k;
     int spare = -1;
@@ -310,13 +454,7 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
                          const ProgressToken& token) {
     const Queries& queries = wanted.queries;
     const std::int64_t n = queries.count();
-    ProgressToken rising = token.quiet();
-    std::int64_t reported = 0;
-    if (token.progress)
-        rising.progress = [&](std::int64_t done, std::int64_t all) {
-            token.progress(reported = std::max(reported, done), all);
-        };
-    const ProgressToken still = waiting(rising, 0, n);
+    const ProgressToken rising = token.rising(), still = rising.waiting(0, n);
     std::optional<RealRows> own;
     if (!queries.is_training_set || queries.rows.pixels != train_.pixels) {
         check(queries.rows, "queries", still);

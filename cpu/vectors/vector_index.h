@@ -2,7 +2,7 @@
 /// Rows that are not uint8, searched by the engine `cpu`, or by an engine on a GPU that searches their bytes: exact distances in double
 /// precision (data/core/exact_distance.h), the same for any engine, number of threads and instruction set.
 ///
-///   few queries, few rows, metric lp     every pair (exhaustive.h)
+///   few queries, few rows, metric lp     every pair (search_exhaustively)
 ///   else                                 rows are quantized once; a search of bytes finds candidates; their exact distances, until
 ///                                        no other row can be nearer; queries for which that needs too many, by every pair
 ///

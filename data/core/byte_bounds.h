@@ -1,5 +1,5 @@
 #pragma once
-/// Real rows beside their bytes, whose distances bound the real ones from below: docs/vectors.md has the proof. cpu/vectors/quantized.h
+/// Real rows beside their bytes, whose distances bound the real ones from below: docs/vectors.md has the proof. cpu/vectors/real_rows.h
 /// makes them.
 
 #include <cmath>

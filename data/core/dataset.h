@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <memory_resource>
 #include <span>
@@ -57,6 +58,13 @@ struct LabeledImages {
     ElementType type = ElementType::uint8;
     bool are_images = true;
 
+    /// Memory for so many 8-bit images and their labels.
+    static LabeledImages sized(std::int64_t count, ImageShape shape,
+                               std::pmr::memory_resource* memory = std::pmr::get_default_resource()) {
+        return {count, shape.rows, shape.cols, Bytes(static_cast<std::size_t>(count * shape.dim()), memory),
+                Bytes(static_cast<std::size_t>(count), memory)};
+    }
+
     std::int64_t dim() const { return std::int64_t{rows} * cols; }
     Rows images() const { return {pixels.data(), count, dim(), type}; }
     ImageShape shape() const { return {rows, cols}; }
@@ -82,16 +90,19 @@ struct Dataset {
     }
 };
 
-/// Every label that occurs in either set, ascending.
-inline std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
+/// Every label that occurs, ascending.
+inline std::vector<std::uint8_t> occurring_labels(std::initializer_list<std::span<const std::uint8_t>> sets) {
     std::bitset<256> seen;
-    for (const LabeledImages* set : {&data.train, &data.test})
-        for (const std::uint8_t label : set->labels.span())
+    for (const auto& set : sets)
+        for (const std::uint8_t label : set)
             seen.set(label);
     std::vector<std::uint8_t> labels;
     for (std::size_t label = 0; label < seen.size(); ++label)
         if (seen[label]) labels.push_back(static_cast<std::uint8_t>(label));
     return labels;
+}
+inline std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
+    return occurring_labels({data.train.labels.span(), data.test.labels.span()});
 }
 
 }  // namespace knn

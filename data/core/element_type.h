@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 #include "data/core/names.h"
 
@@ -25,6 +26,18 @@ constexpr decltype(auto) of_type(ElementType type, const Work& work) {
     if (type == ElementType::int8) return work(std::int8_t());
     if (type == ElementType::float32) return work(float());
     return work(double());
+}
+
+/// The number at an address of any alignment.
+template <class T>
+T load_as(const std::uint8_t* from) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+template <class T>
+void store_as(std::uint8_t* to, const T& value) {
+    std::memcpy(to, &value, sizeof value);
 }
 
 }  // namespace knn

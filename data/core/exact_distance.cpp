@@ -30,9 +30,7 @@ struct Elements {
     const std::uint8_t* row;
 
     double operator[](std::int64_t j) const {
-        T value;
-        std::memcpy(&value, row + j * std::int64_t{sizeof(T)}, sizeof(T));
-        return static_cast<double>(value);
+        return static_cast<double>(load_as<T>(row + j * std::int64_t{sizeof(T)}));
     }
 };
 
@@ -150,14 +148,6 @@ double exact_distance(const Measure& measure, const std::uint8_t* a, const std::
 
 double shown_distance(const Measure& measure, double exact) {
     return measure.metric == Metric::lp ? root(exact, measure.p) : exact;
-}
-
-double cosine_distance(double dot, double norm_a, double norm_b) {
-    if (!(norm_a > 0 && norm_b > 0)) return 1;
-    const int e_a = std::ilogb(norm_a), e_b = std::ilogb(norm_b);
-    const int half = (e_a + e_b) >> 1;
-    const double root = std::sqrt(std::ldexp(norm_a, -e_a) * std::ldexp(norm_b, e_a - 2 * half));
-    return std::max(1 - std::ldexp(dot, -half) / root, 0.0);
 }
 
 double power(double x, double p) {

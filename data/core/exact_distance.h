@@ -21,11 +21,13 @@
 /// Elements are finite, and so large at most that no sum becomes infinite (refuse_elements). Squares, products and powers below
 /// 2⁻¹⁰²² lose bits or are 0, which no float32 reaches but by `power`.
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 
+#include "data/core/host_device.h"
 #include "data/core/metric.h"
 #include "data/core/rows.h"
 
@@ -40,7 +42,13 @@ double shown_distance(const Measure& measure, double exact);
 
 /// max(1 − a·b / √(a·a · b·b), 0), or 1 if a·a or b·b is 0. Before the root, the three are multiplied by powers of 2 that keep all
 /// products in range and the quotient as it is: a·a to [1, 2), b·b to [1, 4).
-double cosine_distance(double dot, double norm_a, double norm_b);
+KNN_HOST_DEVICE inline double cosine_distance(double dot, double norm_a, double norm_b) {
+    if (!(norm_a > 0 && norm_b > 0)) return 1;
+    const int e_a = std::ilogb(norm_a), half = (e_a + std::ilogb(norm_b)) >> 1;
+    const double root = std::sqrt(std::ldexp(norm_a, -e_a) * std::ldexp(norm_b, e_a - 2 * half));
+    const double distance = 1 - std::ldexp(dot, -half) / root;
+    return distance > 0 ? distance : 0;
+}
 
 /// x^p, x finite and not negative, p > 0. With p = n or n + ½ for an integer n < 16: by squarings and multiplications for the bits of
 /// n, the highest first, then times √x. Any other p: 2^(p log₂ x) by the polynomials in exact_distance.cpp, within 2 units of the

@@ -1,8 +1,11 @@
 #pragma once
 /// Numbers, words and tables as text, the same in every locale.
 
+#include <charconv>
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +40,29 @@ std::string utc_now();
 /// "image" for 1, else "images"; "class", "classes".
 inline std::string noun(std::int64_t count, const std::string& one) {
     return count == 1 ? one : one + (one.ends_with('s') ? "es" : "s");
+}
+
+/// "1,234 images", "1 image".
+inline std::string counted(std::int64_t count, const std::string& one) {
+    return with_commas(count) + ' ' + noun(count, one);
+}
+
+/// The texts of a list with ", " between them.
+template <class List, class TextOf = std::identity>
+std::string joined(const List& list, const TextOf& text_of = {}) {
+    std::string all;
+    for (const auto& one : list)
+        all.append(all.empty() ? "" : ", ").append(std::invoke(text_of, one));
+    return all;
+}
+
+/// The number that all of the text is; nothing if it is none of this type.
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [last, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && last == end ? std::optional(number) : std::nullopt;
 }
 
 /// Number of bytes of the first character; 0 if it is not UTF-8, or would be a question mark in `harmless` text. `text` must

@@ -37,6 +37,7 @@
 #include <cstdint>
 
 #include "data/core/element_type.h"
+#include "data/core/host_device.h"
 #include "data/core/names.h"
 
 namespace knn {
@@ -75,9 +76,9 @@ constexpr bool is_integral(const Measure& measure) {
 
 /// The score of a real distance, which is no NaN and not negative: the nearest number with 21 bits after the point, ties
 /// to even. That of a distance above 0 is above 0.
-constexpr std::uint32_t score_of_real(double distance) {
+KNN_HOST_DEVICE constexpr std::uint32_t score_of_real(double distance) {
     constexpr int lost = 31;
-    const auto bits = std::bit_cast<std::uint64_t>(distance);
+    const auto bits = __builtin_bit_cast(std::uint64_t, distance);
     const auto score = static_cast<std::uint32_t>(
         (bits + ((std::uint64_t{1} << (lost - 1)) - 1) + (bits >> lost & 1)) >> lost);
     return score == 0 && distance > 0 ? 1 : score;

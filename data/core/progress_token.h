@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,23 @@ struct ProgressToken {
                 progress(before + done, all);
             };
         return some;
+    }
+
+    /// For a part of the work that does not report: progress is asked with these numbers. This must outlive it.
+    ProgressToken waiting(std::int64_t done, std::int64_t total) const {
+        ProgressToken same = quiet();
+        if (progress)
+            same.progress = [this, done, total](std::int64_t, std::int64_t) { progress(done, total); };
+        return same;
+    }
+    /// For parts of the work of which some begin again: never reports less than before. Not copied; this must outlive it.
+    ProgressToken rising() const {
+        ProgressToken same = quiet();
+        if (progress)
+            same.progress = [this, most = std::int64_t{0}](std::int64_t done, std::int64_t total) mutable {
+                progress(most = std::max(most, done), total);
+            };
+        return same;
     }
 
     bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }

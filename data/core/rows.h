@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/core/element_type.h"
@@ -15,6 +16,7 @@ struct ImageShape {
     int rows = 0, cols = 0;
 
     std::int64_t dim() const { return std::int64_t{rows} * cols; }
+    std::string text() const { return std::to_string(rows) + "x" + std::to_string(cols); }
     friend bool operator==(const ImageShape&, const ImageShape&) = default;
 };
 

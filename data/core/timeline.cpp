@@ -13,8 +13,7 @@ double Stage::gflop_per_s() const {
 }
 
 void Timeline::add(const Stage& stage) {
-    const auto known =
-        std::find_if(stages_.begin(), stages_.end(), [&](const Stage& s) { return s.name == stage.name; });
+    const auto known = std::ranges::find(stages_, stage.name, &Stage::name);
     if (known == stages_.end()) {
         stages_.push_back(stage);
         return;
@@ -23,6 +22,10 @@ void Timeline::add(const Stage& stage) {
     known->total_ms += stage.total_ms;
     known->bytes += stage.bytes;
     known->operations += stage.operations;
+}
+
+void Timeline::add_since(const char* name, Clock::time_point start, StageKind kind) {
+    add({.name = name, .launches = 1, .total_ms = ms_since(start), .kind = kind});
 }
 
 void Timeline::add(const Timeline& other) {
@@ -56,8 +59,7 @@ Timeline slowest(const std::vector<Timeline>& timelines) {
     std::vector<Stage> longest;
     for (const Timeline& timeline : timelines)
         for (const Stage& stage : timeline.stages()) {
-            const auto known = std::find_if(longest.begin(), longest.end(),
-                                            [&](const Stage& s) { return s.name == stage.name; });
+            const auto known = std::ranges::find(longest, stage.name, &Stage::name);
             if (known == longest.end())
                 longest.push_back(stage);
             else if (stage.total_ms > known->total_ms)

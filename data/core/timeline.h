@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/core/clock.h"
 #include "data/core/names.h"
 
 namespace knn {
@@ -34,6 +35,8 @@ class Timeline {
   public:
     /// Adds to the stage of this name, which is made at the end of the list where there is none.
     void add(const Stage& stage);
+    /// One launch that took the time since `start`.
+    void add_since(const char* name, Clock::time_point start, StageKind kind = StageKind::host);
     const std::vector<Stage>& stages() const { return stages_; }
     void add(const Timeline& other);
     /// The sum over the stages of kind `kernel`, in ms.

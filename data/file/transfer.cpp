@@ -5,8 +5,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "data/core/errors.h"
@@ -54,6 +59,39 @@ void stop_transfers_on(const std::atomic<bool>& stop) {
 
 void throw_if_stopped() {
     if (stopped()) throw Interrupted();
+}
+
+void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work) {
+    if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+    std::atomic<std::int64_t> next = 0;
+    std::atomic<bool> failed = false;
+    std::mutex mutex;
+    std::int64_t first_failed = n;
+    std::exception_ptr failure;
+    const auto run = [&] {
+        for (std::int64_t i; !failed && (i = next++) < n;) {
+            try {
+                throw_if_stopped();
+                work(i);
+            } catch (...) {
+                const std::lock_guard lock(mutex);
+                failed = true;
+                if (i >= first_failed) continue;
+                first_failed = i;
+                failure = std::current_exception();
+            }
+        }
+    };
+    std::vector<std::thread> others;
+    try {
+        for (std::int64_t i = 1; i < std::min<std::int64_t>(threads, n); ++i)
+            others.emplace_back(run);
+    } catch (const std::system_error&) {  // fewer are there: the work is done all the same
+    }
+    run();
+    for (std::thread& thread : others)
+        thread.join();
+    if (failure) std::rethrow_exception(failure);
 }
 
 int open_for_writing(const char* file) {

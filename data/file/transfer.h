@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ void stop_transfers_on(const std::atomic<bool>& stop);
 
 /// Throws Interrupted if `stop` is set: for loops of other work that may last.
 void throw_if_stopped();
+
+/// Calls work(i) for i = 0 .. n - 1, in this order, on up to `threads` threads (0: one for each processor). Throws what the first of
+/// them threw that threw something; Interrupted.
+void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work);
 
 /// Opens an existing file for writing; waits until a FIFO has a reader. -1 (with errno) if that fails.
 int open_for_writing(const char* file);

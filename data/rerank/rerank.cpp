@@ -1,14 +1,12 @@
 #include "data/rerank/rerank.h"
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace knn {
 
 std::string reranker_names() {
-    std::string names;
-    for (const char* known : name_list<RerankKind>)
-        names.append(names.empty() ? "" : ", ").append(known);
-    return names + "[:N:mean|deviation:times|plus:W]";
+    return joined(name_list<RerankKind>) + "[:N:mean|deviation:times|plus:W]";
 }
 
 std::string reranker_text(const RerankSpec& rerank) {

@@ -1,7 +1,6 @@
 #include "data/rerank/spread.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "data/core/errors.h"
@@ -33,11 +32,10 @@ Enum read_name(std::string_view text, const auto& refuse) {
 
 template <class Number>
 Number read_number(std::string_view text, Number low, Number high, const auto& refuse) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || !(number >= low && number <= high))
+    const auto number = number_of<Number>(text);
+    if (!number || !(*number >= low && *number <= high))
         refuse(text, shortest(low) + " to " + shortest(high));
-    return number;
+    return *number;
 }
 
 }  // namespace

@@ -10,18 +10,18 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <future>
 #include <ostream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "data/core/element_type.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 
@@ -55,31 +55,16 @@ std::uint32_t crc_of(View bytes, std::uint32_t before = 0) {
     return static_cast<std::uint32_t>(crc32_z(before, bytes.data(), bytes.size()));
 }
 
-template <class Array>
-View bytes_of(const Array& array) {
-    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size() * sizeof array[0]};
-}
-
 /// Whether each piece has its checksum.
 bool is_whole(View payload, const std::uint8_t* checksums, int threads) {
-    const std::uint64_t pieces = count_pieces(payload.size());
-    std::atomic<std::uint64_t> next = 0;
     std::atomic<bool> good = true;
-    const auto check = [&] {
-        for (std::uint64_t i; good && (i = next++) < pieces;) {
-            std::uint32_t expected = 0;
-            std::memcpy(&expected, checksums + i * sizeof expected, sizeof expected);
-            const std::uint64_t first = i * piece_bytes;
-            if (crc_of(payload.subspan(first, std::min(piece_bytes, payload.size() - first))) != expected)
-                good = false;
-        }
-    };
-    std::vector<std::future<void>> others;
-    for (int i = 1; i < threads && static_cast<std::uint64_t>(i) < pieces; ++i)
-        others.push_back(std::async(check));
-    check();
-    for (auto& other : others)
-        other.get();
+    const auto pieces = static_cast<std::int64_t>(count_pieces(payload.size()));
+    for_pieces(pieces, std::max(threads, 1), [&](std::int64_t piece) {
+        const auto i = static_cast<std::uint64_t>(piece), first = i * piece_bytes;
+        const View bytes = payload.subspan(first, std::min(piece_bytes, payload.size() - first));
+        if (good && crc_of(bytes) != load_as<std::uint32_t>(checksums + i * sizeof(std::uint32_t)))
+            good = false;
+    });
     return good;
 }
 
@@ -234,12 +219,11 @@ std::uint64_t cache_limit() {
     const char* value = std::getenv("MNIST_KNN_CACHE_MB");
     const std::string_view text = value != nullptr ? value : "";
     if (text.empty()) return usual_mb * bytes_per_mb;
-    std::uint64_t mb = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mb);
-    if (error != std::errc{} || end != text.data() + text.size() || mb > most_mb)
+    const auto mb = number_of<std::uint64_t>(text);
+    if (!mb || *mb > most_mb)
         throw UsageError("MNIST_KNN_CACHE_MB: '" + std::string(text) +
                          "' is no number of megabytes; expected 0 to 1000000000, such as 1000");
-    return mb * bytes_per_mb;
+    return *mb * bytes_per_mb;
 }
 
 std::uint64_t cache_bytes() {
@@ -280,8 +264,7 @@ std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> conte
     if (size < sizeof(CacheHeader)) return std::nullopt;
     CachedBytes cached;
     cached.content = std::move(content);
-    CacheHeader header = {};
-    std::memcpy(&header, cached.content.get(), sizeof header);
+    const auto header = load_as<CacheHeader>(cached.content.get());
     if (!may_begin(header, size, key.size())) return std::nullopt;
     const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
     const View described(cached.content.get() + sizeof header, key.size() + checksum_bytes);

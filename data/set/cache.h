@@ -27,6 +27,12 @@ std::uint64_t cache_bytes();
 /// it cannot be known which there are.
 std::uint64_t clear_cache();
 
+/// The bytes of an array.
+template <class Array>
+std::span<const std::uint8_t> bytes_of(const Array& array) {
+    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size() * sizeof array[0]};
+}
+
 /// Verified bytes of a cache file. They do not change: a new file is renamed over the old one.
 struct CachedBytes {
     std::shared_ptr<const std::uint8_t> content;  ///< of the whole file

@@ -1,7 +1,6 @@
 #include "data/set/idx.h"
 
 #include <algorithm>
-#include <cctype>
 #include <initializer_list>
 #include <limits>
 #include <new>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "data/core/format.h"
+#include "data/core/names.h"
 #include "data/core/problem.h"
 #include "data/file/byte_source.h"
 
@@ -20,19 +20,6 @@ namespace knn {
 namespace {
 
 constexpr std::uint8_t unsigned_byte = 0x08;  // MNIST's element type
-
-/// The kind of file that a caller expects.
-struct Kind {
-    std::uint8_t rank;
-    const char* name;
-    const char* expected;
-};
-constexpr Kind images_kind = {3, "images", "an IDX file of 8-bit images (magic 00 00 08 03), plain or gzip"};
-constexpr Kind labels_kind = {1, "labels", "an IDX file of 8-bit labels (magic 00 00 08 01), plain or gzip"};
-
-const Kind& kind_of(IdxKind which) {
-    return which == IdxKind::images ? images_kind : labels_kind;
-}
 
 /// The other element types of the format; null if there is none with this code.
 const char* element_type(std::uint8_t code) {
@@ -62,12 +49,9 @@ std::string describe_stranger(std::string_view head) {
     constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
     if (head.starts_with(byte_order_mark)) head.remove_prefix(byte_order_mark.size());
     head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
-    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    const std::string lower = lower_case(head);
     for (const Stranger& stranger : strangers)
-        if (head.size() >= stranger.start.size() &&
-            std::equal(stranger.start.begin(), stranger.start.end(), head.begin(),
-                       [&](char want, char got) { return want == lower(got); }))
-            return std::string(stranger.name);
+        if (lower.starts_with(stranger.start)) return std::string(stranger.name);
     return "";
 }
 
@@ -86,7 +70,7 @@ std::string describe_stranger(std::string_view head) {
     source.fail(text);
 }
 
-void check_magic(ByteSource& source, const Kind& kind) {
+void check_magic(ByteSource& source, const IdxKind& kind) {
     std::array<std::uint8_t, 4> magic = {};
     const std::size_t got = source.read(magic);
     if (got == 0) source.fail("is empty after decompression");
@@ -95,40 +79,26 @@ void check_magic(ByteSource& source, const Kind& kind) {
     if (magic[0] != 0 || magic[1] != 0 || (magic[2] != unsigned_byte && other_type == nullptr))
         fail_magic(source, magic);
     if (other_type != nullptr) source.fail(std::string("holds elements of type ") + other_type);
-    const Kind& other = kind.rank == images_kind.rank ? labels_kind : images_kind;
+    const IdxKind& other = kind.rank == IdxKind::images.rank ? IdxKind::labels : IdxKind::images;
     if (magic[3] == other.rank)
         throw SwappedFiles(source.file().string() + ": holds " + other.name + " where " + kind.name +
                            " were expected (swapped files?); expected " + kind.expected);
     if (magic[3] != kind.rank) source.fail("has rank " + std::to_string(magic[3]));
 }
 
-IdxHeader read_header(ByteSource& source, const Kind& kind) {
-    check_magic(source, kind);
-    std::array<std::uint8_t, 12> raw = {};
-    const std::size_t size_bytes = std::size_t{4} * kind.rank;
-    if (source.read(std::span(raw).first(size_bytes)) < size_bytes)
-        source.fail("is cut short within its header");
-    IdxHeader header;
-    header.bytes = 4 + size_bytes;
-    for (std::size_t i = 0; i < kind.rank; ++i)
-        header.sizes[i] = std::uint64_t{raw[4 * i]} << 24 | std::uint64_t{raw[4 * i + 1]} << 16 |
-                          std::uint64_t{raw[4 * i + 2]} << 8 | raw[4 * i + 3];
-    return header;
-}
-
 std::string grouped(std::uint64_t count) {
     return with_commas(static_cast<std::int64_t>(count));
 }
 
-std::string describe(const IdxHeader& header, const Kind& kind) {
+std::string describe(const IdxHeader& header, const IdxKind& kind) {
     std::string text = grouped(header.sizes[0]) + " " + kind.name;
-    if (kind.rank == images_kind.rank)
+    if (kind.rank == IdxKind::images.rank)
         text += " of " + std::to_string(header.sizes[1]) + "x" + std::to_string(header.sizes[2]);
     return text;
 }
 
 /// Checks before any allocation that the sizes are valid and the file can hold them.
-void check_sizes(const ByteSource& source, IdxHeader& header, const Kind& kind) {
+void check_sizes(const ByteSource& source, IdxHeader& header, const IdxKind& kind) {
     const auto [count, rows, cols] = header.sizes;
     constexpr std::uint64_t most = std::numeric_limits<int>::max();
     if (count == 0) source.fail(std::string("holds zero ") + kind.name);
@@ -196,29 +166,34 @@ void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, con
 
 }  // namespace
 
-const char* expected_idx(IdxKind which) {
-    return kind_of(which).expected;
-}
-
-IdxData read_idx(const std::filesystem::path& file, IdxKind which, std::pmr::memory_resource* memory,
+IdxData read_idx(const std::filesystem::path& file, const IdxKind& kind, std::pmr::memory_resource* memory,
                  std::int64_t first) {
-    ByteSource source(file, expected_idx(which));
-    return read_idx(source, which, memory, first);
+    ByteSource source(file, kind.expected);
+    return read_idx(source, kind, memory, first);
 }
 
-IdxData read_idx(ByteSource& source, IdxKind which, std::pmr::memory_resource* memory, std::int64_t first) {
-    return read_idx_data(source, which, read_idx_header(source, which), memory, first);
+IdxData read_idx(ByteSource& source, const IdxKind& kind, std::pmr::memory_resource* memory,
+                 std::int64_t first) {
+    return read_idx_data(source, kind, read_idx_header(source, kind), memory, first);
 }
 
-IdxHeader read_idx_header(ByteSource& source, IdxKind which) {
-    IdxHeader header = read_header(source, kind_of(which));
-    check_sizes(source, header, kind_of(which));
+IdxHeader read_idx_header(ByteSource& source, const IdxKind& kind) {
+    check_magic(source, kind);
+    std::array<std::uint8_t, 12> raw = {};
+    const std::size_t size_bytes = std::size_t{4} * kind.rank;
+    if (source.read(std::span(raw).first(size_bytes)) < size_bytes)
+        source.fail("is cut short within its header");
+    IdxHeader header;
+    header.bytes = 4 + size_bytes;
+    for (std::size_t i = 0; i < kind.rank; ++i)
+        header.sizes[i] = std::uint64_t{raw[4 * i]} << 24 | std::uint64_t{raw[4 * i + 1]} << 16 |
+                          std::uint64_t{raw[4 * i + 2]} << 8 | raw[4 * i + 3];
+    check_sizes(source, header, kind);
     return header;
 }
 
-IdxData read_idx_data(ByteSource& source, IdxKind which, const IdxHeader& header,
+IdxData read_idx_data(ByteSource& source, const IdxKind& kind, const IdxHeader& header,
                       std::pmr::memory_resource* memory, std::int64_t first) {
-    const Kind& kind = kind_of(which);
     const auto [all, rows, cols] = header.sizes;
     const std::uint64_t count = first > 0 ? std::min(all, static_cast<std::uint64_t>(first)) : all;
     const std::uint64_t kept_bytes = count * (header.data_bytes / all);

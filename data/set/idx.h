@@ -17,7 +17,17 @@ namespace knn {
 class ByteSource;  // data/file/byte_source.h
 
 /// What a file is expected to have.
-enum class IdxKind { images, labels };
+struct IdxKind {
+    std::uint8_t rank;
+    const char* name;
+    const char* expected;  ///< as messages say it
+
+    static const IdxKind images, labels;
+};
+inline constexpr IdxKind IdxKind::images{3, "images",
+                                         "an IDX file of 8-bit images (magic 00 00 08 03), plain or gzip"};
+inline constexpr IdxKind IdxKind::labels{1, "labels",
+                                         "an IDX file of 8-bit labels (magic 00 00 08 01), plain or gzip"};
 
 /// What a file declares, all that is known of it before its data take memory.
 struct IdxHeader {
@@ -42,21 +52,18 @@ struct SwappedFiles : DataError {
 /// Reads straight into memory from `memory`. Throws DataError, one line that names the file, what is wrong and what was
 /// expected. Sizes are checked in 64 bits before anything is allocated. `first`: keeps only that many images or labels (0:
 /// all); the rest of the file is read and checked all the same, but takes no memory.
-IdxData read_idx(const std::filesystem::path& file, IdxKind which,
+IdxData read_idx(const std::filesystem::path& file, const IdxKind& kind,
                  std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                  std::int64_t first = 0);
 /// The same from an open source, whose messages end as it says.
-IdxData read_idx(ByteSource& source, IdxKind which,
+IdxData read_idx(ByteSource& source, const IdxKind& kind,
                  std::pmr::memory_resource* memory = std::pmr::get_default_resource(),
                  std::int64_t first = 0);
 
 /// The two halves of it, for who compares the headers of several files before their data are read.
-IdxHeader read_idx_header(ByteSource& source, IdxKind which);
-IdxData read_idx_data(ByteSource& source, IdxKind which, const IdxHeader& header,
+IdxHeader read_idx_header(ByteSource& source, const IdxKind& kind);
+IdxData read_idx_data(ByteSource& source, const IdxKind& kind, const IdxHeader& header,
                       std::pmr::memory_resource* memory, std::int64_t first);
-
-/// What a file should be, as messages say it: "an IDX file of 8-bit images ...".
-const char* expected_idx(IdxKind which);
 
 /// Plain IDX. Sizes fit 32 bits.
 void write_idx_images(std::ostream& out, const LabeledImages& images);

@@ -26,7 +26,7 @@ class PendingFile {
     // The default policy of std::async falls back to reading in the caller's thread if the system provides no more.
     PendingFile(const fs::path& file, IdxKind kind) : name(file.string()), kind_(kind) {
         header_ = std::async([this, file] {
-            source_.emplace(file, expected_idx(kind_));
+            source_.emplace(file, kind_.expected);
             return read_idx_header(*source_, kind_);
         });
     }
@@ -84,9 +84,8 @@ void check_headers(PendingSet& pending) {
     if (swapped) throw SwappedFiles(*swapped);
     const auto n_images = static_cast<std::int64_t>(pending.images.sizes[0]);
     if (const auto n_labels = static_cast<std::int64_t>(pending.labels.sizes[0]); n_labels != n_images)
-        throw DataError(pending.labels_file.name + ": has " + with_commas(n_labels) + ' ' +
-                        noun(n_labels, "label") + " for the " + with_commas(n_images) + ' ' +
-                        noun(n_images, "image") + " of " + pending.images_file.name +
+        throw DataError(pending.labels_file.name + ": has " + counted(n_labels, "label") + " for the " +
+                        counted(n_images, "image") + " of " + pending.images_file.name +
                         "; expected one label for each image");
 }
 
@@ -133,9 +132,8 @@ std::int64_t append_extra(LabeledImages& train, const DataLocation& location,
     if (location.extra.empty()) return 0;
     const LabeledImages extra = load_pair(location.extra, memory);
     if (extra.shape() != train.shape())
-        throw DataError(location.extra[0].string() + ": has images of " + std::to_string(extra.rows) + "x" +
-                        std::to_string(extra.cols) + "; expected " + std::to_string(train.rows) + "x" +
-                        std::to_string(train.cols) + ", as the training set has");
+        throw DataError(location.extra[0].string() + ": has images of " + extra.shape().text() +
+                        "; expected " + train.shape().text() + ", as the training set has");
     const std::int64_t own = first > 0 ? std::min(first, train.count) : train.count;
     LabeledImages all{own + extra_copies * extra.count, train.rows, train.cols, {}, {}};
     all.pixels = Bytes(static_cast<std::size_t>(all.count * all.dim()), memory);
@@ -152,12 +150,6 @@ std::int64_t append_extra(LabeledImages& train, const DataLocation& location,
     return extra_copies * extra.count;
 }
 
-void append_extra(Dataset& data, const DataLocation& location, std::pmr::memory_resource* memory,
-                  std::int64_t first) {
-    data.extra = location.extra;
-    data.n_extra = append_extra(data.train, location, memory, first);
-}
-
 /// The training set without extra images.
 LabeledImages load_own_training(const DataLocation& location, std::pmr::memory_resource* memory,
                                 std::int64_t first) {
@@ -165,59 +157,50 @@ LabeledImages load_own_training(const DataLocation& location, std::pmr::memory_r
     return load_pair(location.files, memory, first);
 }
 
-/// The training set, and the pictures of a report as the test set.
-Dataset load_with_pictures(const DataLocation& location, std::pmr::memory_resource* memory,
-                           const FirstImages& first) {
-    Dataset data;
-    data.train = load_own_training(location, memory, first.train);
-    append_extra(data, location, memory, first.train);
-    data.test = load_pair(location.pictures, memory);
-    if (data.train.shape() != data.test.shape())
-        throw DataError(location.source + ": has images of another size than " +
-                        location.pictures[0].string() +
-                        "; expected the training set that these pictures were compared with");
-    data.name = pictures_name;
-    data.source = location.source;
-    data.files = location.files;
-    data.synthetic = location.synthetic;
-    data.labels = occurring_labels(data);
-    return data;
-}
-
-}  // namespace
-
-Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, const FirstImages& first) {
-    if (!location.pictures.empty()) return load_with_pictures(location, memory, first);
-    if (location.synthetic) {
-        Dataset data = synthetic_digits({}, memory);
-        append_extra(data, location, memory, first.train);
-        data.labels = occurring_labels(data);
-        return data;
-    }
+/// The four files, read at the same time.
+void load_files(const DataLocation& location, std::pmr::memory_resource* memory, const FirstImages& first,
+                Dataset& data) {
     PendingSet train(location.files[0], location.files[1]), test(location.files[2], location.files[3]);
     check_headers(train);
     check_headers(test);
-    if (train.shape() != test.shape()) {
-        const auto size = [](const ImageShape& shape) {
-            return std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
-        };
-        throw DataError(location.files[2].string() + ": has images of " + size(test.shape()) + ", but " +
-                        location.files[0].string() + " has images of " + size(train.shape()) +
+    if (train.shape() != test.shape())
+        throw DataError(location.files[2].string() + ": has images of " + test.shape().text() + ", but " +
+                        location.files[0].string() + " has images of " + train.shape().text() +
                         "; expected training and test images of the same size");
-    }
     train.begin(memory, first.train);
     test.begin(memory, first.test);
-
-    Dataset data;
     std::uint32_t crc32[2][2] = {};
     data.train = finish(train, crc32[0]);
     data.test = finish(test, crc32[1]);
     const bool is_mnist = crc32[0][0] == mnist_files[0].crc32 && crc32[0][1] == mnist_files[1].crc32 &&
                           crc32[1][0] == mnist_files[2].crc32 && crc32[1][1] == mnist_files[3].crc32;
     data.name = is_mnist ? "MNIST" : folder_name(location.files[0]);
+}
+
+}  // namespace
+
+Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, const FirstImages& first) {
+    Dataset data;
     data.source = location.source;
     data.files = location.files;
-    append_extra(data, location, memory, first.train);
+    data.synthetic = location.synthetic;
+    if (!location.pictures.empty()) {
+        data.train = load_own_training(location, memory, first.train);
+        data.name = pictures_name;
+    } else if (location.synthetic) {
+        data = synthetic_digits({}, memory);
+    } else {
+        load_files(location, memory, first, data);
+    }
+    data.extra = location.extra;
+    data.n_extra = append_extra(data.train, location, memory, first.train);
+    if (!location.pictures.empty()) {  // of a report, as the test set
+        data.test = load_pair(location.pictures, memory);
+        if (data.train.shape() != data.test.shape())
+            throw DataError(location.source + ": has images of another size than " +
+                            location.pictures[0].string() +
+                            "; expected the training set that these pictures were compared with");
+    }
     data.labels = occurring_labels(data);
     return data;
 }
@@ -231,7 +214,7 @@ LabeledImages load_training_images(const DataLocation& location, std::pmr::memor
 
 std::int64_t count_extra(const DataLocation& location) {
     if (location.extra.empty()) return 0;
-    ByteSource source(location.extra[0], expected_idx(IdxKind::images));
+    ByteSource source(location.extra[0], IdxKind::images.expected);
     return extra_copies * static_cast<std::int64_t>(read_idx_header(source, IdxKind::images).sizes[0]);
 }
 

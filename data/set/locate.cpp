@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -56,14 +57,12 @@ std::string fill_from(const fs::path& folder, Files& files) {
     if (fs::is_directory(folder, error) && ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) != 0 &&
         errno == EACCES)
         return closed;
-    std::string missing;
+    std::vector<const char*> missing;
     for (std::size_t i = 0; i < files.size(); ++i) {
-        if (!files[i].empty()) continue;
-        files[i] = find_file(folder, mnist_files[i].name);
-        if (files[i].empty())
-            missing += (missing.empty() ? "lacks " : ", ") + std::string(mnist_files[i].name);
+        if (files[i].empty()) files[i] = find_file(folder, mnist_files[i].name);
+        if (files[i].empty()) missing.push_back(mnist_files[i].name);
     }
-    return missing;
+    return missing.empty() ? "" : "lacks " + joined(missing);
 }
 
 /// A folder named by the user, in the option or the variable, must have all missing files. `wanted`: what was expected.
@@ -113,29 +112,24 @@ bool fill_from_usual(DataLocation& location, Files& files) {
 }
 
 [[noreturn]] void fail_incomplete(const Files& given, const DataLocation& location) {
-    std::string missing, places;
+    std::vector<const char*> missing;
     for (std::size_t i = 0; i < given.size(); ++i)
-        if (given[i].empty()) missing += (missing.empty() ? "" : ", ") + std::string(option_names[i]);
-    for (const std::string& place : location.looked_in)
-        places += (places.empty() ? "" : ", ") + place;
+        if (given[i].empty()) missing.push_back(option_names[i]);
+    std::string places = joined(location.looked_in);
     for (const std::string& place : location.incomplete)
         places += " (" + place + ")";
-    throw DataError(missing + " (not given): no data set was found in " + places + "; expected " +
+    throw DataError(joined(missing) + " (not given): no data set was found in " + places + "; expected " +
                     (given.size() == training_files ? "both" : "all four") +
                     " files, or §data with a folder for the rest");
 }
 
 DataLocation locate_files(const std::string& folder, Files files) {
     DataLocation location;
-    std::string given;
-    std::size_t n_given = 0;
-    for (const fs::path& file : files) {
-        if (file.empty()) continue;
-        given += (given.empty() ? "" : ", ") + file.string();
-        ++n_given;
-    }
+    std::vector<std::string> given;
+    for (const fs::path& file : files)
+        if (!file.empty()) given.push_back(file.string());
     const std::string named = !folder.empty() ? folder : environment("MNIST_KNN_DATA");
-    if (n_given < files.size()) {
+    if (given.size() < files.size()) {
         if (!named.empty()) {
             location.looked_in.push_back(named);
             fill_from_named(
@@ -145,14 +139,14 @@ DataLocation locate_files(const std::string& folder, Files files) {
                     ", each plain or .gz" + (folder.empty() ? ", in $MNIST_KNN_DATA" : ""));
             location.source = named;
         } else if (!fill_from_usual(location, files)) {
-            if (n_given > 0) fail_incomplete(files, location);
+            if (!given.empty()) fail_incomplete(files, location);
             location.source = "built-in synthetic digits";
             location.synthetic = true;
             return location;
         }
     }
-    if (n_given > 0)
-        location.source = given + (location.source.empty() ? "" : ", rest from " + location.source);
+    if (!given.empty())
+        location.source = joined(given) + (location.source.empty() ? "" : ", rest from " + location.source);
     location.files = std::move(files);
     return location;
 }

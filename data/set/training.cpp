@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <utility>
@@ -85,11 +84,10 @@ bool is_gzip(const fs::path& file) {
 
 void keep(const TrainingImages& set, const std::string& name) {
     const Sizes sizes = {set.images.count, set.shape.rows, set.shape.cols, {}};
-    const std::array<std::span<const std::uint8_t>, 3> pieces = {
-        std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes),
-        std::span(set.images.pixels, static_cast<std::size_t>(set.images.count * set.images.dim)),
-        set.labels};
-    write_cached(name, set.identity.key, pieces);
+    write_cached(
+        name, set.identity.key,
+        std::array{bytes_of(std::span(&sizes, 1)),
+                   std::span(set.images.pixels, static_cast<std::size_t>(set.images.bytes())), set.labels});
 }
 
 /// Shows images that were read or drawn.
@@ -104,9 +102,8 @@ void show_loaded(std::shared_ptr<const LabeledImages> loaded, TrainingImages& se
 
 bool show_cached(const CachedBytes& bytes, TrainingImages& set) {
     const auto payload = bytes.span();
-    Sizes sizes = {};
-    if (payload.size() < sizeof sizes) return false;
-    std::memcpy(&sizes, payload.data(), sizeof sizes);
+    if (payload.size() < sizeof(Sizes)) return false;
+    const auto sizes = load_as<Sizes>(payload.data());
     constexpr std::int64_t most = 1 << 30;
     if (sizes.count < 0 || sizes.count > most || sizes.rows < 1 || sizes.cols < 1 || sizes.rows > most / 2 ||
         sizes.cols > most / sizes.rows)
@@ -166,21 +163,16 @@ TrainingImages with_no_digits(const TrainingImages& drawn, const fs::path& image
     if (!fs::is_regular_file(images, none))
         throw DataError(images.string() +
                         ": is no file that can be read; expected one that learn --out wrote");
-    ByteSource source(images, expected_idx(IdxKind::images));
+    ByteSource source(images, IdxKind::images.expected);
     const IdxHeader header = read_idx_header(source, IdxKind::images);
     if (header.sizes[0] > most)  // said before they are unpacked
         source.fail("has " + with_commas(static_cast<std::int64_t>(header.sizes[0])) +
                     " images of no digit, more than 100,000");
     const IdxData read = read_idx_data(source, IdxKind::images, header, std::pmr::get_default_resource(), 0);
-    if (read.rows != drawn.shape.rows || read.cols != drawn.shape.cols)
-        throw DataError(images.string() + ": has images of " + std::to_string(read.rows) + "x" +
-                        std::to_string(read.cols) + "; expected 28x28 pixels");
-    auto all = std::make_shared<LabeledImages>();
-    all->count = drawn.images.count + extra_copies * read.count;
-    all->rows = read.rows;
-    all->cols = read.cols;
-    all->pixels = Bytes(static_cast<std::size_t>(all->count * all->dim()));
-    all->labels = Bytes(static_cast<std::size_t>(all->count));
+    if (const ImageShape shape{read.rows, read.cols}; shape != drawn.shape)
+        throw DataError(images.string() + ": has images of " + shape.text() + "; expected 28x28 pixels");
+    auto all = std::make_shared<LabeledImages>(
+        LabeledImages::sized(drawn.images.count + extra_copies * read.count, drawn.shape));
     auto end = std::copy_n(drawn.images.pixels, drawn.images.count * drawn.images.dim, all->pixels.data());
     for (int copy = 0; copy < extra_copies; ++copy)
         end = std::copy_n(read.bytes.data(), read.bytes.size(), end);

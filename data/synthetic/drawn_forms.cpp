@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "data/file/transfer.h"
 #include "data/synthetic/handwriting.h"
 
 namespace knn {
@@ -269,13 +270,9 @@ LabeledImages drawn_rows() {
     std::vector<const DrawnForm*> forms;
     for (const DrawnForm& form : all_forms)
         forms.insert(forms.end(), static_cast<std::size_t>(rows_of(form)), &form);
-    LabeledImages images;
-    images.count = std::ssize(forms);
-    images.rows = images.cols = digit_side;
+    LabeledImages images = LabeledImages::sized(std::ssize(forms), {digit_side, digit_side});
     const auto dim = static_cast<std::size_t>(images.dim());
-    images.pixels = Bytes(forms.size() * dim);
-    images.labels = Bytes(forms.size());
-    draw_in_parallel(images.count, [&](std::int64_t row) {
+    for_pieces(images.count, 0, [&](std::int64_t row) {
         const auto at = static_cast<std::size_t>(row);
         Random random = stream_of(seed_of_forms, set_of_forms, row);
         write_by_hand(strokes_of(*forms[at]), width_in_pictures, random,

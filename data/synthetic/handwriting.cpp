@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <future>
-#include <thread>
 
 // Only + - * / sqrt and floor on float, each rounded by IEEE 754 and never fused (CMakeLists.txt), and no
 // standard distributions, so that the same seed gives the same bytes with every compiler and library.
@@ -100,18 +98,6 @@ void write_by_hand(std::vector<Stroke> strokes, const PenWidth& width, Random& r
     pen.softness = random.uniform(0.9f, 1.5f);
     pen.blur = random.uniform(0, 0.3f);
     draw_digit(strokes, pen, picture);
-}
-
-void draw_in_parallel(std::int64_t count, const std::function<void(std::int64_t i)>& draw) {
-    const std::int64_t workers = std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::future<void>> done;
-    for (std::int64_t w = 0; w < workers; ++w)
-        done.push_back(std::async([&, w] {
-            for (std::int64_t i = count * w / workers; i < count * (w + 1) / workers; ++i)
-                draw(i);
-        }));
-    for (std::future<void>& part : done)
-        part.get();
 }
 
 }  // namespace knn

@@ -51,7 +51,4 @@ struct PenWidth {
 void write_by_hand(std::vector<Stroke> strokes, const PenWidth& width, Random& random,
                    std::span<std::uint8_t> picture);
 
-/// Calls `draw` for 0 .. count - 1, from several threads.
-void draw_in_parallel(std::int64_t count, const std::function<void(std::int64_t i)>& draw);
-
 }  // namespace knn

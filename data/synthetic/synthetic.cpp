@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 
+#include "data/file/transfer.h"
 #include "data/synthetic/handwriting.h"
 
 namespace knn {
@@ -26,13 +27,9 @@ void draw_picture(Random random, std::span<std::uint8_t> picture, std::uint8_t& 
 
 LabeledImages draw_set(std::uint64_t seed, std::uint64_t set, std::int64_t count,
                        std::pmr::memory_resource* memory) {
-    LabeledImages images;
-    images.count = count;
-    images.rows = images.cols = digit_side;
+    LabeledImages images = LabeledImages::sized(count, {digit_side, digit_side}, memory);
     const auto dim = static_cast<std::size_t>(images.dim());
-    images.pixels = Bytes(static_cast<std::size_t>(count) * dim, memory);
-    images.labels = Bytes(static_cast<std::size_t>(count), memory);
-    draw_in_parallel(count, [&](std::int64_t i) {
+    for_pieces(count, 0, [&](std::int64_t i) {
         const auto at = static_cast<std::size_t>(i);
         draw_picture(stream_of(seed, set, i), {images.pixels.data() + at * dim, dim},
                      images.labels.data()[at]);

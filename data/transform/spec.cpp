@@ -1,7 +1,6 @@
 #include "data/transform/spec.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "data/core/errors.h"
@@ -28,15 +27,13 @@ constexpr TransformInfo table[] = {
 };
 
 double parse_parameter(const TransformInfo& known, std::string_view text, const auto& refuse) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
-    if (!is_number || value < known.low || value > known.high ||
-        (known.is_whole && value != std::floor(value)))
+    const auto value = number_of<double>(text);
+    if (!value || !(*value >= known.low && *value <= known.high) ||
+        (known.is_whole && *value != std::floor(*value)))
         refuse(std::string(known.parameter) + " = '" + std::string(text) + "' is no " +
                (known.is_whole ? "whole " : "") + "number from " + shortest(known.low) + " to " +
                shortest(known.high) + "; expected " + name(known.kind) + ":" + known.parameter);
-    return value;
+    return *value;
 }
 
 TransformStep parse_step(std::string_view text, const auto& refuse) {
@@ -142,9 +139,8 @@ UnsupportedReason refuse_transform(const TransformSpec& spec, ImageShape image, 
         dim = dim_after(step, image, dim);
         const std::string start = "transform " + std::string(name(step.kind)) + ": ";
         if (dim > max_dim)
-            return start + with_commas(dim) + " features of " + std::to_string(image.rows) + "x" +
-                   std::to_string(image.cols) + " pixels are too many; expected at most " +
-                   with_commas(max_dim);
+            return start + with_commas(dim) + " features of " + image.text() +
+                   " pixels are too many; expected at most " + with_commas(max_dim);
         if (step.kind != pca) continue;
         if (before > max_pca_dim)
             return start + "rows of " + with_commas(before) + " bytes are too long; expected at most " +

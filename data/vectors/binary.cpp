@@ -1,7 +1,6 @@
 /// The binary formats without a header of text: IDX, .fvecs and its kin, .fbin and its kin.
 
 #include <array>
-#include <bit>
 #include <limits>
 
 #include "data/core/problem.h"
@@ -11,8 +10,6 @@ namespace knn {
 
 namespace {
 
-constexpr bool is_little = std::endian::native == std::endian::little;
-
 std::uint32_t little32(const std::uint8_t* bytes) {
     return std::uint32_t{bytes[3]} << 24 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[1]} << 8 |
            bytes[0];
@@ -21,19 +18,6 @@ std::uint32_t little32(const std::uint8_t* bytes) {
 std::uint32_t big32(const std::uint8_t* bytes) {
     return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 |
            bytes[3];
-}
-
-/// The element types of the endings: their first letters, "u8" and "i8".
-Stored stored_of(std::string_view ending) {
-    switch (ending[1]) {
-        case 'f':
-            return Stored::float32;
-        case 'b':
-        case 'u':
-            return Stored::uint8;
-        default:
-            return ending == ".i8bin" ? Stored::int8 : Stored::int32;
-    }
 }
 
 /// What the header of an IDX file says.
@@ -95,21 +79,20 @@ Labels read_idx_labels(Content& content) {
     return {content.rows({shape.sizes[0], 1, Stored::uint8}).elements, {}};
 }
 
-VectorSet read_vecs(Content& content, std::string_view ending) {
+VectorSet read_binary(Content& content, const BinaryFormat& format) {
+    if (!format.counted) {
+        std::array<std::uint8_t, 8> header = {};
+        content.read_exactly(header, "header");
+        return content.rows(
+            {little32(header.data()), little32(header.data() + 4), format.stored, !is_little});
+    }
     if (content.head().size() < 4)
         content.fail("is cut short within its first row", "the number of columns as int32");
     const std::uint32_t dim = little32(content.head().data());
     if (dim > std::numeric_limits<std::int32_t>::max())
         content.fail("declares rows of " + std::to_string(static_cast<std::int32_t>(dim)) + " columns",
                      "1 to " + std::to_string(max_columns));
-    return content.rows({{}, dim, stored_of(ending), !is_little, true});
-}
-
-VectorSet read_bin(Content& content, std::string_view ending) {
-    std::array<std::uint8_t, 8> header = {};
-    content.read_exactly(header, "header");
-    return content.rows(
-        {little32(header.data()), little32(header.data() + 4), stored_of(ending), !is_little});
+    return content.rows({{}, dim, format.stored, !is_little, true});
 }
 
 }  // namespace knn

@@ -1,14 +1,9 @@
 #include "data/vectors/content.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
 #include <limits>
-#include <mutex>
 #include <new>
-#include <system_error>
-#include <thread>
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -27,20 +22,12 @@ std::string grouped_count(std::uint64_t count) {
 }
 
 template <class Word>
-Word swapped_bytes(Word word) {
-    Word result = 0;
-    for (std::size_t i = 0; i < sizeof word; ++i)
-        result = static_cast<Word>(result << 8 | (word >> (8 * i) & 255));
-    return result;
-}
-
-template <class Word>
 void swap_all(std::uint8_t* bytes, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-        Word word;
-        std::memcpy(&word, bytes + i * sizeof word, sizeof word);
-        word = swapped_bytes(word);
-        std::memcpy(bytes + i * sizeof word, &word, sizeof word);
+    for (const std::uint8_t* const end = bytes + n * sizeof(Word); bytes < end; bytes += sizeof(Word)) {
+        const Word word = load_as<Word>(bytes);
+        store_as(bytes,
+                 static_cast<Word>(sizeof word == 4 ? __builtin_bswap32(static_cast<std::uint32_t>(word))
+                                                    : __builtin_bswap64(word)));
     }
 }
 
@@ -49,9 +36,7 @@ template <class Word>
 std::size_t first_not_finite(const std::uint8_t* bytes, std::size_t n) {
     constexpr Word exponent = sizeof(Word) == 4 ? Word{0x7f800000} : static_cast<Word>(0x7ff0000000000000);
     const auto at = [&](std::size_t i) {
-        Word word;
-        std::memcpy(&word, bytes + i * sizeof word, sizeof word);
-        return (word & exponent) == exponent;
+        return (load_as<Word>(bytes + i * sizeof(Word)) & exponent) == exponent;
     };
     constexpr std::size_t block = 1024;  // without a branch for each, so that the compiler uses vectors
     for (std::size_t begin = 0; begin < n; begin += block) {
@@ -95,9 +80,8 @@ class RowReader {
 
   private:
     void check_dim(const std::uint8_t* raw, std::uint64_t row) const {
-        std::uint32_t dim;
-        std::memcpy(&dim, raw, sizeof dim);
-        if (layout_.swapped) dim = swapped_bytes(dim);
+        auto dim = load_as<std::uint32_t>(raw);
+        if (layout_.swapped) dim = __builtin_bswap32(dim);
         if (dim != layout_.dim)
             content_.fail("row " + grouped_count(row + 1) + " has " +
                               with_commas(static_cast<std::int32_t>(dim)) + " columns",
@@ -105,12 +89,8 @@ class RowReader {
     }
     void widen(std::uint8_t* row, std::uint8_t* out) const {
         if (layout_.swapped) swap_all<std::uint32_t>(row, layout_.dim);
-        for (std::uint64_t i = 0; i < layout_.dim; ++i) {
-            std::int32_t value;
-            std::memcpy(&value, row + 4 * i, sizeof value);
-            const double wide = value;
-            std::memcpy(out + 8 * i, &wide, sizeof wide);
-        }
+        for (std::uint64_t i = 0; i < layout_.dim; ++i)
+            store_as(out + 8 * i, static_cast<double>(load_as<std::int32_t>(row + 4 * i)));
     }
     void finish(std::uint8_t* rows, std::uint64_t first, std::size_t n) const {
         const std::size_t all = n * layout_.dim;
@@ -123,13 +103,9 @@ class RowReader {
             bad = first_not_finite<std::uint64_t>(rows, all);
         }
         if (bad == all) return;
-        const std::size_t size = static_cast<std::size_t>(size_of(type_));
-        double value = 0;
-        float narrow = 0;
-        if (size == 8)
-            std::memcpy(&value, rows + bad * size, size);
-        else
-            std::memcpy(&narrow, rows + bad * size, size), value = static_cast<double>(narrow);
+        const double value = type_ == ElementType::float64
+                                 ? load_as<double>(rows + bad * sizeof(double))
+                                 : double{load_as<float>(rows + bad * sizeof(float))};
         content_.fail("row " + grouped_count(first + bad / layout_.dim + 1) + ", column " +
                           grouped_count(bad % layout_.dim + 1) + " is " +
                           (value != value ? "not a number (NaN)" : "infinite"),
@@ -379,39 +355,6 @@ GrowingText Content::text(const std::function<bool(std::string_view)>& enough) {
     } catch (const std::bad_alloc&) {
         fail("needs more memory than is free", "enough free memory, or fewer rows");
     }
-}
-
-void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work) {
-    if (threads <= 0) threads = static_cast<int>(std::thread::hardware_concurrency());
-    std::atomic<std::int64_t> next = 0;
-    std::atomic<bool> failed = false;
-    std::mutex mutex;
-    std::int64_t first_failed = n;
-    std::exception_ptr failure;
-    const auto run = [&] {
-        for (std::int64_t i; !failed && (i = next++) < n;) {
-            try {
-                throw_if_stopped();
-                work(i);
-            } catch (...) {
-                const std::lock_guard lock(mutex);
-                failed = true;
-                if (i >= first_failed) continue;
-                first_failed = i;
-                failure = std::current_exception();
-            }
-        }
-    };
-    std::vector<std::thread> others;
-    try {
-        for (std::int64_t i = 1; i < std::min<std::int64_t>(threads, n); ++i)
-            others.emplace_back(run);
-    } catch (const std::system_error&) {  // fewer are there: the work is done all the same
-    }
-    run();
-    for (std::thread& thread : others)
-        thread.join();
-    if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace knn

@@ -1,6 +1,8 @@
 #pragma once
 /// The content of a file of vectors while it is read: its beginning, before a format is chosen, and its rows.
 
+#include <array>
+#include <bit>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -16,6 +18,8 @@
 
 namespace knn {
 
+inline constexpr bool is_little = std::endian::native == std::endian::little;
+
 /// How the elements of a file are stored.
 enum class Stored { uint8, int8, float32, float64, int32 };
 
@@ -26,6 +30,20 @@ constexpr std::int64_t bytes_of(Stored stored) {
 constexpr ElementType type_of(Stored stored) {
     return stored == Stored::int32 ? ElementType::float64 : static_cast<ElementType>(stored);
 }
+
+/// A format without magic, which the ending of a file's name tells.
+struct BinaryFormat {
+    const char* ending;
+    Stored stored;
+    bool counted;  ///< each row is preceded by its length; else all rows by their number and length
+};
+inline constexpr std::array<BinaryFormat, 7> binary_formats = {{{".fvecs", Stored::float32, true},
+                                                                {".bvecs", Stored::uint8, true},
+                                                                {".ivecs", Stored::int32, true},
+                                                                {".fbin", Stored::float32, false},
+                                                                {".u8bin", Stored::uint8, false},
+                                                                {".i8bin", Stored::int8, false},
+                                                                {".ibin", Stored::int32, false}}};
 
 /// The rows that follow in a file.
 struct RowLayout {
@@ -103,20 +121,24 @@ class Content {
     std::uint64_t position_ = 0;
 };
 
-/// Calls work(i) for i = 0 .. n - 1, in this order, on up to `threads` threads (0: one for each processor). Throws what the first of
-/// them threw that threw something; Interrupted.
-void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work);
-
 // The formats, each from the beginning of the content.
 VectorSet read_npy(Content& content);
 VectorSet read_csv(Content& content);
 VectorSet read_idx_vectors(Content& content);
-/// `ending`: of the file's name, such as ".fbin".
-VectorSet read_vecs(Content& content, std::string_view ending);
-VectorSet read_bin(Content& content, std::string_view ending);
+VectorSet read_binary(Content& content, const BinaryFormat& format);
 Labels read_npy_labels(Content& content);
 Labels read_idx_labels(Content& content);
 Labels read_text_labels(Content& content);
+
+/// The header of NumPy's format for one array (numpy.lib.format).
+struct NpyHeader {
+    std::string type;  ///< "<f4"
+    bool fortran_order = false;
+    std::vector<std::uint64_t> shape;
+};
+
+/// What the text of a header says. Throws DataError.
+NpyHeader parse_npy_header(std::string_view text, const Content& content);
 
 /// Whole numbers as labels: those from 0 to 255 stay as they are, if all are. Throws DataError if there are more than max_classes.
 Labels numbered(std::span<const std::int64_t> values, const Content& content);

@@ -78,8 +78,7 @@ void generate_as(const GenerateSettings& settings, std::int64_t first, std::int6
                 value = random.uniform();
             else
                 value = std::floor(random.uniform() * 1000 + 0.5) / 1000;
-            const Element element = element_of<Element>(value);
-            std::memcpy(out, &element, sizeof element);
+            store_as(out, element_of<Element>(value));
         }
     }
 }

@@ -1,14 +1,14 @@
-#include "data/vectors/npy.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <ostream>
 
+#include "data/core/format.h"
 #include "data/core/problem.h"
+#include "data/vectors/content.h"
+#include "data/vectors/write.h"
 
 namespace knn {
 
@@ -17,7 +17,6 @@ namespace {
 constexpr const char* expected_header =
     "a dictionary with descr, fortran_order and shape, as numpy.save writes it";
 constexpr std::uint32_t max_npy_header = 1 << 20;
-constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
 
 /// A Python dictionary of a string, a truth value and a tuple of whole numbers, in any order.
 class HeaderParser {
@@ -139,7 +138,7 @@ NpyHeader npy_header(Content& content) {
 }
 
 bool is_swapped(const NpyHeader& header) {
-    return header.type[0] == (native_order == '<' ? '>' : '<');
+    return header.type[0] == (is_little ? '>' : '<');
 }
 
 /// "f4" of "<f4"; "" where the text is no such type.
@@ -166,10 +165,8 @@ std::string type_text(const NpyHeader& header) {
 }
 
 std::string shape_text(const NpyHeader& header) {
-    std::string text;
-    for (const std::uint64_t size : header.shape)
-        text += (text.empty() ? "(" : ", ") + std::to_string(size);
-    return header.shape.empty() ? "()" : text + (header.shape.size() == 1 ? ",)" : ")");
+    return '(' + joined(header.shape, [](std::uint64_t size) { return std::to_string(size); }) +
+           (header.shape.size() == 1 ? ",)" : ")");
 }
 
 template <class Whole>
@@ -250,36 +247,6 @@ Labels read_npy_labels(Content& content) {
         return numbered(values, content);
     }
     content.fail("holds " + type_text(header), "labels: integers of any type");
-}
-
-std::string_view npy_type(ElementType type) {
-    constexpr std::array names = {"u1", "i1", "f4", "f8"};
-    return names[static_cast<std::size_t>(type)];
-}
-
-void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type) {
-    std::string sizes;
-    for (const std::int64_t size : shape)
-        sizes += (sizes.empty() ? "" : ", ") + std::to_string(size);
-    if (shape.size() == 1) sizes += ',';
-    const bool is_byte = type.ends_with('1');
-    std::string header = std::string("{'descr': '") + (is_byte ? '|' : native_order) + std::string(type) +
-                         "', 'fortran_order': False, 'shape': (" + sizes + "), }";
-    constexpr std::size_t before = 10, multiple = 64;
-    header.append(multiple - 1 - (before + header.size()) % multiple, ' ');
-    header += '\n';
-    const std::string_view magic("\x93NUMPY\x01\x00", 8);
-    out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
-}
-
-void write_npy(std::ostream& out, const Rows& rows) {
-    put_npy_header(out, std::array{rows.count, rows.dim}, npy_type(rows.type));
-    out.write(reinterpret_cast<const char*>(rows.pixels), static_cast<std::streamsize>(rows.bytes()));
-}
-
-void write_npy(std::ostream& out, std::span<const std::uint8_t> numbers) {
-    put_npy_header(out, std::array{std::int64_t(numbers.size())}, "u1");
-    out.write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size()));
 }
 
 }  // namespace knn

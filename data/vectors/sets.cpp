@@ -59,10 +59,9 @@ VectorSet read_set(const fs::path& file, fs::path& labels, bool named, const cha
         set.labels = load_labels(labels, first > 0 ? first : set.count + 1);
         const auto n = static_cast<std::int64_t>(set.labels.numbers.size());
         if (n != set.count)
-            throw DataError(labels.string() + ": has " +
-                            (n > set.count ? "more than " + with_commas(set.count) : with_commas(n)) + ' ' +
-                            noun(std::min(n, set.count), "label") + " for the " + with_commas(set.count) +
-                            ' ' + noun(set.count, "row") + " of " + file.string() +
+            throw DataError(labels.string() + ": has " + (n > set.count ? "more than " : "") +
+                            counted(std::min(n, set.count), "label") + " for the " +
+                            counted(set.count, "row") + " of " + file.string() +
                             "; expected one label for each row");
     }
     if (options.labels_needed && !set.has_labels())
@@ -87,27 +86,22 @@ Dataset load_vector_sets(const DataLocation& location, const LoadOptions& option
     data.source = location.source;
     data.named_vectors = true;
     data.label_column = location.label_column;
-    if (!both) {
-        check_label_column(location.label_column, train, nullptr);
-        data.files = std::move(files);
-        data.train = with_shape(train, train.are_images(), train.type, options.memory);
-        data.classes = std::move(train.labels.classes);
-        data.labels = occurring_labels(data);
-        return data;
+    std::optional<VectorSet> test;
+    if (both) {
+        LoadOptions rest = options;
+        if (rest.free_bytes >= 0)
+            rest.free_bytes = std::max<std::int64_t>(0, rest.free_bytes - train.rows().bytes());
+        test = read_set(files[2], files[3], location.test_labels_named, "§test-labels", location.label_column,
+                        options.first.test, rest);
     }
-    LoadOptions rest = options;
-    if (rest.free_bytes >= 0)
-        rest.free_bytes = std::max<std::int64_t>(0, rest.free_bytes - train.rows().bytes());
-    VectorSet test = read_set(files[2], files[3], location.test_labels_named, "§test-labels",
-                              location.label_column, options.first.test, rest);
     data.files = std::move(files);
-    check_label_column(location.label_column, train, &test);
-    check_same_columns(train, test);
-    unify_classes(train.labels, test.labels, location.source);
-    const ElementType type = common_type(train.type, test.type);
-    const bool images = train.are_images() && test.are_images();
+    check_label_column(location.label_column, train, test ? &*test : nullptr);
+    if (test) check_same_columns(train, *test);
+    if (test) unify_classes(train.labels, test->labels, location.source);
+    const ElementType type = test ? common_type(train.type, test->type) : train.type;
+    const bool images = train.are_images() && (!test || test->are_images());
     data.train = with_shape(train, images, type, options.memory);
-    data.test = with_shape(test, images, type, options.memory);
+    if (test) data.test = with_shape(*test, images, type, options.memory);
     data.classes = std::move(train.labels.classes);
     data.labels = occurring_labels(data);
     return data;
@@ -139,8 +133,7 @@ Dataset load_training_data(const DataLocation& location, const LoadOptions& opti
 
 std::string not_images(const Dataset& data) {
     const std::string file = data.files.empty() ? data.source : data.files[0].string();
-    return file + ": " + with_commas(data.train.count) + ' ' + noun(data.train.count, "row") + " of " +
-           with_commas(data.train.dim()) + ' ' + noun(data.train.dim(), "column") +
+    return file + ": " + counted(data.train.count, "row") + " of " + counted(data.train.dim(), "column") +
            ", not images; expected images";
 }
 

@@ -1,8 +1,6 @@
 #include "data/vectors/vectors.h"
 
 #include <algorithm>
-#include <bitset>
-#include <charconv>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -26,14 +24,12 @@ constexpr const char* expected_vectors =
     "vectors as IDX, NPY, CSV, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin or .ibin, plain or gzip";
 constexpr const char* expected_labels =
     "labels as IDX, NPY of integers, or a text with one on each line, plain or gzip";
-constexpr std::array vecs_endings = {".fvecs", ".bvecs", ".ivecs"};
-constexpr std::array bin_endings = {".fbin", ".u8bin", ".i8bin", ".ibin"};
 
-enum class Format { npy, idx, vecs, bin, text, unknown };
+enum class Format { npy, idx, binary, text, unknown };
 
 struct Recognized {
     Format format = Format::unknown;
-    std::string_view ending = {};
+    const BinaryFormat* binary = nullptr;
 };
 
 bool is_text(std::span<const std::uint8_t> head) {
@@ -46,10 +42,8 @@ Recognized recognized(const Content& content) {
     const std::string_view start(reinterpret_cast<const char*>(head.data()), head.size());
     if (start.starts_with("\x93NUMPY")) return {Format::npy};
     const std::string name = plain_name(content.file());
-    for (const char* ending : vecs_endings)
-        if (name.ends_with(ending)) return {Format::vecs, ending};
-    for (const char* ending : bin_endings)
-        if (name.ends_with(ending)) return {Format::bin, ending};
+    for (const BinaryFormat& format : binary_formats)
+        if (name.ends_with(format.ending)) return {Format::binary, &format};
     const bool idx = head.size() >= 4 && head[0] == 0 && head[1] == 0 && head[2] >= 0x08 && head[2] <= 0x0e &&
                      head[2] != 0x0a && head[3] >= 1;
     if (idx) return {Format::idx};
@@ -58,11 +52,8 @@ Recognized recognized(const Content& content) {
 
 /// The number that a text is, if it is written as one: not "007".
 std::optional<std::int64_t> whole_number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || std::to_string(value) != text)
-        return std::nullopt;
-    return value;
+    const auto value = number_of<std::int64_t>(text);
+    return value && std::to_string(*value) == text ? value : std::nullopt;
 }
 
 /// Names in the order of their class numbers: by value if all are whole numbers, else byte by byte.
@@ -98,29 +89,13 @@ std::string name_of_class(const Labels& labels, std::size_t number) {
     return labels.classes.empty() ? std::to_string(number) : labels.classes[number];
 }
 
-std::bitset<max_classes> occurring(const Labels& labels) {
-    std::bitset<max_classes> seen;
-    for (const std::uint8_t number : labels.numbers.span())
-        seen.set(number);
-    return seen;
-}
-
 template <class From, class To>
 void convert_all(const std::uint8_t* from, std::size_t n, std::uint8_t* to) {
     constexpr std::size_t piece = 1 << 20;
     for (std::size_t i = 0; i < n; ++i) {
         if (i % piece == 0) throw_if_stopped();
-        From value;
-        std::memcpy(&value, from + i * sizeof value, sizeof value);
-        const To wide = static_cast<To>(value);
-        std::memcpy(to + i * sizeof wide, &wide, sizeof wide);
+        store_as(to + i * sizeof(To), static_cast<To>(load_as<From>(from + i * sizeof(From))));
     }
-}
-
-template <class To>
-void convert_to(const Rows& rows, std::uint8_t* to) {
-    const auto n = static_cast<std::size_t>(rows.count * rows.dim);
-    of_type(rows.type, [&](auto element) { convert_all<decltype(element), To>(rows.pixels, n, to); });
 }
 
 /// Labels in a file of vectors, with one column of whole numbers.
@@ -130,8 +105,7 @@ Labels labels_of_column(const VectorSet& set, const Content& content) {
     std::vector<std::int64_t> values(static_cast<std::size_t>(set.count));
     const Bytes wide = converted(set.rows(), ElementType::float64);
     for (std::size_t i = 0; i < values.size(); ++i) {
-        double value = 0;
-        std::memcpy(&value, wide.data() + i * sizeof value, sizeof value);
+        const auto value = load_as<double>(wide.data() + i * sizeof(double));
         values[i] = value > -0x1p53 && value < 0x1p53 ? static_cast<std::int64_t>(value) : 0;
         if (static_cast<double>(values[i]) != value)
             content.fail("row " + with_commas(std::int64_t(i) + 1) + " is " + shortest(value),
@@ -154,11 +128,10 @@ VectorSet load_vectors(const fs::path& file, const VectorOptions& options) {
 
 VectorSet read_vectors(ByteSource& source, const VectorOptions& options) {
     Content content(source, options);
-    const auto [format, ending] = recognized(content);
+    const auto [format, binary] = recognized(content);
     VectorSet set = format == Format::npy    ? read_npy(content)
                     : format == Format::idx  ? read_idx_vectors(content)
-                    : format == Format::vecs ? read_vecs(content, ending)
-                    : format == Format::bin  ? read_bin(content, ending)
+                    : binary != nullptr      ? read_binary(content, *binary)
                     : format == Format::text ? read_csv(content)
                                              : (content.fail("is in none of the known formats"), VectorSet());
     set.source = content.file();
@@ -176,12 +149,11 @@ Labels load_labels(const fs::path& file, std::int64_t first) {
 
 Labels read_labels(ByteSource& source, std::int64_t first) {
     Content content(source, {.first = first});
-    const auto [format, ending] = recognized(content);
+    const auto [format, binary] = recognized(content);
     if (format == Format::npy) return read_npy_labels(content);
     if (format == Format::idx) return read_idx_labels(content);
     if (format == Format::text) return read_text_labels(content);
-    if (format == Format::vecs) return labels_of_column(read_vecs(content, ending), content);
-    if (format == Format::bin) return labels_of_column(read_bin(content, ending), content);
+    if (binary != nullptr) return labels_of_column(read_binary(content, *binary), content);
     content.fail("is in none of the known formats");
 }
 
@@ -202,8 +174,8 @@ std::vector<fs::path> vectors_of_labels(const fs::path& labels) {
     if (!stem.ends_with(suffix) || (labels.extension() != ".npy" && labels.extension() != ".csv")) return {};
     stem.resize(stem.size() - suffix.size());
     std::vector<std::string> endings = {"", ".npy", ".csv"};
-    endings.insert(endings.end(), vecs_endings.begin(), vecs_endings.end());
-    endings.insert(endings.end(), bin_endings.begin(), bin_endings.end());
+    for (const BinaryFormat& format : binary_formats)
+        endings.emplace_back(format.ending);
     std::vector<fs::path> found;
     std::error_code none;
     for (const std::string& ending : endings)
@@ -254,8 +226,8 @@ void check_label_column(const std::string& label_column, const VectorSet& train,
 
 void check_same_columns(const VectorSet& train, const VectorSet& other) {
     if (train.dim != other.dim)
-        throw DataError(other.source + ": has " + with_commas(other.dim) + ' ' + noun(other.dim, "column") +
-                        ", but " + train.source + " has " + with_commas(train.dim) + "; expected as many");
+        throw DataError(other.source + ": has " + counted(other.dim, "column") + ", but " + train.source +
+                        " has " + with_commas(train.dim) + "; expected as many");
     if (train.are_images() && other.are_images() && train.shape != other.shape)
         throw DataError(other.source + ": has images of another shape than " + train.source +
                         "; expected training and test images of the same size");
@@ -271,11 +243,9 @@ void check_same_columns(const VectorSet& train, const VectorSet& other) {
 void unify_classes(Labels& a, Labels& b, const std::string& file) {
     if (a.classes == b.classes) return;
     std::set<std::string> names;
-    for (const Labels* labels : {&a, &b}) {
-        const std::bitset<max_classes> seen = occurring(*labels);
-        for (std::size_t number = 0; number < max_classes; ++number)
-            if (seen[number]) names.insert(name_of_class(*labels, number));
-    }
+    for (const Labels* labels : {&a, &b})
+        for (const std::uint8_t number : occurring_labels({labels->numbers.span()}))
+            names.insert(name_of_class(*labels, number));
     const Classes classes = classes_of({names.begin(), names.end()}, file);
     for (Labels* labels : {&a, &b}) {
         for (std::uint8_t& number : std::span(labels->numbers.data(), labels->numbers.size()))
@@ -310,12 +280,14 @@ Bytes converted(const Rows& rows, ElementType type, std::pmr::memory_resource* m
     Bytes result(static_cast<std::size_t>(rows.count * rows.dim * size_of(type)), memory);
     if (type == rows.type)
         std::copy_n(rows.pixels, result.size(), result.data());
-    else if (type == ElementType::float32)
-        convert_to<float>(rows, result.data());
-    else if (type == ElementType::float64)
-        convert_to<double>(rows, result.data());
-    else
+    else if (type != ElementType::float32 && type != ElementType::float64)
         throw std::invalid_argument("converted: this type does not hold all values");
+    else
+        of_type(rows.type, [&]<class From>(From) {
+            const auto convert =
+                type == ElementType::float32 ? convert_all<From, float> : convert_all<From, double>;
+            convert(rows.pixels, static_cast<std::size_t>(rows.count * rows.dim), result.data());
+        });
     return result;
 }
 

@@ -5,30 +5,18 @@
 #include <cstring>
 #include <ostream>
 
+#include "data/core/format.h"
 #include "data/file/transfer.h"
-#include "data/vectors/npy.h"
+#include "data/vectors/content.h"
 
 namespace knn {
 
 namespace {
 
-struct Ending {
-    const char* text;
-    std::optional<ElementType> type;
-    bool counted;  ///< each row begins with its length
-};
-const std::array<Ending, 7> endings_written = {{{".npy", {}, false},
-                                                {".csv", {}, false},
-                                                {".fvecs", ElementType::float32, true},
-                                                {".bvecs", ElementType::uint8, true},
-                                                {".fbin", ElementType::float32, false},
-                                                {".u8bin", ElementType::uint8, false},
-                                                {".i8bin", ElementType::int8, false}}};
-
-const Ending* ending_of(const std::string& file) {
-    const std::string name = lower_case(file);
-    for (const Ending& ending : endings_written)
-        if (name.ends_with(ending.text)) return &ending;
+/// The one of the file's name; null: CSV, NPY, or nothing that is written.
+const BinaryFormat* binary_format_of(const std::string& name) {
+    for (const BinaryFormat& format : binary_formats)
+        if (name.ends_with(format.ending) && format.stored != Stored::int32) return &format;
     return nullptr;
 }
 
@@ -42,8 +30,7 @@ std::string little_bytes(std::uint32_t number) {
 template <class Number>
 void put_cells(std::string& text, const std::uint8_t* row, std::int64_t dim) {
     for (std::int64_t j = 0; j < dim; ++j) {
-        Number value;
-        std::memcpy(&value, row + static_cast<std::size_t>(j) * sizeof value, sizeof value);
+        const auto value = load_as<Number>(row + static_cast<std::size_t>(j) * sizeof(Number));
         char cell[32];
         const auto end = std::to_chars(cell, cell + sizeof cell, value)
                              .ptr;  // the shortest that is read back as this number
@@ -55,26 +42,61 @@ void put_cells(std::string& text, const std::uint8_t* row, std::int64_t dim) {
 }  // namespace
 
 bool can_write_vectors(const std::string& file) {
-    return ending_of(file) != nullptr;
+    const std::string name = lower_case(file);
+    return name.ends_with(".npy") || name.ends_with(".csv") || binary_format_of(name) != nullptr;
 }
 
 std::optional<ElementType> written_type(const std::string& file) {
-    const Ending* ending = ending_of(file);
-    return ending != nullptr ? ending->type : std::nullopt;
+    const BinaryFormat* format = binary_format_of(lower_case(file));
+    return format != nullptr ? std::optional(type_of(format->stored)) : std::nullopt;
+}
+
+std::string_view npy_type(ElementType type) {
+    constexpr std::array names = {"u1", "i1", "f4", "f8"};
+    return names[static_cast<std::size_t>(type)];
+}
+
+void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type) {
+    std::string sizes = joined(shape, [](std::int64_t size) { return std::to_string(size); });
+    if (shape.size() == 1) sizes += ',';
+    const bool is_byte = type.ends_with('1');
+    std::string header = std::string("{'descr': '") +
+                         (is_byte     ? '|'
+                          : is_little ? '<'
+                                      : '>') +
+                         std::string(type) + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
+    constexpr std::size_t before = 10, multiple = 64;
+    header.append(multiple - 1 - (before + header.size()) % multiple, ' ');
+    header += '\n';
+    const std::string_view magic("\x93NUMPY\x01\x00", 8);
+    out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
+}
+
+void write_npy(std::ostream& out, const Rows& rows) {
+    put_npy_header(out, std::array{rows.count, rows.dim}, npy_type(rows.type));
+    out.write(reinterpret_cast<const char*>(rows.pixels), static_cast<std::streamsize>(rows.bytes()));
+}
+
+void write_npy(std::ostream& out, std::span<const std::uint8_t> numbers) {
+    put_npy_header(out, std::array{std::int64_t(numbers.size())}, "u1");
+    out.write(reinterpret_cast<const char*>(numbers.data()), static_cast<std::streamsize>(numbers.size()));
 }
 
 VectorWriter::VectorWriter(std::ostream& out, const std::string& file, std::int64_t count, std::int64_t dim,
                            ElementType type)
-    : out_(out), ending_(ending_of(file)->text), dim_(dim) {
-    if (ending_ == ".npy") put_npy_header(out_, std::array{count, dim}, npy_type(type));
-    if (ending_.ends_with("bin"))
+    : out_(out),
+      format_(binary_format_of(lower_case(file))),
+      is_csv_(lower_case(file).ends_with(".csv")),
+      dim_(dim) {
+    if (format_ == nullptr && !is_csv_) put_npy_header(out_, std::array{count, dim}, npy_type(type));
+    if (format_ != nullptr && !format_->counted)
         out_ << little_bytes(static_cast<std::uint32_t>(count))
              << little_bytes(static_cast<std::uint32_t>(dim));
 }
 
 void VectorWriter::add(const Rows& rows) {
     const auto bytes = static_cast<std::streamsize>(rows.row_bytes());
-    if (ending_ == ".csv") {
+    if (is_csv_) {
         constexpr std::size_t piece_bytes = 1 << 20;  // some milliseconds
         std::string text;
         for (std::int64_t i = 0; i < rows.count; ++i) {
@@ -86,7 +108,7 @@ void VectorWriter::add(const Rows& rows) {
             text.clear();
         }
         out_ << text;
-    } else if (ending_of(ending_)->counted) {
+    } else if (format_ != nullptr && format_->counted) {
         std::string text;
         for (std::int64_t i = 0; i < rows.count; ++i) {
             text += little_bytes(static_cast<std::uint32_t>(dim_));

@@ -1,9 +1,11 @@
 #pragma once
-/// Files of vectors, written piece by piece; the format follows from the name.
+/// Files of vectors, written piece by piece, whose format follows from the name; NPY of any numbers.
 
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "data/core/rows.h"
 
@@ -13,6 +15,17 @@ namespace knn {
 inline constexpr const char* written_endings = ".npy, .csv, .fvecs, .bvecs, .fbin or .u8bin";
 bool can_write_vectors(const std::string& file);
 std::optional<ElementType> written_type(const std::string& file);
+
+/// Magic, version 1.0 and header of an array in C order, padded to a multiple of 64 bytes; its elements follow. `type`: without the
+/// order of bytes, which is the machine's: "f4".
+void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type);
+
+/// Whole files: rows, and numbers of one byte.
+void write_npy(std::ostream& out, const Rows& rows);
+void write_npy(std::ostream& out, std::span<const std::uint8_t> numbers);
+
+/// The type of elements there: "f4".
+std::string_view npy_type(ElementType type);
 
 class VectorWriter {
   public:
@@ -24,7 +37,8 @@ class VectorWriter {
 
   private:
     std::ostream& out_;
-    std::string ending_;
+    const struct BinaryFormat* format_;
+    bool is_csv_;
     std::int64_t dim_;
 };
 

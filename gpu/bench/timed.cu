@@ -190,7 +190,7 @@ Trial time_program(int device, const Program& program, const Rows& train, const 
         const auto begin = Clock::now();
         work();
         stream.synchronize();
-        stages.add({.name = name, .launches = 1, .total_ms = ms_since(begin)});
+        stages.add_since(name, begin, StageKind::kernel);
     };
     Neighbors found(query.count, k);
     Trial trial = timed_trial(options, query.count, [&](std::int64_t n) {

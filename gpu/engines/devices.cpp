@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "data/core/names.h"
 #include "gpu/engines/engines.h"
 #include "gpu/runtime/check.h"
 
@@ -27,10 +28,7 @@ int float_lanes(int major, int minor) {
 double link_gb_per_s(int device) {
     char bus[32] = "";
     if (cudaDeviceGetPCIBusId(bus, sizeof(bus), device) != cudaSuccess) return 0;
-    std::string id = bus;
-    for (char& c : id)
-        c = static_cast<char>(std::tolower(c));
-    const std::string folder = "/sys/bus/pci/devices/" + id + "/";
+    const std::string folder = "/sys/bus/pci/devices/" + lower_case(bus) + "/";
     double giga_transfers = 0;
     int lanes = 0;
     std::ifstream(folder + "max_link_speed") >> giga_transfers;

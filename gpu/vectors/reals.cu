@@ -21,6 +21,7 @@
 
 #include <cassert>
 
+#include "data/core/exact_distance.h"
 #include "gpu/runtime/stream.h"
 #include "gpu/runtime/warp.cuh"
 
@@ -73,23 +74,6 @@ __global__ void __launch_bounds__(threads)
     if (lane == 0) d_lost[q] = train.bound.lost(lost);
 }
 
-/// `cosine_distance` of data/core/exact_distance.h.
-__device__ double angle_distance(double dot, double square_a, double square_b) {
-    if (!(square_a > 0 && square_b > 0)) return 1;
-    const int e_a = ilogb(square_a), half = (e_a + ilogb(square_b)) >> 1;
-    const double root = sqrt(ldexp(square_a, -e_a) * ldexp(square_b, e_a - 2 * half));
-    return fmax(1 - ldexp(dot, -half) / root, 0.0);
-}
-
-/// `score_of_real` of data/core/metric.h.
-__device__ std::uint32_t score_of(double distance) {
-    constexpr int lost = 31;
-    const auto bits = static_cast<std::uint64_t>(__double_as_longlong(distance));
-    const auto score = static_cast<std::uint32_t>(
-        (bits + ((std::uint64_t{1} << (lost - 1)) - 1) + (bits >> lost & 1)) >> lost);
-    return score == 0 && distance > 0 ? 1 : score;
-}
-
 template <Terms terms>
 __device__ double with_term(double a, double b, double sum) {
     if constexpr (terms == Terms::products) return fma(a, b, sum);
@@ -127,8 +111,8 @@ __device__ double2 two_distances(const Kept& train, const RealQueries& queries, 
     __syncwarp();
     sum = {total_of(sum.x), total_of(sum.y)};
     if constexpr (terms == Terms::products)
-        return {angle_distance(sum.x, own.square, of_a.square),
-                angle_distance(sum.y, own.square, of_b.square)};
+        return {cosine_distance(sum.x, own.square, of_a.square),
+                cosine_distance(sum.y, own.square, of_b.square)};
     return sum;
 }
 
@@ -176,7 +160,7 @@ __global__ void __launch_bounds__(threads)
         int rank = 0;
         for (int j = 0; j < done; ++j)
             rank += distances[j] < own || (distances[j] == own && row[j].index < row[i].index);
-        if (rank < k) found[rank] = {score_of(own), row[i].index};
+        if (rank < k) found[rank] = {score_of_real(own), row[i].index};
     }
 }
 

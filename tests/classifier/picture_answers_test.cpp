@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "classifier/extra_rows.h"
 #include "data/synthetic/synthetic.h"
 
 using knn::Answer;

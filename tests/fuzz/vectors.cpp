@@ -12,7 +12,6 @@
 
 #include "data/core/errors.h"
 #include "data/file/byte_source.h"
-#include "data/vectors/npy.h"
 #include "data/vectors/vectors.h"
 #include "data/vectors/write.h"
 #include "tests/fuzz/input.h"

@@ -1,4 +1,4 @@
-#include "data/picture/picture_memory.h"
+#include "data/picture/picture_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "data/vectors/npy.h"
+#include "data/vectors/write.h"
 
 #include <doctest/doctest.h>
 
