@@ -3,16 +3,11 @@
 
 #include "classifier/prototypes.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <random>
-
 #include "data/core/errors.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
 #include "tests/support/rerank_images.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

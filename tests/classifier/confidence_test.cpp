@@ -1,12 +1,7 @@
 #include "classifier/confidence.h"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <random>
-
 #include "classifier/vote.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

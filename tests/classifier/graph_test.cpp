@@ -2,16 +2,11 @@
 
 #include "classifier/graph.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <set>
-
 #include "classifier/index.h"
 #include "data/core/errors.h"
 #include "tests/support/points.h"
 #include "tests/support/real_oracle.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

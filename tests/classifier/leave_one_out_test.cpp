@@ -1,14 +1,10 @@
 #include "classifier/leave_one_out.h"
 
-#include <doctest/doctest.h>
-
 #include <Eigen/LU>
-#include <algorithm>
-#include <cmath>
-#include <random>
 
 #include "classifier/vote.h"
 #include "tests/support/points.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -2,14 +2,8 @@
 
 #include "classifier/method.h"
 
-#include <doctest/doctest.h>
-
-#include <random>
-#include <string>
-#include <vector>
-
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

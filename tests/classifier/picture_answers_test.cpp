@@ -1,13 +1,7 @@
 #include "classifier/picture_answers.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
-
 #include "data/synthetic/synthetic.h"
+#include "tests/support/test.h"
 
 using knn::Answer;
 using knn::Measure;

@@ -2,15 +2,12 @@
 
 #include "classifier/sharded.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-
 #include "classifier/vote.h"
 #include "cpu/search.h"
 #include "tests/support/images.h"
 #include "tests/support/real_oracle.h"
 #include "tests/support/sharded.h"
+#include "tests/support/test.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {

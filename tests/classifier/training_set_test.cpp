@@ -2,13 +2,6 @@
 
 #include "classifier/training_set.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <future>
-
 #include "classifier/confidence.h"
 #include "classifier/index.h"
 #include "cpu/rerank/rerank.h"
@@ -16,6 +9,7 @@
 #include "tests/support/points.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 #include "tests/support/transform_oracle.h"
 
 using namespace knn;

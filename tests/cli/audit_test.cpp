@@ -1,12 +1,5 @@
 /// `audit` as a user runs it: the list against plain loops, its files, and planted labels.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <iterator>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

@@ -1,11 +1,6 @@
 /// `bench`: what it measures, leaves out and writes, by itself and by the cases of papers.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <regex>
-#include <set>
 
 #include "tests/cli/program.h"
 

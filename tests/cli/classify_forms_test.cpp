@@ -1,9 +1,5 @@
 /// `classify --numbers`, `--grid` and `--template`, on pages of digits that the program draws.
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;

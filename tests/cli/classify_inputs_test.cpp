@@ -1,13 +1,6 @@
 /// Where `classify` reads from: files, folders and pipes, good and bad. Its cache: tests/faults.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
-
-#include <algorithm>
-#include <csignal>
-#include <cstdlib>
-#include <random>
-#include <thread>
 
 #include "tests/cli/pictures.h"
 

@@ -1,9 +1,6 @@
 /// What `classify` answers, also judged by the names of the pictures; folders in folders; turned pictures; pixels.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
-
-#include <algorithm>
 
 #include "tests/cli/pictures.h"
 

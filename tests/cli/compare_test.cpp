@@ -1,7 +1,5 @@
 /// `compare` as a user runs it: the counts of the two predictions.csv, reports of other test sets, and bad input.
 
-#include <doctest/doctest.h>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

@@ -1,9 +1,5 @@
 /// `condense` as a user runs it: what it writes, read back by `evaluate`.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

@@ -1,9 +1,5 @@
 /// Confidences of `evaluate`, and what it keeps in the cache.
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;

@@ -1,13 +1,5 @@
 /// What `evaluate` answers and reports.
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <map>
-#include <span>
-#include <sstream>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

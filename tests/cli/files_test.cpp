@@ -1,15 +1,12 @@
 /// Outputs: a file that is read, one file twice, places that cannot be written. What is promised of the files of every
 /// command is tested over the table of commands.
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <csignal>
 
 #include "tests/cli/commands.h"
 

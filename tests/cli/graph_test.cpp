@@ -1,10 +1,5 @@
 /// `graph` as a user runs it: the files against plain loops, and read back by NumPy and SciPy.
 
-#include <doctest/doctest.h>
-
-#include <set>
-#include <utility>
-
 #include "tests/cli/program.h"
 #include "tests/support/npy_bytes.h"
 

@@ -1,7 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/cli/program.h"
 #include "tests/support/idx_bytes.h"
 

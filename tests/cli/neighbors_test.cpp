@@ -1,10 +1,5 @@
 /// `neighbors` as a user runs it: the files against plain loops, and read back by NumPy and SciPy.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "tests/cli/program.h"
 #include "tests/support/npy_bytes.h"
 

@@ -1,19 +1,10 @@
 #pragma once
 /// The program under test, and small data sets for it.
 
-#include <cstdint>
-#include <filesystem>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "tests/support/error_of.h"
 #include "tests/support/oracle.h"
-#include "tests/support/run.h"
-#include "tests/support/skip.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -1,12 +1,8 @@
 /// The program started by mpirun: what happens where a rank, a host or the cable between two hosts fails.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include <csignal>
-
 #include "tests/cli/mpi.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using namespace std::chrono_literals;

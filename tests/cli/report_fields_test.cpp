@@ -1,11 +1,6 @@
 /// docs/report.md has every field of every JSON and every column of every CSV that a command writes, and no others.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <regex>
-#include <set>
 
 #include "tests/cli/commands.h"
 

@@ -1,10 +1,6 @@
 /// The files are the same bytes however the work is divided: among threads, batches, instruction sets, parts of the
 /// training set, ranks, and ranks on two hosts.
 
-#include <doctest/doctest.h>
-
-#include <map>
-
 #include "tests/cli/mpi.h"
 
 using namespace knn::test;

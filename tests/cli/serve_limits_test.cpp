@@ -1,17 +1,6 @@
 /// What `serve` does with clients that are slow, many, broken or hostile, and how it ends.
 #include "tests/cli/served.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <future>
-#include <thread>
-
 #include "tests/cli/pictures.h"
 
 namespace knn::test {

@@ -1,12 +1,6 @@
 /// What `serve` answers.
 #include "tests/cli/served.h"
 
-#include <doctest/doctest.h>
-
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-
 #include "tests/cli/pictures.h"
 #include "tests/support/npy_bytes.h"
 

@@ -1,13 +1,9 @@
 /// Standard output, terminals, pipes, and signals that end a search or a wait.
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
 
 #include "tests/cli/program.h"
 

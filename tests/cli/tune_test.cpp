@@ -1,10 +1,5 @@
 /// `tune` as a user runs it: its files, its method read back, and bad input.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <set>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

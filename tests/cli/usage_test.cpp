@@ -1,9 +1,5 @@
 /// Help, and the errors of every command line that is refused, over one table.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

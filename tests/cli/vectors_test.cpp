@@ -1,9 +1,5 @@
 /// Vectors of any kind as a user reads, searches and generates them.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

@@ -1,10 +1,7 @@
 /// `view`: what it shows, in which forms, and from where.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <functional>
 #include <regex>
 #include <tuple>
 

@@ -1,18 +1,12 @@
 #include "cpu/search.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 #include "cpu/kernels/kernels.h"
 #include "data/core/problem.h"
 #include "tests/support/battery.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

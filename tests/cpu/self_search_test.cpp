@@ -2,15 +2,11 @@
 
 #include "cpu/self_search.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-
 #include "cpu/kernels/kernels.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,11 +1,7 @@
 #include "cpu/work.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "cpu/pack.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,12 +1,6 @@
 /// One call fails, at every place: the program goes on as if nothing had been, or says so in one line and leaves no half file.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstring>
-
 #include "tests/faults/job.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 

@@ -1,16 +1,11 @@
 /// Data sets and names at the limits, as a user meets them.
 
-#include <doctest/doctest.h>
 #include <sys/resource.h>
-
-#include <algorithm>
-#include <filesystem>
 
 #include "tests/cli/pictures.h"
 #include "tests/cli/program.h"
 #include "tests/faults/job.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 namespace fs = std::filesystem;

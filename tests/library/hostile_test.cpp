@@ -2,14 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <cstring>
-#include <limits>
-#include <thread>
-
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
-#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 

@@ -1,19 +1,8 @@
 /// Searches and answers of the library: oracle, the program, adding rows, saving, threads.
 
-#include <atomic>
-#include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <thread>
-
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/run.h"
-#include "tests/support/skip.h"
-#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 

@@ -1,17 +1,7 @@
 /// Vectors of each element type in the library: the program's neighbors, bit for bit, and what is refused.
 
-#include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <limits>
-#include <random>
-#include <string>
-
 #include "tests/library/api.h"
 #include "tests/support/npy_bytes.h"
-#include "tests/support/run.h"
-#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 

@@ -1,14 +1,7 @@
 #include "app/bench/report.h"
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-#include <map>
-#include <set>
-
 #include "app/bench/run.h"
-#include "tests/support/skip.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 

@@ -1,18 +1,14 @@
 #include "app/bench/run.h"
 
-#include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
 
 #include "app/bench/workload.h"
 #include "app/console/console.h"
 #include "classifier/engines.h"
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
 #include "tests/support/oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 

@@ -1,9 +1,5 @@
 #include "app/bench/report.h"
-
-#include <doctest/doctest.h>
-
-#include <optional>
-#include <sstream>
+#include "tests/support/test.h"
 
 namespace knn {
 

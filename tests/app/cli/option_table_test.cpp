@@ -1,18 +1,12 @@
 #include "app/cli/option_table.h"
 #include "app/console/console.h"
 
-#include <doctest/doctest.h>
-
-#include <iterator>
 #include <regex>
-#include <set>
-#include <sstream>
 
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

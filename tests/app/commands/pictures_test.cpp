@@ -1,12 +1,7 @@
 #include "app/commands/pictures.h"
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -1,6 +1,5 @@
 #include "app/report/answers.h"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.h"
 
 #include <nlohmann/json.hpp>
 

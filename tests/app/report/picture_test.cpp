@@ -1,16 +1,11 @@
 #include "app/report/picture.h"
 
-#include <doctest/doctest.h>
-
-#include <numeric>
-#include <string>
-#include <utility>
-
 #include "app/report/page.h"
 #include "app/view/viewer.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -1,13 +1,7 @@
 #include "app/report/plot.h"
+#include "tests/support/test.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <regex>
-#include <set>
-
-#include "tests/support/error_of.h"
 
 namespace knn {
 

@@ -1,16 +1,12 @@
 #include "app/report/report_file.h"
 
-#include <doctest/doctest.h>
-
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "data/core/errors.h"
 #include "tests/support/sample_evaluation.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

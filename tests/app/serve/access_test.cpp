@@ -1,6 +1,5 @@
 #include "app/serve/access.h"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.h"
 
 using namespace knn::web;
 

@@ -1,8 +1,7 @@
 #include "app/view/viewer.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/sample_evaluation.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -1,10 +1,6 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "classifier/engines.h"
 #include "tests/support/battery.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {

@@ -1,12 +1,8 @@
 #include "cpu/transform/transform.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "cpu/kernels/kernels.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {

@@ -2,22 +2,14 @@
 
 #include "cpu/vectors/vector_index.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstring>
-#include <random>
-#include <thread>
-
 #include "classifier/exact_distances.h"
 #include "classifier/index.h"
 #include "cpu/kernels/kernels.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
 #include "tests/support/real_oracle.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

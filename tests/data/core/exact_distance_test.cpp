@@ -2,14 +2,8 @@
 
 #include "data/core/exact_distance.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "tests/support/real_oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,22 +1,13 @@
 #include "data/file/atomic_file.h"
 
-#include <doctest/doctest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <iterator>
-#include <ostream>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using knn::DataError;

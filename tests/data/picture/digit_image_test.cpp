@@ -1,10 +1,5 @@
 #include "data/picture/digit_image.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cmath>
 #include <opencv2/imgproc.hpp>
 
 #include "data/core/errors.h"
@@ -12,6 +7,7 @@
 #include "data/picture/digit_image_steps.h"
 #include "tests/support/drawn.h"
 #include "tests/support/mnist.h"
+#include "tests/support/test.h"
 
 using namespace knn::test;
 using knn::DigitImage;

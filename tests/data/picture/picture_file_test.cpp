@@ -1,22 +1,16 @@
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <opencv2/imgproc.hpp>
-#include <thread>
 
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 #include "tests/support/decoded.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn::test;
 using knn::DataError;

@@ -1,14 +1,12 @@
 /// Rarer kinds of picture files, most of them built here byte by byte.
 
-#include <doctest/doctest.h>
 #include <zlib.h>
-
-#include <functional>
 
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/picture/picture_header.h"
 #include "tests/support/decoded.h"
+#include "tests/support/test.h"
 
 using knn::DataError;
 using knn::Picture;

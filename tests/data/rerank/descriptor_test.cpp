@@ -1,13 +1,10 @@
 #include "data/rerank/descriptor.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "cpu/rerank/rerank.h"
 #include "data/rerank/distance.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/rerank_oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,10 +1,8 @@
 #include "data/rerank/spread.h"
 
-#include <doctest/doctest.h>
-
 #include "data/core/errors.h"
 #include "data/rerank/rerank.h"
-#include "tests/support/error_of.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

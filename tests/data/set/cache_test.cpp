@@ -1,18 +1,9 @@
 #include "data/set/cache.h"
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-#include <vector>
 
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
@@ -20,9 +11,8 @@
 #include "data/set/training.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/mnist.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 using namespace knn::test;

@@ -1,24 +1,14 @@
 #include "data/set/idx.h"
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <algorithm>
-#include <chrono>
-#include <fstream>
 #include <new>
-#include <random>
-#include <sstream>
-#include <string>
-#include <thread>
 
-#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;

@@ -1,18 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "data/core/errors.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
 #include "data/set/training.h"
-#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/mnist.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;

@@ -1,15 +1,9 @@
 #include "data/set/locate.h"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;

@@ -1,11 +1,9 @@
 #include "data/sketch/sketch.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
 #include <tuple>
 
 #include "tests/support/hostile_sets.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,14 +1,9 @@
 #include "data/transform/scaling.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 #include "tests/support/oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,10 +1,5 @@
-#include <doctest/doctest.h>
-
-#include <fstream>
-#include <limits>
-
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;

@@ -1,11 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <clocale>
-#include <cmath>
 
 #include "data/core/format.h"
 #include "data/file/byte_source.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/test.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;

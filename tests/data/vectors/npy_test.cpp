@@ -1,14 +1,7 @@
 #include "data/vectors/npy.h"
 
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include "tests/support/idx_bytes.h"
-#include "tests/support/run.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;
