@@ -83,8 +83,7 @@ class Climbed {
 }  // namespace
 
 TEST_CASE(
-    "evidence of one query: the winner's nearest, and the nearest of another class or beyond the last "
-    "neighbor") {
+    "evidence of one query: the winner's nearest, and the nearest of another class or beyond the last") {
     const VotingRule means{.k = 2, .votes = VoteKind::class_mean};
     struct Row {
         std::vector<Neighbor> neighbors;

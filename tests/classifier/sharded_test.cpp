@@ -167,8 +167,7 @@ TEST_CASE("spread: shares differ by one at most and have no gap") {
     CHECK(range_of(many + 3, 7, 6).end() == many + 3);
 }
 
-TEST_CASE(
-    "spread: any engine, devices and parts find what plain loops find, and call back for each query once") {
+TEST_CASE("spread: any engine, devices and parts find what plain loops find, and call back once a query") {
     PlainIndex::searches_of_known = 0;
     for (const test::Searched& searched : searches()) {
         const Neighbors expected = searched.expected();

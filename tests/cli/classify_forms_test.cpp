@@ -48,8 +48,7 @@ TEST_CASE("classify: a grid as rows of cells, a form as fields") {
     write(digits.folder / "allowed.json", with(fields, "0123456789", "5"));
     write(digits.folder / "other.json", with(fields, "0123456789", "123"));
     CHECK(digits.classify("-q --template allowed.json" + words).out == "37\n5\n");
-    CHECK(digits.classify("--template other.json" + words).out.find("doubtful: 1 digit rejected") !=
-          std::string::npos);
+    CHECK(contains(digits.classify("--template other.json" + words).out, "doubtful: 1 digit rejected"));
     const json read = digits.answers("--template other.json" + words).at(0)["fields"];
     CHECK(read[0]["name"] == "upper");
     CHECK(read[0]["text"] == "37");

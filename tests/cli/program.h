@@ -75,7 +75,7 @@ struct Work {
     RunResult plain(const Words& words, RunOptions options = {}) const;
 
     std::string file(const std::string& name) const;
-    nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(file(name)); }
+    nlohmann::json json_of(const std::string& name) const { return nlohmann::json::parse(file(name)); }
     void make_all_images_equal() const;
 
     Folder folder;

@@ -92,9 +92,7 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
     check_only(work.folder, before);
 }
 
-TEST_CASE(
-    "ranks: other options, data or another version on a rank are refused, and one that cannot read is "
-    "named") {
+TEST_CASE("ranks: other options, data or version on a rank are refused, one that cannot read is named") {
     if (!have_mpi()) return;
     const Folder folder;
     SmallSet().write(folder / "a");

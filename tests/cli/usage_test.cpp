@@ -23,8 +23,7 @@ TEST_CASE("the version, and help of the program and of each command") {
     check_contains(program("evaluate --help").out, {"(default raw)"});
 }
 
-TEST_CASE("defaults that depend on the machine are told as they are on this one") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "defaults that depend on the machine are told as they are on this one") {
     RunOptions options;
     const auto help = [&](const Words& words) {
         std::string text;
@@ -43,8 +42,8 @@ TEST_CASE("defaults that depend on the machine are told as they are on this one"
     check_contains(help("evaluate --help=all"),
                    {("(default: all); " + here + threads + " ").c_str(),
                     ("a named GPU engine needs a GPU; " + here + (gpu ? "classic " : "cpu ")).c_str()});
-    options.environment["MNIST_KNN_DATA"] = work.folder.path().string();
-    CHECK(contains(help("evaluate --help"), here + work.folder.path().string()));
+    options.environment["MNIST_KNN_DATA"] = folder.path().string();
+    CHECK(contains(help("evaluate --help"), here + folder.path().string()));
     options.environment["MNIST_KNN_DATA"] = "/nonexistent";
     CHECK(contains(help("evaluate --help"), here + "none, "));
 }
@@ -174,13 +173,12 @@ TEST_CASE("one training image is an error of the data, or of the --limit-train t
     CHECK(work.folder.names().size() == 4);
 }
 
-TEST_CASE("where memory or threads run out, the error says so") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "where memory or threads run out, the error says so") {
     for (const std::string limit : {"45000", "60000", "80000"})  // KiB of addresses; a thread takes 8 MiB
         for (const std::string words : {" evaluate", " evaluate --device cpu --threads 9", " info"}) {
-            const std::string command = "ulimit -v " + limit + "; exec '" MNIST_KNN_BINARY "'" + words +
-                                        " --data '" + (work.folder / "'");
-            const RunResult result = run({"/bin/sh", "-c", command});
+            const std::string command =
+                "ulimit -v " + limit + "; exec '" MNIST_KNN_BINARY "'" + words + " --data '" + (folder / "'");
+            const RunResult result = knn::test::run({"/bin/sh", "-c", command});
             if (result.exit_code == 127 || contains(result.err, "Sanitizer"))
                 return skip("this build does not start in so little memory");
             CHECK((result.exit_code == 0 || result.exit_code == 1));
@@ -190,8 +188,7 @@ TEST_CASE("where memory or threads run out, the error says so") {
         }
 }
 
-TEST_CASE("data, files and devices that fail exit 1 with one error line, before the search") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "data, files and devices that fail exit 1 with one error line, before the search") {
     // Images whose distances do not fit 32 bits.
     const Work large({.rows = 300, .cols = 300, .train = 3, .test = 3});
     const std::string images = "train-images-idx3-ubyte", data = large.folder / "";
@@ -211,8 +208,8 @@ TEST_CASE("data, files and devices that fail exit 1 with one error line, before 
              "tune --data none",
              "tune --train-images " + images + " --train-labels " + images,
          }) {
-        check_error(work.plain(words), 1);
+        check_error(plain(words), 1);
     }
     check_error(program("bench --device gpu:99 --dim 4 --n-train 9 --n-query 2"), 1, "--device gpu:99: no ");
-    CHECK(work.folder.names().size() == 4);  // nothing was added
+    CHECK(folder.names().size() == 4);  // nothing was added
 }

@@ -172,7 +172,7 @@ TEST_CASE("faults: the shim counts the calls of a run, and makes one fail") {
     const RunResult result = shim.run(place, {Call::rename, 1, "ENOSPC"});
     CHECK(shim.met());
     CHECK(result.exit_code == 1);
-    CHECK(result.err.find("No space left on device") != std::string::npos);
+    CHECK(contains(result.err, "No space left on device"));
 }
 
 #define FAULTS_OF(command)                    \

@@ -99,8 +99,7 @@ TEST_CASE_FIXTURE(Opened, "library: NULL is refused, or allowed where the header
     OK(knn_classify(index.get(), &rows, nullptr, &none));
 }
 
-TEST_CASE_FIXTURE(Opened,
-                  "library: wrong sizes of structs are refused, later versions only where they set more") {
+TEST_CASE_FIXTURE(Opened, "library: wrong sizes of structs are refused, later ones where they set more") {
     for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{4096}, ~std::size_t{0}}) {
         asked.struct_size = size;
         REFUSED(KNN_INVALID, "struct_size", knn_search(index.get(), &asked, nullptr, &found.out));

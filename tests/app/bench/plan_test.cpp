@@ -81,8 +81,7 @@ TEST_CASE("which options a case takes, and which it fixes itself") {
         CHECK(message_of(options).empty());
         for (const std::string& name : one.fixes) {
             options.given = {name};
-            CHECK(message_of(options).find(std::string("the case ") + one.which + " has its own") !=
-                  std::string::npos);
+            CHECK(test::contains(message_of(options), std::string("the case ") + one.which + " has its own"));
         }
     }
 }
@@ -134,7 +133,7 @@ TEST_CASE("options that contradict each other or have no effect") {
         CAPTURE(message);
         CAPTURE(one.message);
         CHECK(message.empty() == (*one.message == '\0'));
-        CHECK(message.find(one.message) != std::string::npos);
+        CHECK(test::contains(message, one.message));
     }
 }
 
@@ -154,7 +153,7 @@ TEST_CASE("which runs read a data set") {
 TEST_CASE("random images need their number") {
     Options options;
     options.bench.dim = 9;
-    CHECK(message_of(options).find("expected --n-train") != std::string::npos);
+    CHECK(test::contains(message_of(options), "expected --n-train"));
     options.given = {"dim", "n-train", "n-query"};
     CHECK(message_of(options).empty());
 }

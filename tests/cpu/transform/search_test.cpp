@@ -23,9 +23,7 @@ TEST_CASE("cpu: searches with a transform are those among the oracle's features,
     CHECK(serial_searches > 0);
 }
 
-TEST_CASE(
-    "cpu: a search with a transform says what it costs, and transforms queries that are training images "
-    "once") {
+TEST_CASE("cpu: a search with a transform says what it costs, and transforms the training set once") {
     const test::ImageSet& set = test::image_sets().back();
     const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n)), copy = set.images.pixels;
     test::Request request;

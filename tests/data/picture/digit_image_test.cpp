@@ -20,8 +20,7 @@ TEST_CASE("digit image: OpenCV throws std::bad_alloc where memory is short") {
     cv::redirectError(nullptr);
 }
 
-TEST_CASE(
-    "digit image: marks that would take too long are refused, and the loops over marks can be stopped") {
+TEST_CASE("digit image: marks that would take too long are refused, and loops over marks can be stopped") {
     knn::digit::Ink ink;
     ink.amount = cv::Mat::zeros(1600, 1600, CV_32F);
     for (int y = 0; y + 3 < 1600; y += 6)
