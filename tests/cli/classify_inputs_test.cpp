@@ -48,7 +48,7 @@ TEST_CASE("bad files are told one by one and the others answered") {
     fs::create_directory(digits.folder / "none");
     const Words bad = {"empty.png", "text.png",    "huge.pgm",   "short.pgm",
                        "none",      "missing.png", "two\nlines", ""};
-    Words all = bad + "-q";
+    Words all = bad + "-q --method raw";
     all.insert(all.begin() + 3, "good.pgm");
     const RunResult some = digits.classify(all + "--threads 1"), four = digits.classify(all + "--threads 4");
     CHECK(four.out == some.out);
@@ -175,5 +175,5 @@ TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
         write(pipe, photo(digits, seven));
     });
-    CHECK(digits.classify("-q --reject off pipe").out == "7\n");
+    CHECK(digits.classify("-q --method raw --reject off pipe").out == "7\n");
 }

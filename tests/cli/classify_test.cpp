@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(Digits, "a share of digits may be lost: more is rejected the l
 TEST_CASE_FIXTURE(Digits, "the explanation also shows candidates before re-ranking and what moved") {
     write_photo("a.pgm", 3);
     const auto height = [&](const std::string& rerank) {
-        output_of(classify("--reject off a.pgm --explain why.png --rerank " + rerank));
+        output_of(classify("--reject off --limit-train 500 a.pgm --explain why.png --rerank " + rerank));
         const std::string png = read_file(folder / "why.png");
         REQUIRE(png.starts_with("\x89PNG"));
         return png_size(png).second;
@@ -325,7 +325,7 @@ TEST_CASE_FIXTURE(Digits, "classify --expected: folders and names tell the digit
     // However the folder is named.
     const RunOptions inside{.folder = folder / "in/3"};
     for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
-        CHECK(program("classify --expected -q --reject off --no-cache --data ../.. " + name, inside)
+        CHECK(program("classify --expected -q --method raw --reject off --data ../.. " + name, inside)
                   .out.starts_with("1 of 1 picture"));
     }
     CHECK(classify("-q --expected --reject off in/a_4.pgm").out.starts_with("1 of 1 picture right, 0 wrong"));
@@ -422,17 +422,17 @@ TEST_CASE_FIXTURE(Digits, "classify: folders in folders are told of, and searche
     write_photo("in/b/c/x.pgm", chosen[3]);
     write_photo("in/.hidden/w.pgm", chosen[4]);
     fs::create_directory_symlink("..", folder / "in/b/loop");
-    const RunResult flat = classify("--reject off in");
+    const RunResult flat = classify("--method raw --reject off in");
     CHECK(flat.exit_code == 0);
     CHECK(contains(flat.err, "1 folder in it left out; -r goes into them"));
-    CHECK(classify("-q --reject off in").err.empty());
-    CHECK(classify("-rq --reject off in").out == "3\n2\n1\n");
+    CHECK(classify("-q --method raw --reject off in").err.empty());
+    CHECK(classify("-rq --method raw --reject off in").out == "3\n2\n1\n");
     check_error(classify("above"), 1, "holds no pictures but 1 folder; expected -r");
 }
 
 TEST_CASE_FIXTURE(Digits, "classify --json has a schema, and with --json-version 1 is an array alone") {
     write_photo("a.pgm", 3);
-    const std::string words = "a.pgm missing.pgm --json - ";
+    const std::string words = "--method raw a.pgm missing.pgm --json - ";
     const json object = json::parse(classify(words).out);
     CHECK(object["schema"] == "mnist-knn/classify/2");
     CHECK(object["program"]["name"] == "mnist-knn");
@@ -449,14 +449,14 @@ TEST_CASE("classify --rotate and --pixels") {
         write(digits.folder / (degrees + ".pgm"), seven.pgm());
         seven = seven.turned();
     }
-    const json upright = digits.answers("--pixels --reject off 0.pgm")[0];
+    const json upright = digits.answers("--method raw --pixels --reject off 0.pgm")[0];
     REQUIRE(upright["pixels"].size() == 784);
     CHECK(std::ranges::max(upright["pixels"].get<std::vector<int>>()) == 255);
     for (const int degrees : {90, 180, 270}) {
-        const json answer = digits.answers("--pixels --reject off " + std::to_string(degrees) +
+        const json answer = digits.answers("--method raw --pixels --reject off " + std::to_string(degrees) +
                                            ".pgm --rotate " + std::to_string(360 - degrees))[0];
         CHECK(answer["pixels"] == upright["pixels"]);
         CHECK(answer["box"] == upright["box"]);
     }
-    CHECK(!digits.answers("0.pgm")[0].contains("pixels"));
+    CHECK(!digits.answers("--method raw 0.pgm")[0].contains("pixels"));
 }
