@@ -255,49 +255,22 @@ TEST_CASE_FIXTURE(Evaluated, "view refuses damaged reports") {
                                     std::string("{\"schema\": \"mnist-knn/evaluate/1\"}")})
         refused(text);
     const json report = json::parse(good);
-    struct Change {
-        std::string path;
-        json value;
-        std::string part = "";  ///< of the error
-    };
-    for (const auto& [path, value, part] :
-         std::vector<Change>{{"/schema", "mnist-knn/evaluate/9"},
-                             {"/schema", 1},
-                             {"/settings/k", 0},
-                             {"/settings/k", 40'960},
-                             {"/settings/k", 2.5},
-                             {"/settings/k", "5"},
-                             {"/settings/metric", "l9"},
-                             {"/settings/tie", "none"},
-                             {"/dataset/train", 41},
-                             {"/dataset/train", -1},
-                             {"/dataset/rows", 1e300},
-                             {"/dataset/test", 59},
-                             {"/dataset/test", 18446744073709551615u},
-                             {"/dataset/cols", 4},
-                             {"/dataset/files", "/nowhere"},
-                             {"/dataset/files", json::array({"/nowhere"})},
-                             {"/dataset/files/0", "/nowhere"},
-                             {"/dataset/files/3", 3},
-                             {"/dataset/synthetic", true},
-                             {"/result/labels", json::array({1, 7, 199})},
-                             {"/result/labels", json::array({7, 1, 200})},
-                             {"/result/confusion", json::array()},
-                             {"/result/confusion/0/0", -3},
-                             {"/result/confusion/0/0", report["result"]["confusion"][0][0].get<int>() + 1},
-                             {"/result/correct", 61},
-                             {"/settings/transform", "gradient", "settings.transform"},
-                             {"/settings/transform", "", "settings.transform"},
-                             {"/settings/transform", 3, "settings.transform"},
-                             {"/settings/transform", nullptr, "settings.transform"},
-                             {"/settings/transform", json::array(), "settings.transform"},
-                             {"/timing", nullptr},
-                             {"/timing/stages/0/total_ms", "fast"}}) {
-        CAPTURE(path);
-        json changed = report;
-        changed[json::json_pointer(path)] = value;
-        refused(changed.dump(), part);
-    }
+    json changes = R"({"/schema": ["mnist-knn/evaluate/9", 1], "/settings/k": [0, 40960, 2.5, "5"],
+        "/settings/metric": ["l9"], "/settings/tie": ["none"], "/dataset/train": [41, -1], "/dataset/rows": [1e300],
+        "/dataset/test": [59, 18446744073709551615], "/dataset/cols": [4], "/dataset/files": ["/nowhere", ["/nowhere"]],
+        "/dataset/files/0": ["/nowhere"], "/dataset/files/3": [3], "/dataset/synthetic": [true],
+        "/result/labels": [[1, 7, 199], [7, 1, 200]], "/result/confusion": [[]], "/result/confusion/0/0": [-3],
+        "/result/correct": [61], "/settings/transform": ["gradient", "", 3, null, []], "/timing": [null],
+        "/timing/stages/0/total_ms": ["fast"]})"_json;
+    changes["/result/confusion/0/0"].push_back(report["result"]["confusion"][0][0].get<int>() + 1);
+    for (const auto& [path, values] : changes.items())
+        for (const json& value : values) {
+            CAPTURE(path);
+            CAPTURE(value.dump());
+            json changed = report;
+            changed[json::json_pointer(path)] = value;
+            refused(changed.dump(), path == "/settings/transform" ? "settings.transform" : "");
+        }
     json powers = report;
     powers["settings"]["metric"] = "lp";
     for (const json& p : {json(nullptr), json("3"), json(0), json(1e9)}) {
