@@ -3,16 +3,11 @@
 
 #include "classifier/prototypes.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
-#include <random>
-
 #include "data/core/errors.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
 #include "tests/support/rerank_images.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -155,8 +150,7 @@ std::vector<Method> methods_of_pictures() {
 }  // namespace
 
 TEST_CASE(
-    "condense: what is kept and what editing removes is what plain loops say, whatever the number of "
-    "threads") {
+    "condense: what is kept and what editing removes is what plain loops say, on any number of threads") {
     for (const Points& points : sets_to_try()) {
         const Training training = points.training();
         std::map<Metric, Neighbors> rows_by;
@@ -199,8 +193,7 @@ TEST_CASE("condense: editing searches again where most of the neighbors have bee
     CHECK(edited.removed == expected.removed);
 }
 
-TEST_CASE(
-    "condense: any method gives all images the answers of the whole set, and edited no leave-one-out error") {
+TEST_CASE("condense: any method gives all images their answers, and edited no leave-one-out error") {
     std::mt19937 random(7);
     const test::Labeled pictures(
         {9, 8}, 160, 7, [&](int i) { return random() % 6 == 0 ? random() % 3 : unsigned(i) % 8 % 3; });

@@ -1,12 +1,7 @@
 #include "classifier/confidence.h"
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <cmath>
-#include <random>
-
 #include "classifier/vote.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -88,8 +83,7 @@ class Climbed {
 }  // namespace
 
 TEST_CASE(
-    "evidence of one query: the winner's nearest, and the nearest of another class or beyond the last "
-    "neighbor") {
+    "evidence of one query: the winner's nearest, and the nearest of another class or beyond the last") {
     const VotingRule means{.k = 2, .votes = VoteKind::class_mean};
     struct Row {
         std::vector<Neighbor> neighbors;

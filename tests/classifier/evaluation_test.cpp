@@ -1,12 +1,7 @@
 #include "classifier/evaluation.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <stdexcept>
-#include <vector>
-
 #include "tests/support/points.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 using knn::test::votes_for;

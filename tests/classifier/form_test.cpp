@@ -1,6 +1,5 @@
 #include "classifier/form.h"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -2,16 +2,11 @@
 
 #include "classifier/graph.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <numeric>
-#include <set>
-
 #include "classifier/index.h"
 #include "data/core/errors.h"
 #include "tests/support/points.h"
 #include "tests/support/real_oracle.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -67,8 +62,7 @@ std::vector<std::int64_t> naive_components(std::int64_t n, const std::set<Edge>&
 
 }  // namespace
 
-TEST_CASE(
-    "graph: the forms have the edges that plain loops find, in order, and mutual ones are counted alone") {
+TEST_CASE("graph: the forms have the edges that plain loops find, in order, and mutual ones are counted") {
     for (const int levels : {2, 3, 256})
         for (const int k : {1, 4, 29}) {
             const Naive naive(30, k, levels, static_cast<std::uint64_t>(100 * levels + k));

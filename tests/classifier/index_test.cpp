@@ -2,11 +2,8 @@
 
 #include "classifier/index.h"
 
-#include <doctest/doctest.h>
-
-#include <thread>
-
 #include "tests/support/rerank_images.h"
+#include "tests/support/test.h"
 
 namespace knn {
 

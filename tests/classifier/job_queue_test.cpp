@@ -1,12 +1,5 @@
 #include "classifier/job_queue.h"
-
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <chrono>
-#include <stdexcept>
-#include <thread>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace knn {
 

@@ -2,14 +2,8 @@
 
 #include "classifier/method.h"
 
-#include <doctest/doctest.h>
-
-#include <random>
-#include <string>
-#include <vector>
-
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -97,7 +91,7 @@ TEST_CASE("method file: mistakes") {
               "m.txt: has a line 'p', but the metric is not lp; expected none"},
              {with("k 4", "k 4\r\r"), "line 10: k '4?' is not allowed"}}) {
         CAPTURE(row.error);
-        CHECK(error_of(row.text).find(row.error) != std::string::npos);
+        CHECK(test::contains(error_of(row.text), row.error));
     }
 }
 

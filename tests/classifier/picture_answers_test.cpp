@@ -1,14 +1,8 @@
 #include "classifier/picture_answers.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
-
 #include "classifier/extra_rows.h"
 #include "data/synthetic/synthetic.h"
+#include "tests/support/test.h"
 
 using knn::Answer;
 using knn::Measure;
@@ -139,8 +133,7 @@ TEST_CASE("text rows: each row by itself") {
     CHECK(digits[1].reason == "unlike");
 }
 
-TEST_CASE(
-    "rows of numbers: what was narrowly rejected is accepted where at most a fifth of the row is rejected") {
+TEST_CASE("rows of numbers: the narrowly rejected is accepted where at most a fifth of the row is rejected") {
     for (const bool narrowly : {false, true})
         for (const std::string text : {"1234?", "123?"}) {
             std::vector<Answer> digits = page(text);

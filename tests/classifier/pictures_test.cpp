@@ -1,11 +1,5 @@
 /// Pictures made of MNIST's test images and photos of digits, read as `classify --reject off` reads them.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <future>
-
 #include "classifier/form.h"
 #include "classifier/index.h"
 #include "classifier/picture_answers.h"
@@ -13,6 +7,7 @@
 #include "tests/support/drawn.h"
 #include "tests/support/mnist.h"
 #include "tests/support/photo.h"
+#include "tests/support/test.h"
 
 using namespace knn::test;
 using knn::Answer;

@@ -1,8 +1,7 @@
 #include "classifier/plan.h"
 
-#include <doctest/doctest.h>
-
 #include "data/core/errors.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -1,8 +1,5 @@
 #include "classifier/leave_one_out.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -2,15 +2,12 @@
 
 #include "classifier/sharded.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-
 #include "classifier/vote.h"
 #include "cpu/search.h"
 #include "tests/support/images.h"
 #include "tests/support/real_oracle.h"
 #include "tests/support/sharded.h"
+#include "tests/support/test.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {
@@ -170,8 +167,7 @@ TEST_CASE("spread: shares differ by one at most and have no gap") {
     CHECK(range_of(many + 3, 7, 6).end() == many + 3);
 }
 
-TEST_CASE(
-    "spread: any engine, devices and parts find what plain loops find, and call back for each query once") {
+TEST_CASE("spread: any engine, devices and parts find what plain loops find, and call back once a query") {
     PlainIndex::searches_of_known = 0;
     for (const test::Searched& searched : searches()) {
         const Neighbors expected = searched.expected();

@@ -1,14 +1,11 @@
 #include "classifier/index.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "classifier/prototypes.h"
 #include "cpu/transform/transform.h"
 #include "tests/support/oracle.h"
 #include "tests/support/plane.h"
 #include "tests/support/rerank_images.h"
+#include "tests/support/test.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {

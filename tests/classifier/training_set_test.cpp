@@ -2,13 +2,6 @@
 
 #include "classifier/training_set.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <future>
-
 #include "classifier/confidence.h"
 #include "classifier/index.h"
 #include "cpu/rerank/rerank.h"
@@ -16,6 +9,7 @@
 #include "tests/support/points.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 #include "tests/support/transform_oracle.h"
 
 using namespace knn;
@@ -122,8 +116,7 @@ std::vector<bool> there(const TrainingSet& set, const Method& method) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Kept,
-                  "training set: features are made once, then read from the cache, fitted projections too") {
+TEST_CASE_FIXTURE(Kept, "training set: features are made once, then read from the cache, projections too") {
     const std::vector<std::string> texts = {"gradients",      "hog", "deskew", "pca:5", "deskew,pca:7,pca:3",
                                             "gradients,pca:4"};
     for (const std::string& text : texts) {
@@ -145,8 +138,7 @@ TEST_CASE_FIXTURE(Kept, "training set: another list, number of images or file is
     CHECK_FALSE(is_cached(set_of({"changed files\n", "name"}), "pca:5"));
 }
 
-TEST_CASE_FIXTURE(Kept,
-                  "training set: a damaged or cut entry, or one whose content does not fit, is made anew") {
+TEST_CASE_FIXTURE(Kept, "training set: an entry that is damaged, cut or does not fit is made anew") {
     features_now(fresh(), "pca:5");
     for (const bool cut : {true, false}) {
         damage(cut);

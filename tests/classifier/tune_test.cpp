@@ -2,14 +2,8 @@
 
 #include "classifier/tune.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <map>
-
 #include "tests/support/oracle.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -2,14 +2,8 @@
 
 #include "classifier/vote.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <random>
-#include <vector>
-
 #include "tests/support/points.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,12 +1,5 @@
 /// `audit` as a user runs it: the list against plain loops, its files, and planted labels.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <iterator>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -90,7 +83,7 @@ TEST_CASE("audit: text, JSON, page and sheet have the first ones") {
     CHECK(!contains(work.output("audit --method raw --limit 60"), "... and "));
     const auto rows = csv_rows(work.file("a.csv"));
     REQUIRE(rows.size() == 8);
-    const json report = work.json("a.json");
+    const json report = work.json_of("a.json");
     CHECK(report["schema"] == "mnist-knn/audit/1");
     CHECK(report["images"].size() == 7);
     CHECK(report["images"][0]["neighbors"].size() == 5);

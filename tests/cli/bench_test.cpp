@@ -1,11 +1,6 @@
 /// `bench`: what it measures, leaves out and writes, by itself and by the cases of papers.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <regex>
-#include <set>
 
 #include "tests/cli/program.h"
 
@@ -23,27 +18,26 @@ struct Bench : Work {
     RunResult one(const std::string& name, const Words& words = {}) const {
         return plain("bench --repeat 1 --seconds 0.002 --device cpu --case " + name + words);
     }
-    nlohmann::json measurements() const { return json("j")["measurements"]; }
+    nlohmann::json measurements() const { return json_of("j")["measurements"]; }
 };
 
 }  // namespace
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    Bench,
     "bench without a GPU measures the CPU and says what it left out, on random images or on a data set") {
-    const Bench bench;
-    check_contains(silent_output(bench.random()),
+    check_contains(silent_output(random()),
                    {"nth_element", "  cpu ", "left out", "--device cpu was given", "us/query",
                     "300 training and 25 test images of 20 pixels", "GB/s read and written", "\n  serial "});
-    CHECK(contains(bench.random("--progress always").err, "measuring"));
-    check_contains(bench.output("bench --seconds 0.1"), {"40 training and 17 test images of 15 pixels"});
-    check_contains(bench.output("bench --seconds 0.1 --n-train 30 --n-query 9 -k 30"),
+    CHECK(contains(random("--progress always").err, "measuring"));
+    check_contains(output("bench --seconds 0.1"), {"40 training and 17 test images of 15 pixels"});
+    check_contains(output("bench --seconds 0.1 --n-train 30 --n-query 9 -k 30"),
                    {"30 training and 9 test images of 15 pixels"});
 }
 
-TEST_CASE("bench for machines: JSON, CSV of which every line has every column, and an SVG") {
-    const Bench bench;
-    output_of(bench.random("--json j --csv c --plot b.svg --k 7 -q"));
-    const json report = bench.json("j");
+TEST_CASE_FIXTURE(Bench, "bench for machines: JSON, CSV of which every line has every column, and an SVG") {
+    output_of(random("--json j --csv c --plot b.svg --k 7 -q"));
+    const json report = json_of("j");
     CHECK(report["schema"] == "mnist-knn/bench/1");
     CHECK(report["case"] == "compare");
     CHECK(report["correct"] == true);
@@ -66,7 +60,7 @@ TEST_CASE("bench for machines: JSON, CSV of which every line has every column, a
         CHECK(one["median_ms"] <= one["max_ms"]);
     }
     CHECK(measured == std::set<std::string>{"cpu", "nth_element", "serial"});
-    const std::vector<std::string> lines = lines_of(bench.file("c"));
+    const std::vector<std::string> lines = lines_of(file("c"));
     CHECK(lines.size() >= 4);
     CHECK(lines[0] ==
           "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_ms,"
@@ -75,15 +69,14 @@ TEST_CASE("bench for machines: JSON, CSV of which every line has every column, a
         const std::string unquoted = std::regex_replace(line, std::regex("\"[^\"]*\""), "");
         CHECK(std::ranges::count(unquoted, ',') == 21);
     }
-    CHECK(bench.file("b.svg").starts_with("<svg "));
-    check_contains(bench.file("b.svg"), {">nth_element</text>", "microseconds per query"});
+    CHECK(file("b.svg").starts_with("<svg "));
+    check_contains(file("b.svg"), {">nth_element</text>", "microseconds per query"});
 }
 
-TEST_CASE("bench writes the rows that --only names, and no others that their check needs") {
-    const Bench bench;
+TEST_CASE_FIXTURE(Bench, "bench writes the rows that --only names, and no others that their check needs") {
     for (const std::string name : {"serial", "nth_element", "serial_sort", "serial_insertion", "cpu"}) {
-        const std::string out = output_of(bench.random("--csv c --json j --only " + name));
-        const json measurements = bench.measurements();
+        const std::string out = output_of(random("--csv c --json j --only " + name));
+        const json measurements = this->measurements();
         REQUIRE(measurements.size() == 1);
         const json& one = measurements[0];
         CHECK(one["name"] == name);
@@ -91,32 +84,31 @@ TEST_CASE("bench writes the rows that --only names, and no others that their che
         if (one["part"] == "select")
             CHECK(one["gb_per_s"] ==
                   doctest::Approx(25 * (4.0 * 300 + 8 * 5) / one["median_ms"].get<double>() * 1e-6));
-        CHECK(csv_rows(bench.file("c")).size() == 3);  // also the heading, and that no GPU is used
+        CHECK(csv_rows(file("c")).size() == 3);  // also the heading, and that no GPU is used
         CHECK(contains(out, "\n  " + name + " "));
         CHECK(contains(out, "engines, the training set resident") == (name == "cpu"));
         CHECK(contains(out, "one CPU thread,") == (name != "cpu"));
         CHECK(contains(out, "\n  serial ") == (name == "serial"));
     }
-    bench.random("--only serial_sort,serial,nth_element --csv c -q");
-    CHECK(csv_rows(bench.file("c")).size() == 5);  // "serial" once
-    output_of(bench.random("--only serial --metric cosine --csv c --json j"));
-    CHECK(bench.measurements().size() == 1);
+    random("--only serial_sort,serial,nth_element --csv c -q");
+    CHECK(csv_rows(file("c")).size() == 5);  // "serial" once
+    output_of(random("--only serial --metric cosine --csv c --json j"));
+    CHECK(this->measurements().size() == 1);
     // What the engine tensor has to beat is left out with the reason where there is no GPU.
-    output_of(bench.random("--only classic+gemm+replace_max --json j"));
-    const json tensor = bench.measurements();
+    output_of(random("--only classic+gemm+replace_max --json j"));
+    const json tensor = this->measurements();
     REQUIRE(tensor.size() == 1);
     CHECK(tensor[0]["name"] == "classic+gemm+replace_max");
     CHECK(tensor[0]["status"] == "left out");
     CHECK(!tensor[0]["reason"].get<std::string>().empty());
 }
 
-TEST_CASE("bench by another metric") {
-    const Bench bench;
+TEST_CASE_FIXTURE(Bench, "bench by another metric") {
     for (const Words words : {"--metric cosine", "--metric lp --p 1.5"}) {
         const bool is_lp = words[1] == "lp";
-        CHECK(contains(output_of(bench.random("--json j --csv c" + words)), ", metric " + words[1]));
-        CHECK(bench.json("j")["checked"] == "every answer against the CPU engine");
-        for (const json& one : bench.measurements()) {
+        CHECK(contains(output_of(random("--json j --csv c" + words)), ", metric " + words[1]));
+        CHECK(json_of("j")["checked"] == "every answer against the CPU engine");
+        for (const json& one : measurements()) {
             CAPTURE(one.dump());
             CHECK(one["metric"] == words[1]);
             CHECK(one.contains("p") == is_lp);
@@ -125,21 +117,21 @@ TEST_CASE("bench by another metric") {
                 CHECK(contains(one["reason"].get<std::string>(), "nth_element computes l2 distances only"));
             if (one["name"] == "cpu") CHECK(one.contains("gflop_per_s") == !is_lp);
         }
-        CHECK(contains(bench.file("c"), is_lp ? ",5,lp,1.5,25," : ",5,cosine,,25,"));
+        CHECK(contains(file("c"), is_lp ? ",5,lp,1.5,25," : ",5,cosine,,25,"));
     }
 }
 
-TEST_CASE("bench says of every name that was asked for what became of it, and draws no empty picture") {
-    const Bench bench;
-    const RunResult result = bench.random("--only classic --json j --csv c --plot p.svg");
+TEST_CASE_FIXTURE(
+    Bench, "bench says of every name that was asked for what became of it, and draws no empty picture") {
+    const RunResult result = random("--only classic --json j --csv c --plot p.svg");
     CHECK(result.exit_code == 1);
     CHECK(is_one_error_line(result.err));
     CHECK(contains(result.err, "p.svg: not written"));
-    CHECK(!fs::exists(bench.folder / "p.svg"));
+    CHECK(!fs::exists(folder / "p.svg"));
     CHECK(contains(result.out, "classic: it runs on a GPU, and --device cpu was given"));
-    CHECK(bench.measurements().size() == 1);
-    CHECK(bench.measurements()[0]["status"] == "left out");
-    const std::vector<std::string> lines = lines_of(bench.file("c"));
+    CHECK(measurements().size() == 1);
+    CHECK(measurements()[0]["status"] == "left out");
+    const std::vector<std::string> lines = lines_of(file("c"));
     REQUIRE(lines.size() == 3);  // the engine, and that there is no GPU
     check_contains(lines[1], {",classic,gpu,", ",left out,\"it runs on a GPU, and --device cpu was given\""});
     check_contains(lines[2], {",GPU,", ",left out,--device cpu was given"});
@@ -168,13 +160,12 @@ TEST_CASE("a time that was multiplied is marked, also where both passes of seed 
     CHECK(contains(zhu, "55.39"));  // what the paper compares with a CPU, in Table 7
 }
 
-TEST_CASE("bench: the graph of the training set") {
-    const Bench bench;
+TEST_CASE_FIXTURE(Bench, "bench: the graph of the training set") {
     check_contains(
-        output_of(bench.one("graph", "--data . --json j -k 39")),
+        output_of(this->one("graph", "--data . --json j -k 39")),
         {"40 training images of 15 pixels, each a query among all of them", "classic+gemm+replace_max"});
-    CHECK(bench.json("j")["correct"] == true);
-    const json measurements = bench.measurements();
+    CHECK(json_of("j")["correct"] == true);
+    const json measurements = this->measurements();
     for (const json& one : measurements) {
         CHECK(one["k"] == 39);
         CHECK(one["n_query"] == 40);
@@ -182,33 +173,31 @@ TEST_CASE("bench: the graph of the training set") {
         CHECK(one.contains("open_ms") == (one["name"] == "cpu"));
     }
     CHECK(measurements.size() == 3);
-    check_error(bench.one("graph", "--data . --n-train 1"), 1, "expected at least two");
+    check_error(this->one("graph", "--data . --n-train 1"), 1, "expected at least two");
 }
 
-TEST_CASE("bench: searches by direct products and by sketches") {
-    const Bench bench;
-    output_of(program("info --write-synthetic " + (bench.folder / "data")));
-    check_contains(output_of(bench.one("sketches", "--data data --json j -k 3")),
+TEST_CASE_FIXTURE(Bench, "bench: searches by direct products and by sketches") {
+    output_of(program("info --write-synthetic " + (folder / "data")));
+    check_contains(output_of(this->one("sketches", "--data data --json j -k 3")),
                    {"cpu, direct", "cpu, 64 columns", "cpu, 128 columns", "exact of a million"});
-    CHECK(bench.json("j")["correct"] == true);
-    for (const json& one : bench.measurements())
+    CHECK(json_of("j")["correct"] == true);
+    for (const json& one : measurements())
         CHECK(one["status"] == (one["name"].get<std::string>().starts_with("cpu") ? "measured" : "left out"));
 }
 
-TEST_CASE("bench: the transforms of the training set") {
-    const Bench bench;
-    output_of(program("info --write-synthetic " + (bench.folder / "data")));
+TEST_CASE_FIXTURE(Bench, "bench: the transforms of the training set") {
+    output_of(program("info --write-synthetic " + (folder / "data")));
     const Words words = "--data data --json j --csv c --n-train 300 --plot p.svg";
     check_contains(
-        output_of(bench.one("transforms", words + "--threads 2")),
+        output_of(this->one("transforms", words + "--threads 2")),
         {"300 training images of 784 pixels", "300 images of each row against the definition", "us/image"});
-    CHECK(contains(bench.file("p.svg"), "microseconds per image"));
-    CHECK(bench.json("j")["correct"] == true);
+    CHECK(contains(file("p.svg"), "microseconds per image"));
+    CHECK(json_of("j")["correct"] == true);
     const std::map<std::string, int> bytes = {{"raw", 784},      {"deskew", 784}, {"normalize", 784},
                                               {"blur", 784},     {"pca:50", 50},  {"hog", 1296},
                                               {"gradients", 784}};
     std::set<std::string> seen;
-    for (const json& one : bench.measurements()) {
+    for (const json& one : this->measurements()) {
         CAPTURE(one.dump());
         REQUIRE(one["status"] == "measured");
         CHECK(one["part"] == "transform");
@@ -220,30 +209,29 @@ TEST_CASE("bench: the transforms of the training set") {
         seen.insert(one["device"].get<std::string>() + " " + one["name"].get<std::string>());
     }
     CHECK(seen.size() == 2 * bytes.size());
-    check_contains(bench.file("c"), {"transforms,transform,gradients,cpu,300,300,784,", "transforms,,GPU,"});
+    check_contains(file("c"), {"transforms,transform,gradients,cpu,300,300,784,", "transforms,,GPU,"});
     // On one thread there is one table.
-    output_of(bench.one("transforms", words + "--threads 1"));
-    CHECK(bench.measurements().size() == bytes.size());
+    output_of(this->one("transforms", words + "--threads 1"));
+    CHECK(this->measurements().size() == bytes.size());
     // A transform that the images do not allow is left out with the reason.
-    check_contains(output_of(bench.one("transforms", "--data . --json j")),
+    check_contains(output_of(this->one("transforms", "--data . --json j")),
                    {"pca:50: transform pca: 50 components of 40 images of 15 bytes; expected 1 to 15"});
-    const json measurements = bench.measurements();
+    const json measurements = this->measurements();
     CHECK(!measurements.empty());
     for (const json& one : measurements)
         CHECK(one["name"] != "pca:50");
 }
 
-TEST_CASE("bench: re-ranking by kernels and by plain loops") {
-    const Bench bench;
-    output_of(program("info --write-synthetic " + (bench.folder / "data")));
+TEST_CASE_FIXTURE(Bench, "bench: re-ranking by kernels and by plain loops") {
+    output_of(program("info --write-synthetic " + (folder / "data")));
     const auto run = [&](const std::string& n_train) {
         return output_of(
-            bench.one("rerank", "--data data --json j --n-query 20 --threads 2 --n-train " + n_train));
+            this->one("rerank", "--data data --json j --n-query 20 --threads 2 --n-train " + n_train));
     };
     check_contains(run("300"), {"the nearest 96 by gradients as candidates", "ns/pair"});
-    CHECK(bench.json("j")["correct"] == true);
+    CHECK(json_of("j")["correct"] == true);
     std::multiset<std::string> seen;
-    for (const json& one : bench.measurements()) {
+    for (const json& one : measurements()) {
         CAPTURE(one.dump());
         REQUIRE(one["status"] == "measured");
         CHECK(one["part"] == "rerank");
@@ -258,17 +246,16 @@ TEST_CASE("bench: re-ranking by kernels and by plain loops") {
     CHECK(contains(run("40"), "the nearest 40 by gradients"));
 }
 
-TEST_CASE("seed 003: exact neighbors at both k label as many images right as a run with that k") {
-    const Bench bench;
-    const std::string text = output_of(bench.one("garrett", "--data . --json j -k 3"));
+TEST_CASE_FIXTURE(Bench, "seed 003: exact neighbors label as many images right as a run with that k") {
+    const std::string text = output_of(this->one("garrett", "--data . --json j -k 3"));
     check_contains(text, {"9665", "9688", "37.21", "exact neighbors, k = 10", "exact neighbors, k = 3"});
     std::set<int> ks;
-    for (const json& one : bench.measurements()) {
+    for (const json& one : measurements()) {
         if (one["name"] != "cpu") continue;
         CHECK(one["status"] == "measured");
         ks.insert(one["k"].get<int>());
         const std::string k = std::to_string(one["k"].get<int>());
-        const int correct = bench.report("evaluate -k " + k)["result"]["correct"];
+        const int correct = report("evaluate -k " + k)["result"]["correct"];
         const std::size_t row = text.find("exact neighbors, k = " + k);
         REQUIRE(row != std::string::npos);
         CHECK(
@@ -277,19 +264,18 @@ TEST_CASE("seed 003: exact neighbors at both k label as many images right as a r
     CHECK(ks == std::set<int>{3, 10});
 }
 
-TEST_CASE("figures of seed 001 have a line for each k") {
-    const Bench bench;
-    output_of(bench.one("komarov", "--only nth_element --json j"));
+TEST_CASE_FIXTURE(Bench, "figures of seed 001 have a line for each k") {
+    output_of(this->one("komarov", "--only nth_element --json j"));
     std::map<int, int> rows;
-    for (const json& one : bench.measurements())
+    for (const json& one : measurements())
         if (one["status"] == "measured") ++rows[one["k"]];
     CHECK(rows == std::map<int, int>{{16, 4}, {128, 4}, {512, 4}, {1024, 4}});
     if (!has_cuda) return;
     // A case of which the wanted rows need a GPU says so.
     for (const char* which : {"nolan", "komarov"}) {
-        output_of(bench.one(which, "--only multiselect --json j"));
+        output_of(this->one(which, "--only multiselect --json j"));
         std::set<std::string> left_out;
-        for (const json& one : bench.measurements()) {
+        for (const json& one : measurements()) {
             CHECK(one["status"] == "left out");
             left_out.insert(one["name"]);
         }
@@ -298,8 +284,7 @@ TEST_CASE("figures of seed 001 have a line for each k") {
     }
 }
 
-TEST_CASE("every case runs without a GPU and shows what its paper states") {
-    const Bench bench;
+TEST_CASE_FIXTURE(Bench, "every case runs without a GPU and shows what its paper states") {
     const struct {
         std::string name, part, needs_gpu;
         bool drawn = false;  ///< plots of the others are about a GPU: none is better than an empty one
@@ -309,14 +294,14 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
                  {"singh", "74.48x", "row_shared512"},
                  {"zhu", "18400.6765", "half_contest"}};
     for (const auto& one : cases) {
-        const RunResult result = bench.one(one.name, Words("--json j --csv c --plot " + one.name + ".svg") +
+        const RunResult result = this->one(one.name, Words("--json j --csv c --plot " + one.name + ".svg") +
                                                          (one.name == "garrett" ? "--data ." : ""));
         CHECK(result.exit_code == (one.drawn ? 0 : 1));
         CHECK(contains(result.err, "nothing was measured that it would show") == !one.drawn);
-        CHECK(fs::exists(bench.folder / (one.name + ".svg")) == one.drawn);
+        CHECK(fs::exists(folder / (one.name + ".svg")) == one.drawn);
         CHECK(contains(result.out, one.part));
         CHECK(contains(result.out, "left out"));
-        const json report = bench.json("j");
+        const json report = json_of("j");
         CHECK(report["case"] == one.name);
         CHECK(report["correct"] == true);
         CHECK(!report["paper"].empty());
@@ -327,7 +312,7 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
                 left_out.insert(row["name"]);
                 CHECK(row["reason"] == "it runs on a GPU, and --device cpu was given");
                 CHECK(contains(result.out, row["name"].get<std::string>()));
-                CHECK(contains(bench.file("c"), row["name"].get<std::string>() + ",gpu,"));
+                CHECK(contains(file("c"), row["name"].get<std::string>() + ",gpu,"));
             }
         CHECK(left_out.contains(one.needs_gpu));
     }

@@ -1,9 +1,5 @@
 /// `classify --numbers`, `--grid` and `--template`, on pages of digits that the program draws.
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;
@@ -42,7 +38,7 @@ TEST_CASE("classify: a grid as rows of cells, a form as fields") {
     put(7, 0, 1);
     put(5, 1, 1);
     write(digits.folder / "form.pgm", page.pgm());
-    const Words words = "--reject off --device cpu form.pgm";
+    const Words words = "--method raw --reject off --device cpu form.pgm";
     CHECK(digits.classify("-q --grid 2x3" + words).out == "37.\n.5.\n");
     const json answer = digits.answers("--grid 2x3" + words).at(0);
     CHECK(answer["text"] == json({"37.", ".5."}));
@@ -52,8 +48,7 @@ TEST_CASE("classify: a grid as rows of cells, a form as fields") {
     write(digits.folder / "allowed.json", with(fields, "0123456789", "5"));
     write(digits.folder / "other.json", with(fields, "0123456789", "123"));
     CHECK(digits.classify("-q --template allowed.json" + words).out == "37\n5\n");
-    CHECK(digits.classify("--template other.json" + words).out.find("doubtful: 1 digit rejected") !=
-          std::string::npos);
+    CHECK(contains(digits.classify("--template other.json" + words).out, "doubtful: 1 digit rejected"));
     const json read = digits.answers("--template other.json" + words).at(0)["fields"];
     CHECK(read[0]["name"] == "upper");
     CHECK(read[0]["text"] == "37");
@@ -82,7 +77,7 @@ TEST_CASE("classify --numbers: a minus sign, a point, and numbers beside each ot
     put(5, 340);
     put(8, 800);
     write(digits.folder / "page.pgm", page.pgm());
-    const Words words = "--reject off --device cpu page.pgm";
+    const Words words = "--method raw --reject off --device cpu page.pgm";
     CHECK(digits.classify("-q --numbers" + words).out == "-37.5 8\n");
     CHECK(digits.answers("--numbers" + words).at(0)["text"] == json({"-37.5 8"}));
     CHECK_FALSE(digits.answers("--many" + words).at(0).contains("text"));
@@ -98,7 +93,7 @@ TEST_CASE("classify --numbers: few numbers beside each other are several") {
             page.draw(digits, chosen[static_cast<std::size_t>(digit)], 64, x, 4);
         if (point > 0) page.fill(148, point, 14, 14);
         write(digits.folder / "page.pgm", page.pgm());
-        return digits.classify("-q --numbers --reject off --device cpu page.pgm").out;
+        return digits.classify("-q --numbers --method raw --reject off --device cpu page.pgm").out;
     };
     CHECK(read({{3, 100}, {7, 200}, {5, 600}}, 0) == "37 5\n");
     CHECK(read({{3, 100}, {7, 500}, {5, 600}}, 0) == "3 75\n");

@@ -1,13 +1,6 @@
 /// Where `classify` reads from: files, folders and pipes, good and bad. Its cache: tests/faults.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
-
-#include <algorithm>
-#include <csignal>
-#include <cstdlib>
-#include <random>
-#include <thread>
 
 #include "tests/cli/pictures.h"
 
@@ -55,9 +48,11 @@ TEST_CASE("bad files are told one by one and the others answered") {
     fs::create_directory(digits.folder / "none");
     const Words bad = {"empty.png", "text.png",    "huge.pgm",   "short.pgm",
                        "none",      "missing.png", "two\nlines", ""};
-    Words all = bad + "-q";
+    Words all = bad + "-q --method raw";
     all.insert(all.begin() + 3, "good.pgm");
-    const RunResult some = digits.classify(all);
+    const RunResult some = digits.classify(all + "--threads 1"), four = digits.classify(all + "--threads 4");
+    CHECK(four.out == some.out);
+    CHECK(four.err == some.err);
     CHECK(some.exit_code == 3);
     CHECK(lines_of(some.out) == std::vector<std::string>{"error", "error", "error", "6", "error", "error",
                                                          "error", "error", "error"});
@@ -78,33 +73,9 @@ TEST_CASE("bad files are told one by one and the others answered") {
     }
 }
 
-TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and each error is told") {
-    const Digits digits;
-    if (photos_folder().empty()) return skip("photos were not found: set MNIST_KNN_PHOTOS");
-    std::vector<fs::path> photos;
-    for (const auto& entry : fs::directory_iterator(photos_folder()))
-        if (entry.path().extension() == ".jpg") photos.push_back(entry.path());
-    REQUIRE(!photos.empty());
-    for (std::size_t i = 0; i < 40; ++i) {
-        const std::string whole = read_file(photos[i % photos.size()]),
-                          name = digits.folder / "in/" + std::to_string(i);
-        write(name + "-good.jpg", whole);
-        write(name + "-bad.jpg", whole.substr(0, whole.size() / 2) + "\xff\xd9");
-    }
-    const RunResult one = digits.classify("in --threads 1");
-    CHECK(one.exit_code == 3);
-    CHECK(lines_of(one.err).size() == 40);
-    for (int i = 0; i < 3; ++i) {
-        const RunResult four = digits.classify("in --threads 4");
-        CHECK(four.out == one.out);
-        CHECK(four.err == one.err);
-    }
-}
-
-TEST_CASE("where addresses are limited, the answers do not depend on --threads") {
-    const Digits digits;
+TEST_CASE_FIXTURE(Digits, "where addresses are limited, the answers do not depend on --threads") {
     for (int i = 10; i < 22; ++i)
-        digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
+        write_photo("in/" + std::to_string(i) + ".pgm", i);
     const auto classify = [&](int kibibytes, const std::string& threads) {
         return started({"/bin/sh", "-c",
                         "ulimit -v " + std::to_string(kibibytes) +
@@ -112,7 +83,7 @@ TEST_CASE("where addresses are limited, the answers do not depend on --threads")
                             "in --threads " +
                             threads,
                         program_file()},
-                       {.folder = digits.folder.path().string()});
+                       {.folder = folder.path().string()});
     };
     constexpr int stacks = 150'000;  // of 12 threads; heaps of their own would take 786,432
     bool any = false;
@@ -125,11 +96,10 @@ TEST_CASE("where addresses are limited, the answers do not depend on --threads")
     if (!any) skip("this build decodes no picture in so little memory");
 }
 
-TEST_CASE("nothing is fitted for pictures in which there is no digit") {
-    const Digits digits;
-    write(digits.folder / "text.png", "this is no picture at all");
-    write(digits.folder / "blank.pgm", Page(200, 300).pgm());
-    const std::string cache = digits.folder / "cache/mnist-knn";
+TEST_CASE_FIXTURE(Digits, "nothing is fitted for pictures in which there is no digit") {
+    write(folder / "text.png", "this is no picture at all");
+    write(folder / "blank.pgm", Page(200, 300).pgm());
+    const std::string cache = folder / "cache/mnist-knn";
     const auto fitted = [&] {
         std::size_t files = 0;
         for (const auto& entry : fs::directory_iterator(cache))
@@ -138,39 +108,36 @@ TEST_CASE("nothing is fitted for pictures in which there is no digit") {
     };
     fs::create_directories(cache);
     for (const std::string words : {"text.png", "blank.pgm", "--many blank.pgm text.png"}) {
-        digits.run("classify --data . " + words);
+        run("classify --data . " + words);
         CHECK(fitted() == 0);
     }
-    digits.write_photo("a.pgm", 0);
-    digits.run("classify --data . a.pgm");
+    write_photo("a.pgm", 0);
+    run("classify --data . a.pgm");
     CHECK(fitted() > 0);
 }
 
-TEST_CASE("classify: training sets that do not fit") {
-    const Digits digits;
-    digits.write_photo("a.pgm", 0);
-    check_error(digits.classify("a.pgm -k 9 --limit-train 8"), 2, "expected at most 8");
-    check_error(digits.classify("none.pgm -k 9 --limit-train 8"), 2, "expected at most 8");
+TEST_CASE_FIXTURE(Digits, "classify: training sets that do not fit") {
+    write_photo("a.pgm", 0);
+    check_error(classify("a.pgm -k 9 --limit-train 8"), 2, "expected at most 8");
+    check_error(classify("none.pgm -k 9 --limit-train 8"), 2, "expected at most 8");
     const Work small({.test = 0});  // the training set is enough
-    check_error(small.plain("classify --data . " + (digits.folder / "a.pgm")), 1, "5x3");
+    check_error(small.plain("classify --data . " + (folder / "a.pgm")), 1, "5x3");
 }
 
-TEST_CASE("without /proc the module for pictures is not looked for in the current folder") {
-    const Digits digits;
-    if (run({"/bin/sh", "-c", "unshare -m mount -t tmpfs none /proc"}).exit_code != 0)
+TEST_CASE_FIXTURE(Digits, "without /proc the module for pictures is not looked for in the current folder") {
+    if (knn::test::run({"/bin/sh", "-c", "unshare -m mount -t tmpfs none /proc"}).exit_code != 0)
         return skip("/proc cannot be hidden here: that takes root and unshare");
-    digits.write_photo("a.pgm", 0);
-    write(digits.folder / "mnist-knn-pictures.so", "no module");
+    write_photo("a.pgm", 0);
+    write(folder / "mnist-knn-pictures.so", "no module");
     check_error(started({"/bin/sh", "-c",
                          "exec unshare -m /bin/sh -c 'mount -t tmpfs none /proc && exec \"$0\" classify "
                          "--data . a.pgm' \"$0\"",
                          program_file()},
-                        digits.here()),
+                        here()),
                 1, "/proc/self/exe: cannot be read: ");
 }
 
-TEST_CASE("Ctrl-C ends classify while it looks at a page of 3,000 lines") {
-    const Digits digits;
+TEST_CASE_FIXTURE(Digits, "Ctrl-C ends classify while it looks at a page of 3,000 lines") {
     constexpr int side = 2000;
     Page page(side, side);
     std::mt19937 random(1);
@@ -184,9 +151,9 @@ TEST_CASE("Ctrl-C ends classify while it looks at a page of 3,000 lines") {
                     static_cast<std::size_t>((y + height * i / steps + row) * side + x + width * i / steps),
                     3, 3, '\x14');
     }
-    write(digits.folder / "page.pgm", page.pgm());
-    const RunResult stopped = digits.classify(
-        "--many -q page.pgm", {.signal = SIGINT, .signal_after = std::chrono::milliseconds(1500)});
+    write(folder / "page.pgm", page.pgm());
+    const RunResult stopped =
+        classify("--many -q page.pgm", {.signal = SIGINT, .signal_after = std::chrono::milliseconds(1500)});
     CHECK(stopped.exit_code == 130);
     CHECK(stopped.seconds_after_signal < 5);  // it was 9 s, and 55 s on a busy machine
 }
@@ -208,5 +175,5 @@ TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
         write(pipe, photo(digits, seven));
     });
-    CHECK(digits.classify("-q --reject off pipe").out == "7\n");
+    CHECK(digits.classify("-q --method raw --reject off pipe").out == "7\n");
 }

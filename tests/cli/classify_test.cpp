@@ -1,9 +1,6 @@
 /// What `classify` answers, also judged by the names of the pictures; folders in folders; turned pictures; pixels.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
-
-#include <algorithm>
 
 #include "tests/cli/pictures.h"
 
@@ -112,11 +109,10 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     }
 }
 
-TEST_CASE("a blank picture is answered with a question mark, and says what was seen") {
-    const Digits digits;
-    write(digits.folder / "blank.pgm", Page(200, 300).pgm());
-    CHECK(output_of(digits.classify("-q blank.pgm")) == "?\n");
-    const json rejected = digits.answers("blank.pgm")[0];
+TEST_CASE_FIXTURE(Digits, "a blank picture is answered with a question mark, and says what was seen") {
+    write(folder / "blank.pgm", Page(200, 300).pgm());
+    CHECK(output_of(classify("-q blank.pgm")) == "?\n");
+    const json rejected = answers("blank.pgm")[0];
     CHECK(rejected["digit"].is_null());
     const std::string reason = rejected["reason"];
     CHECK(reason.starts_with("no ink found: the "));
@@ -124,17 +120,17 @@ TEST_CASE("a blank picture is answered with a question mark, and says what was s
     CHECK(!rejected.contains("guess"));
     CHECK(rejected.contains("confidence"));
     CHECK(rejected.contains("neighbors"));
-    const json forced = digits.answers("--reject off blank.pgm")[0];
+    const json forced = answers("--reject off blank.pgm")[0];
     CHECK(forced["digit"].is_number_integer());
     CHECK(!forced.contains("reason"));
     CHECK(forced["confidence"] == 0);        // without ink nothing is likely to be right
     CHECK(forced["neighbors"].size() == 4);  // of accurate
-    CHECK(digits.answers("--many blank.pgm")[0]["digits"].empty());
-    CHECK(digits.classify("-q --many blank.pgm").out == "?\n");
+    CHECK(answers("--many blank.pgm")[0]["digits"].empty());
+    CHECK(classify("-q --many blank.pgm").out == "?\n");
 
     // Without MNIST it says first what its answers are worth, and how to get it.
     const RunResult built_in =
-        program("classify --method raw --limit-train 500 nowhere.png " + (digits.folder / "blank.pgm"));
+        program("classify --method raw --limit-train 500 nowhere.png " + (folder / "blank.pgm"));
     CHECK(built_in.err.starts_with(
         "mnist-knn: note: no data set found: comparing with the built-in synthetic digits, by which a "
         "quarter of real digits are rejected; 'mnist-knn info' tells how to get MNIST\n"));
@@ -172,13 +168,13 @@ TEST_CASE("the digits of a page in reading order, and a picture that explains th
     check_contains(digits.classify(many).err, {"note: --explain draws the first 50 of 51 pictures\n"});
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    Digits,
     "classify is accurate unless told otherwise, options override its parts, and votes are of the "
     "neighbors") {
-    const Digits digits;
     for (int i = 0; i < 20; ++i)
-        digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
-    const json usual = digits.answers("--reject off in");
+        write_photo("in/" + std::to_string(i) + ".pgm", i);
+    const json usual = answers("--reject off in");
     REQUIRE(usual.size() == 20);
     for (const json& answer : usual) {
         CHECK(answer["neighbors"].size() == 4);
@@ -186,21 +182,20 @@ TEST_CASE(
         for (const json& neighbor : answer["neighbors"])
             CHECK(answer["votes"].contains(std::to_string(neighbor["label"].get<int>())));
     }
-    CHECK(usual == digits.answers("--reject off --method accurate in"));
-    const json plain = digits.answers("--reject off --method raw in");
+    CHECK(usual == answers("--reject off --method accurate in"));
+    const json plain = answers("--reject off --method raw in");
     CHECK(plain != usual);
     CHECK(plain[0]["neighbors"].size() == 5);
-    CHECK(digits.answers("--reject off --transform raw --rerank none --vote majority -k 5 in") == plain);
+    CHECK(answers("--reject off --transform raw --rerank none --vote majority -k 5 in") == plain);
 }
 
-TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
-    const Digits digits;
+TEST_CASE_FIXTURE(Digits, "a share of digits may be lost: more is rejected the larger it is") {
     for (int i = 0; i < 60; ++i)
-        write(digits.folder / ("in/" + std::to_string(i) + ".pgm"), raw(digits.images, i));
+        write(folder / ("in/" + std::to_string(i) + ".pgm"), raw(images, i));
     std::size_t before = 0;
     for (const std::string share : {"0%", "1%", "10%", "50%"}) {
         std::size_t rejected = 0;
-        for (const json& one : digits.answers("in --reject " + share)) {
+        for (const json& one : answers("in --reject " + share)) {
             const bool is_rejected = one["digit"].is_null();
             CHECK(is_rejected == (one["usual"].get<double>() < std::stod(share) / 100));
             CHECK(is_rejected == one.contains("reason"));
@@ -211,15 +206,14 @@ TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
         before = rejected;
     }
     CHECK(before > 10);
-    CHECK(digits.answers("--reject auto in") == digits.answers("--reject 0.5% in"));
+    CHECK(answers("--reject auto in") == answers("--reject 0.5% in"));
 }
 
-TEST_CASE("the explanation of one picture also shows candidates before re-ranking and what moved") {
-    const Digits digits;
-    digits.write_photo("a.pgm", 3);
+TEST_CASE_FIXTURE(Digits, "the explanation also shows candidates before re-ranking and what moved") {
+    write_photo("a.pgm", 3);
     const auto height = [&](const std::string& rerank) {
-        output_of(digits.classify("--reject off a.pgm --explain why.png --rerank " + rerank));
-        const std::string png = read_file(digits.folder / "why.png");
+        output_of(classify("--reject off --limit-train 500 a.pgm --explain why.png --rerank " + rerank));
+        const std::string png = read_file(folder / "why.png");
         REQUIRE(png.starts_with("\x89PNG"));
         return png_size(png).second;
     };
@@ -310,87 +304,84 @@ TEST_CASE("classify --many: real pages are exact, or their doubtful digits are ?
     }
 }
 
-TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
-    const Digits digits;
-    const std::vector<int> chosen = digits.one_of_each();
-    digits.write_photo("in/3/photo_9.pgm", chosen[3]);  // the folder is asked first
-    digits.write_photo("in/a_4.pgm", chosen[4]);
-    digits.write_photo("in/5.pgm", chosen[5]);
-    digits.write_photo("in/wrong-7.pgm", chosen[2]);
-    digits.write_photo("in/img12.pgm", chosen[1]);  // tells nothing
-    write(digits.folder / "in/more/broken_1.pgm", "P5\n");
-    const RunResult result = digits.classify("-r --expected --reject off in");
+TEST_CASE_FIXTURE(Digits, "classify --expected: folders and names tell the digits, right answers are count") {
+    const std::vector<int> chosen = one_of_each();
+    write_photo("in/3/photo_9.pgm", chosen[3]);  // the folder is asked first
+    write_photo("in/a_4.pgm", chosen[4]);
+    write_photo("in/5.pgm", chosen[5]);
+    write_photo("in/wrong-7.pgm", chosen[2]);
+    write_photo("in/img12.pgm", chosen[1]);  // tells nothing
+    write(folder / "in/more/broken_1.pgm", "P5\n");
+    const RunResult result = classify("-r --expected --reject off in");
     CHECK(result.exit_code == 3);
     CHECK(result.out.starts_with(
         "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; 1 more has no digit in its name\n"
         "of those answered: accuracy 75"));
     CHECK(contains(result.out, "true \\ predicted"));
     CHECK(result.out.ends_with("\nwrong:\n    in/wrong-7.pgm: 2, expected 7\n"));
-    const json listed = digits.answers("--expected --reject off in/a_4.pgm in/img12.pgm");
+    const json listed = answers("--expected --reject off in/a_4.pgm in/img12.pgm");
     CHECK(listed[0]["expected"] == 4);
     CHECK(listed[1]["expected"].is_null());
     // However the folder is named.
-    const RunOptions inside{.folder = digits.folder / "in/3"};
+    const RunOptions inside{.folder = folder / "in/3"};
     for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
-        CHECK(program("classify --expected -q --reject off --no-cache --data ../.. " + name, inside)
+        CHECK(program("classify --expected -q --method raw --reject off --data ../.. " + name, inside)
                   .out.starts_with("1 of 1 picture"));
     }
-    CHECK(digits.classify("-q --expected --reject off in/a_4.pgm")
-              .out.starts_with("1 of 1 picture right, 0 wrong"));
-    CHECK(lines_of(digits.classify("-rq --expected --reject off in").out).size() == 2);
+    CHECK(classify("-q --expected --reject off in/a_4.pgm").out.starts_with("1 of 1 picture right, 0 wrong"));
+    CHECK(lines_of(classify("-rq --expected --reject off in").out).size() == 2);
 
-    digits.classify("-rq --expected --reject off in --report report");
-    const json written = json::parse(read_file(digits.folder / "report/report.json"));
+    classify("-rq --expected --reject off in --report report");
+    const json written = json::parse(read_file(folder / "report/report.json"));
     CHECK(written["result"]["correct"] == 3);
     CHECK(written["result"]["total"] == 4);
     CHECK(written["timing"]["load_ms"] > 0);
     CHECK(written["timing"]["wall_ms"] >= written["timing"]["search_ms"]);
     CHECK(written["result"]["confusion"][7][2] == 1);
-    CHECK(fs::exists(digits.folder / "report/index.html"));
-    CHECK(csv_rows(read_file(digits.folder / "report/predictions.csv")).size() == 5);
-    CHECK(digits.classify("--expected in/img12.pgm").exit_code == 1);
+    CHECK(fs::exists(folder / "report/index.html"));
+    CHECK(csv_rows(read_file(folder / "report/predictions.csv")).size() == 5);
+    CHECK(classify("--expected in/img12.pgm").exit_code == 1);
 }
 
-TEST_CASE("the report of classify --expected names its pictures, and view and compare open it") {
-    const Digits digits;
-    const std::vector<int> chosen = digits.one_of_each();
-    digits.write_photo("in/3/photo_9.pgm", chosen[3]);
-    digits.write_photo("in/caf\xe9_4.pgm", chosen[4]);
-    digits.write_photo("in/wrong-7.pgm", chosen[2]);
-    write(digits.folder / "in/broken_1.pgm", "P5\n");
+TEST_CASE_FIXTURE(Digits, "the report of classify --expected names its pictures, and others open it") {
+    const std::vector<int> chosen = one_of_each();
+    write_photo("in/3/photo_9.pgm", chosen[3]);
+    write_photo("in/caf\xe9_4.pgm", chosen[4]);
+    write_photo("in/wrong-7.pgm", chosen[2]);
+    write(folder / "in/broken_1.pgm", "P5\n");
     for (const std::string method : {"raw", "accurate"}) {
-        digits.classify("-rq --expected --reject off in --report report --method " + method);
-        const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
+        classify("-rq --expected --reject off in --report report --method " + method);
+        const json dataset = json::parse(read_file(folder / "report/report.json"))["dataset"];
         CHECK(dataset["pictures"] == json({"in/3/photo_9.pgm", "in/caf%E9_4.pgm", "in/wrong-7.pgm"}));
         CHECK(dataset["named"] == 4);
         CHECK(dataset["files"].size() == 2);
-        const json page = page_data(read_file(digits.folder / "report/index.html"));
+        const json page = page_data(read_file(folder / "report/index.html"));
         CHECK(page["dataset"]["pictures"] == dataset["pictures"]);
 
-        const std::string text = output_of(digits.run("view --text --from report"));
+        const std::string text = output_of(run("view --text --from report"));
         CHECK(contains(text, "1 of 3 test images is misclassified"));
         CHECK(contains(text, "#2   true 7   predicted 2   "));
         CHECK(contains(text, "   1 of 1   in/wrong-7.pgm\n"));
-        const std::string all = output_of(digits.run("view -q --text --all --order index --from report"));
+        const std::string all = output_of(run("view -q --text --all --order index --from report"));
         check_contains(all, {"in/3/photo_9.pgm", "in/caf?_4.pgm", "in/wrong-7.pgm"});
-        output_of(digits.run("view -q --html again.html --from report"));
-        const json again = page_data(read_file(digits.folder / "again.html"));
+        output_of(run("view -q --html again.html --from report"));
+        const json again = page_data(read_file(folder / "again.html"));
         CHECK(again["gallery"] == page["gallery"]);  // pictures, answers and neighbors
         CHECK(again["dataset"] == page["dataset"]);
         // The answers are those of a search for the pixels.
-        fs::remove(digits.folder / "report/predictions.csv");
-        CHECK(contains(output_of(digits.run("view --text --from report")), "in/wrong-7.pgm"));
+        fs::remove(folder / "report/predictions.csv");
+        CHECK(contains(output_of(run("view --text --from report")), "in/wrong-7.pgm"));
     }
-    digits.classify("-rq --expected --reject off in --report report");
-    CHECK(contains(output_of(digits.run("compare report report --html c.html")), "the same digits right"));
-    fs::rename(digits.folder / "report", digits.folder / "moved");
-    CHECK(digits.run("view --text --from moved --data .").exit_code == 0);
-    check_error(digits.run("view --from moved --html moved/pictures-images-idx3-ubyte"), 1,
+    classify("-rq --expected --reject off in --report report");
+    CHECK(contains(output_of(run("compare report report --html c.html")), "the same digits right"));
+    fs::rename(folder / "report", folder / "moved");
+    CHECK(run("view --text --from moved --data .").exit_code == 0);
+    check_error(run("view --from moved --html moved/pictures-images-idx3-ubyte"), 1,
                 "is read by this command");
-    fs::remove(digits.folder / "moved/pictures-images-idx3-ubyte");
-    check_error(digits.run("view --text --from moved"), 1, "expected the pictures of ");
-    REQUIRE(::mkfifo((digits.folder / "moved/pictures-images-idx3-ubyte").c_str(), 0600) == 0);
-    check_error(digits.run("view --text --from moved"), 1, "expected the pictures of ");
+    fs::remove(folder / "moved/pictures-images-idx3-ubyte");
+    check_error(run("view --text --from moved"), 1, "expected the pictures of ");
+    REQUIRE(::mkfifo((folder / "moved/pictures-images-idx3-ubyte").c_str(), 0600) == 0);
+    check_error(run("view --text --from moved"), 1, "expected the pictures of ");
 }
 
 TEST_CASE("the report of a picture on which rows beside the training set voted") {
@@ -413,45 +404,42 @@ TEST_CASE("the report of a picture on which rows beside the training set voted")
     check_error(digits.run("view --text --from report"), 1, "or predictions.csv beside it");
 }
 
-TEST_CASE("the report of pictures that were compared with the built-in digits") {
-    const Digits digits;
-    digits.write_photo("a_4.pgm", digits.one_of_each()[4]);
+TEST_CASE_FIXTURE(Digits, "the report of pictures that were compared with the built-in digits") {
+    write_photo("a_4.pgm", one_of_each()[4]);
     const Words quick = "--method raw --limit-train 500";
-    output_of(digits.run("classify -q --expected --reject off a_4.pgm --report report" + quick));
-    const json dataset = json::parse(read_file(digits.folder / "report/report.json"))["dataset"];
+    output_of(run("classify -q --expected --reject off a_4.pgm --report report" + quick));
+    const json dataset = json::parse(read_file(folder / "report/report.json"))["dataset"];
     CHECK(dataset["synthetic"] == true);
     CHECK(dataset["files"].empty());
-    CHECK(contains(output_of(digits.run("view --text --all --from report")), "a_4.pgm\n"));
+    CHECK(contains(output_of(run("view --text --all --from report")), "a_4.pgm\n"));
 }
 
-TEST_CASE("classify: folders in folders are told of, and searched with -r") {
-    const Digits digits;
-    const std::vector<int> chosen = digits.one_of_each();
-    fs::create_directories(digits.folder / "above/below");
-    digits.write_photo("in/z.pgm", chosen[1]);
-    digits.write_photo("in/b/y.pgm", chosen[2]);
-    digits.write_photo("in/b/c/x.pgm", chosen[3]);
-    digits.write_photo("in/.hidden/w.pgm", chosen[4]);
-    fs::create_directory_symlink("..", digits.folder / "in/b/loop");
-    const RunResult flat = digits.classify("--reject off in");
+TEST_CASE_FIXTURE(Digits, "classify: folders in folders are told of, and searched with -r") {
+    const std::vector<int> chosen = one_of_each();
+    fs::create_directories(folder / "above/below");
+    write_photo("in/z.pgm", chosen[1]);
+    write_photo("in/b/y.pgm", chosen[2]);
+    write_photo("in/b/c/x.pgm", chosen[3]);
+    write_photo("in/.hidden/w.pgm", chosen[4]);
+    fs::create_directory_symlink("..", folder / "in/b/loop");
+    const RunResult flat = classify("--method raw --reject off in");
     CHECK(flat.exit_code == 0);
     CHECK(contains(flat.err, "1 folder in it left out; -r goes into them"));
-    CHECK(digits.classify("-q --reject off in").err.empty());
-    CHECK(digits.classify("-rq --reject off in").out == "3\n2\n1\n");
-    check_error(digits.classify("above"), 1, "holds no pictures but 1 folder; expected -r");
+    CHECK(classify("-q --method raw --reject off in").err.empty());
+    CHECK(classify("-rq --method raw --reject off in").out == "3\n2\n1\n");
+    check_error(classify("above"), 1, "holds no pictures but 1 folder; expected -r");
 }
 
-TEST_CASE("classify --json is an object with a schema, and with --json-version 1 its array alone") {
-    const Digits digits;
-    digits.write_photo("a.pgm", 3);
-    const std::string words = "a.pgm missing.pgm --json - ";
-    const json object = json::parse(digits.classify(words).out);
+TEST_CASE_FIXTURE(Digits, "classify --json has a schema, and with --json-version 1 is an array alone") {
+    write_photo("a.pgm", 3);
+    const std::string words = "--method raw a.pgm missing.pgm --json - ";
+    const json object = json::parse(classify(words).out);
     CHECK(object["schema"] == "mnist-knn/classify/2");
     CHECK(object["program"]["name"] == "mnist-knn");
     REQUIRE(object["pictures"].size() == 2);
     CHECK(object["pictures"][0]["file"] == "a.pgm");
-    CHECK(json::parse(digits.classify(words + "--json-version 2").out) == object);
-    CHECK(json::parse(digits.classify(words + "--json-version 1").out) == object["pictures"]);
+    CHECK(json::parse(classify(words + "--json-version 2").out) == object);
+    CHECK(json::parse(classify(words + "--json-version 1").out) == object["pictures"]);
 }
 
 TEST_CASE("classify --rotate and --pixels") {
@@ -461,14 +449,14 @@ TEST_CASE("classify --rotate and --pixels") {
         write(digits.folder / (degrees + ".pgm"), seven.pgm());
         seven = seven.turned();
     }
-    const json upright = digits.answers("--pixels --reject off 0.pgm")[0];
+    const json upright = digits.answers("--method raw --pixels --reject off 0.pgm")[0];
     REQUIRE(upright["pixels"].size() == 784);
     CHECK(std::ranges::max(upright["pixels"].get<std::vector<int>>()) == 255);
     for (const int degrees : {90, 180, 270}) {
-        const json answer = digits.answers("--pixels --reject off " + std::to_string(degrees) +
+        const json answer = digits.answers("--method raw --pixels --reject off " + std::to_string(degrees) +
                                            ".pgm --rotate " + std::to_string(360 - degrees))[0];
         CHECK(answer["pixels"] == upright["pixels"]);
         CHECK(answer["box"] == upright["box"]);
     }
-    CHECK(!digits.answers("0.pgm")[0].contains("pixels"));
+    CHECK(!digits.answers("--method raw 0.pgm")[0].contains("pixels"));
 }

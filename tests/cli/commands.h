@@ -1,9 +1,6 @@
 #pragma once
 /// The commands that write files, for what is promised of the files of all of them.
 
-#include <string>
-#include <vector>
-
 #include "tests/cli/pictures.h"
 
 namespace knn::test {

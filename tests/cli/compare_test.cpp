@@ -1,7 +1,5 @@
 /// `compare` as a user runs it: the counts of the two predictions.csv, reports of other test sets, and bad input.
 
-#include <doctest/doctest.h>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -33,11 +31,10 @@ struct Reports : Work {
 
 }  // namespace
 
-TEST_CASE("compare: the counts, the digits and the sentence") {
-    const Reports reports;
+TEST_CASE_FIXTURE(Reports, "compare: the counts, the digits and the sentence") {
     const std::string text =
-        silent_output(reports.compare("a b/report.json --csv c.csv --json c.json --html c.html"));
-    const auto a = reports.predictions("a"), b = reports.predictions("b");
+        silent_output(compare("a b/report.json --csv c.csv --json c.json --html c.html"));
+    const auto a = predictions("a"), b = predictions("b");
     int counts[2][2] = {};
     std::string csv = "index,label,a,b\n";
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -47,9 +44,9 @@ TEST_CASE("compare: the counts, the digits and the sentence") {
     }
     REQUIRE(counts[1][0] > 0);
     REQUIRE(counts[0][1] > 0);
-    CHECK(reports.file("c.csv") == csv);
-    CHECK(contains(reports.file("c.html"), " exact test).</p>"));
-    const json compared = reports.json("c.json");
+    CHECK(file("c.csv") == csv);
+    CHECK(contains(file("c.html"), " exact test).</p>"));
+    const json compared = json_of("c.json");
     CHECK(compared["schema"] == "mnist-knn/compare/1");
     CHECK(compared["both_right"] == counts[1][1]);
     CHECK(compared["only_a"] == counts[1][0]);
@@ -59,50 +56,47 @@ TEST_CASE("compare: the counts, the digits and the sentence") {
     CHECK(compared["b"]["settings"]["metric"] == "cosine");
     CHECK(contains(text, "only A right  " + std::string(counts[1][0] < 10 ? " " : "")));
     CHECK(contains(text, "McNemar's exact test"));
-    CHECK(count_of(reports.file("c.html"), "<img") == static_cast<std::size_t>(counts[1][0] + counts[0][1]));
-    CHECK(lines_of(reports.compare("a b -q").out).size() == 1);
+    CHECK(count_of(file("c.html"), "<img") == static_cast<std::size_t>(counts[1][0] + counts[0][1]));
+    CHECK(lines_of(compare("a b -q").out).size() == 1);
     // With itself.
-    CHECK(contains(output_of(reports.compare("a a")), "A and B get exactly the same digits right."));
-    CHECK(json::parse(reports.compare("a a --json -").out)["p_value"] == 1);
+    CHECK(contains(output_of(compare("a a")), "A and B get exactly the same digits right."));
+    CHECK(json::parse(compare("a a --json -").out)["p_value"] == 1);
 }
 
-TEST_CASE("compare: reports of different test sets are refused") {
-    const Reports reports;
-    reports.make("fewer", "--limit-test 80");
-    check_error(reports.compare("a fewer"), 1, "is of another test set than");
-    check_error(reports.compare("a fewer"), 1, "90 images and 80 images");
+TEST_CASE_FIXTURE(Reports, "compare: reports of different test sets are refused") {
+    make("fewer", "--limit-test 80");
+    check_error(compare("a fewer"), 1, "is of another test set than");
+    check_error(compare("a fewer"), 1, "90 images and 80 images");
 
     // One pixel of the test set is another: the same labels and counts.
     const std::string images = "t10k-images-idx3-ubyte";
-    overwrite(reports.folder / images, 16, {static_cast<char>(reports.file(images)[16] ^ 1)});
-    reports.make("pixel", "-k 9");
-    check_error(reports.compare("a pixel"), 1, "(other images)");
+    overwrite(folder / images, 16, {static_cast<char>(file(images)[16] ^ 1)});
+    make("pixel", "-k 9");
+    check_error(compare("a pixel"), 1, "(other images)");
     // The pictures of the changed files are not those of the reports.
-    const RunResult page = reports.compare("a b --html c.html");
+    const RunResult page = compare("a b --html c.html");
     CHECK(page.exit_code == 0);
     CHECK(contains(page.err, "a page without pictures: "));
-    CHECK(!contains(reports.file("c.html"), "<img"));
+    CHECK(!contains(file("c.html"), "<img"));
 
     // An older report has no checksum: labels and counts have to do, and this is said.
-    const std::string text = reports.file("pixel/report.json");
+    const std::string text = file("pixel/report.json");
     const std::size_t at = text.find(",\n    \"test_checksum\"");
     REQUIRE(at != std::string::npos);
-    reports.edit("pixel/report.json", text.substr(at, text.find('\n', at + 2) - at), "");
-    const RunResult old = reports.compare("a pixel");
+    edit("pixel/report.json", text.substr(at, text.find('\n', at + 2) - at), "");
+    const RunResult old = compare("a pixel");
     CHECK(old.exit_code == 0);
     CHECK(contains(old.err, "pixel/report.json: an older version wrote it"));
 }
 
-TEST_CASE("compare: bad input") {
-    const Reports reports;
-    check_error(reports.compare("a none"), 1, "none: no such file");
-    check_error(reports.compare("a t10k-labels-idx1-ubyte"), 1, "is not JSON");
-    reports.edit("b/predictions.csv", "\n0,", "\n1,");
-    check_error(reports.compare("a b"), 1);
-    fs::copy_file(reports.folder / "a/predictions.csv", reports.folder / "b/predictions.csv",
+TEST_CASE_FIXTURE(Reports, "compare: bad input") {
+    check_error(compare("a none"), 1, "none: no such file");
+    check_error(compare("a t10k-labels-idx1-ubyte"), 1, "is not JSON");
+    edit("b/predictions.csv", "\n0,", "\n1,");
+    check_error(compare("a b"), 1);
+    fs::copy_file(folder / "a/predictions.csv", folder / "b/predictions.csv",
                   fs::copy_options::overwrite_existing);
-    check_error(reports.compare("a b"), 1, "b/predictions.csv: is not of the report beside it");
-    fs::remove(reports.folder / "b/predictions.csv");
-    check_error(reports.compare("a b"), 1,
-                "b/predictions.csv: cannot be read: No such file or directory; expected");
+    check_error(compare("a b"), 1, "b/predictions.csv: is not of the report beside it");
+    fs::remove(folder / "b/predictions.csv");
+    check_error(compare("a b"), 1, "b/predictions.csv: cannot be read: No such file or directory; expected");
 }

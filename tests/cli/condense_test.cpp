@@ -1,9 +1,5 @@
 /// `condense` as a user runs it: what it writes, read back by `evaluate`.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -89,21 +85,4 @@ TEST_CASE("condense: editing and both rules") {
     // The edited set is read by every command, without a test set.
     output_of(work.plain("graph --data edited -k 2 --device cpu"));
     CHECK(work.output("condense -k 3 --out c -q").empty());  // over the old files
-}
-
-TEST_CASE("condense: a training set under other names in the folder is not hidden") {
-    for (const std::string name : {"train-images.idx3-ubyte", "train-labels.idx1-ubyte"}) {
-        const Work work(pairs());
-        std::string dashed = name;
-        dashed[dashed.find('.')] = '-';
-        fs::rename(work.folder / dashed, work.folder / name);
-        const auto before = work.folder.names();
-        check_error(work.run("condense --out ."), 1);
-        CHECK(work.folder.names() == before);
-        write(work.folder / ("other/" + dashed + ".gz"), "mine");
-        check_error(work.run("condense --out other"), 1, "would be hidden");
-        CHECK(work.file("other/" + dashed + ".gz") == "mine");
-        work.output("condense --out new");
-        work.output("condense --out new");  // its own files are replaced
-    }
 }

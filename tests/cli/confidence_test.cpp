@@ -1,9 +1,5 @@
 /// Confidences of `evaluate`, and what it keeps in the cache.
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;
@@ -29,7 +25,7 @@ struct Written {
 Written evaluate(const Digits& digits, const Words& words, const RunOptions& options = {}) {
     const Folder out;
     output_of(program("evaluate -q --data " + digits.folder.path().string() +
-                          " --device cpu --limit-test 300 --predictions " + (out / "p") +
+                          " --device cpu --limit-train 1000 --limit-test 300 --predictions " + (out / "p") +
                           " --neighbors-csv " + (out / "n") + " --json " + (out / "j") + words,
                       options));
     return {read_file(out / "p"), read_file(out / "n"), json::parse(read_file(out / "j"))};

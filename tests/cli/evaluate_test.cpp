@@ -1,13 +1,5 @@
 /// What `evaluate` answers and reports.
 
-#include <doctest/doctest.h>
-
-#include <bit>
-#include <cmath>
-#include <map>
-#include <span>
-#include <sstream>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -69,6 +61,49 @@ void check_against_loops(const Work& work, const Words& words, std::size_t k, st
     }
 }
 
+/// A classifier and the right answers that it gives to the first `tests` test images of MNIST, by tie and k.
+struct Known {
+    Words words;
+    int tests;
+    std::map<int, int> smallest, nearest = {};
+};
+
+/// One search for the largest k: the other counts are votes of the first of its neighbors, by the oracle.
+void check_known(const Known& one, const Words& more) {
+    const Folder folder;
+    const int most = one.smallest.rbegin()->first;
+    const json report = json::parse(output_of(
+        program("evaluate --tie smallest --json - --neighbors-csv " + (folder / "n") + " --predictions " +
+                (folder / "p") + " --data" + Words{mnist_folder()} + "--limit-test " +
+                std::to_string(one.tests) + " -k " + std::to_string(most) + one.words + more)));
+    CHECK(report["result"]["correct"] == one.smallest.at(most));
+    CHECK(report["dataset"]["name"] == "MNIST");
+    const auto neighbors = csv_rows(read_file(folder / "n")), predictions = csv_rows(read_file(folder / "p"));
+    REQUIRE(neighbors.size() == 1 + static_cast<std::size_t>(one.tests * most));
+    std::vector<std::uint8_t> labels(60'000);
+    for (const auto& row : std::span(neighbors).subspan(1))
+        labels.at(std::stoul(row[2])) = static_cast<std::uint8_t>(std::stoi(row[3]));
+    const auto count = [&](int k, knn::Tie tie) {
+        int right = 0;
+        for (std::size_t q = 0; q < static_cast<std::size_t>(one.tests); ++q) {
+            std::vector<knn::Neighbor> voters;
+            for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i) {
+                const std::string& index = neighbors[1 + q * static_cast<std::size_t>(most) + i][2];
+                voters.push_back({0, static_cast<std::uint32_t>(std::stoul(index))});
+            }
+            const int label = vote(voters, labels, knn::Weights::uniform, tie, {}).label;
+            right += std::to_string(label) == predictions[q + 1][1] ? 1 : 0;
+        }
+        return right;
+    };
+    for (const auto& [tie, counts] :
+         {std::pair(knn::Tie::smallest, one.smallest), {knn::Tie::nearest, one.nearest}})
+        for (const auto& one_count : counts) {
+            CAPTURE(one_count.first);
+            CHECK(count(one_count.first, tie) == one_count.second);
+        }
+}
+
 }  // namespace
 
 /// The sums of a report: tests/classifier/evaluation_test.cpp; its other fields: tests/app/report/reports_test.cpp.
@@ -76,7 +111,7 @@ TEST_CASE("another data set: labels 1, 7 and 200, images of 5 x 3, all of them o
     const Work work;
     for (const std::string k : {"1", "5", "40"}) {  // 40: all there are
         check_against_loops(work, "-k " + k, std::stoul(k), 40, 17);
-        const json report = work.json("j");
+        const json report = work.json_of("j");
         CHECK(report["settings"]["k"] == std::stoi(k));
         CHECK(report["settings"]["engine"] == "cpu");
         CHECK(report["settings"]["device"] == "cpu");
@@ -91,7 +126,7 @@ TEST_CASE("another data set: labels 1, 7 and 200, images of 5 x 3, all of them o
     // Many equal distances.
     check_against_loops(Work({.train = 700, .test = 301, .levels = 2}), "", 5, 700, 301);
     check_against_loops(work, "--limit-train 9 --limit-test 4 -k 9", 9, 9, 4);
-    CHECK(work.json("j")["dataset"]["train"] == 9);
+    CHECK(work.json_of("j")["dataset"]["train"] == 9);
     check_against_loops(work, "--limit-train 99999999999 --limit-test 1000", 5, 40, 17);
 }
 
@@ -124,7 +159,7 @@ TEST_CASE("a report says by which metric, transform and re-ranking, and view rea
     const std::string raw = work.output("view --text --all -q");
     for (const Row& row : rows) {
         work.output("evaluate -q --report r" + row.words);
-        const json settings = work.json("r/report.json")["settings"];
+        const json settings = work.json_of("r/report.json")["settings"];
         const std::string said = settings[row.key];
         CHECK((row.key == "rerank" ? said.starts_with(row.value) : said == row.value));
         CHECK(settings.contains("p") == (row.value == "lp"));
@@ -141,20 +176,16 @@ TEST_CASE("a report says by which metric, transform and re-ranking, and view rea
     }
 }
 
-TEST_CASE("the report for people") {
-    const Work work;
-    const std::string text = silent_output(work.run("evaluate"));
-    check_contains(text, {"40 training and 17 test images of 5 x 3, 3 classes", "\nengine    cpu, ",
-                          "settings  k = 5, metric l2", "accuracy ", "95 % interval", "true \\ predicted",
-                          "precision", "whole run"});
+/// Its other lines: tests/app/report/reports_test.cpp.
+TEST_CASE_FIXTURE(Work, "the report for people") {
+    const std::string text = silent_output(run("evaluate")), quiet = output("evaluate -q");
+    check_contains(text, {"40 training and 17 test images of 5 x 3, 3 classes", "precision", "whole run"});
     CHECK(!contains(text, "\x1b"));
-    const std::string quiet = work.output("evaluate -q");
-    CHECK(quiet.starts_with("accuracy "));
     CHECK(lines_of(quiet).size() == 1);
-    CHECK(contains(text, quiet));
+    CHECK(contains(text, '\n' + quiet));
     check_contains(Work({.classes = {4}}).output("evaluate --limit-test 1"),
                    {"40 training and 1 test image of 5 x 3, 1 class\n"});
-    check_contains(work.output("evaluate --memory 100"), {"at most 100 bytes of training images at once"});
+    check_contains(output("evaluate --memory 100"), {"at most 100 bytes of training images at once"});
 }
 
 TEST_CASE("without a data set the built-in digits are used, and that is said") {
@@ -205,87 +236,38 @@ TEST_CASE("confidences are fitted only for an output that shows them, and the ti
     }
 }
 
-TEST_CASE("a cache that cannot be written is noted once") {
-    const Work work;
-    write(work.folder / "cache/mnist-knn", "no folder");
-    const RunOptions here{.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}}};
+TEST_CASE_FIXTURE(Work, "a cache that cannot be written is noted once") {
+    write(folder / "cache/mnist-knn", "no folder");
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
     const Words words = "evaluate --transform blur";
-    const RunResult noted = work.run(words, here);
+    const RunResult noted = run(words, here);
     output_of(noted);
-    CHECK(noted.err.starts_with("mnist-knn: note: " + (work.folder / "cache/mnist-knn") +
+    CHECK(noted.err.starts_with("mnist-knn: note: " + (folder / "cache/mnist-knn") +
                                 ": the cache cannot be written"));
     CHECK(lines_of(noted.err).size() == 1);
     for (const Words more : {"-q", "--no-cache"})
-        silent_output(work.run(words + more, here));
-    silent_output(work.run(words, {.environment = {{"XDG_CACHE_HOME", work.folder / "new"}}}));
+        silent_output(run(words + more, here));
+    silent_output(run(words, {.environment = {{"XDG_CACHE_HOME", folder / "new"}}}));
 }
 
-TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers and one line says so") {
-    const Work work;
+TEST_CASE_FIXTURE(
+    Work, "without a GPU: if it was asked for it is missed, else the CPU answers and one line says so") {
     if (json::parse(program("info --json -").out)["devices"][0]["kind"] == "gpu")
         return skip("this machine has a GPU");
     for (const std::string device : {"gpu", "gpu:0"})
-        check_error(work.plain("evaluate --data . --device " + device), 1);
+        check_error(plain("evaluate --data . --device " + device), 1);
     for (const std::string engine : {"classic", "tensor"})
-        check_error(work.plain("evaluate --data . --engine " + engine), 1,
-                    "--engine " + engine + ": no GPU: ");
+        check_error(plain("evaluate --data . --engine " + engine), 1, "--engine " + engine + ": no GPU: ");
     for (const Words words : {"--tie smallest", "--engine auto"}) {
-        const RunResult result = work.plain("evaluate --data ." + words);
+        const RunResult result = plain("evaluate --data ." + words);
         CHECK(contains(output_of(result), "\nengine    cpu, "));
         CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
         CHECK(!contains(result.err, "insufficient"));
         CHECK(lines_of(result.err).size() == 1);
-        silent_output(work.plain("evaluate --data . -q" + words));
+        silent_output(plain("evaluate --data . -q" + words));
     }
-    silent_output(work.plain("evaluate --data . --engine cpu"));  // nothing was replaced
+    silent_output(plain("evaluate --data . --engine cpu"));  // nothing was replaced
 }
-
-namespace {
-
-/// A classifier and the right answers that it gives to the first `tests` test images of MNIST, by tie and k.
-struct Known {
-    Words words;
-    int tests;
-    std::map<int, int> smallest, nearest = {};
-};
-
-/// One search for the largest k: the other counts are votes of the first of its neighbors, by the oracle.
-void check_known(const Known& one, const Words& more) {
-    const Folder folder;
-    const int most = one.smallest.rbegin()->first;
-    const json report = json::parse(output_of(
-        program("evaluate --tie smallest --json - --neighbors-csv " + (folder / "n") + " --predictions " +
-                (folder / "p") + " --data" + Words{mnist_folder()} + "--limit-test " +
-                std::to_string(one.tests) + " -k " + std::to_string(most) + one.words + more)));
-    CHECK(report["result"]["correct"] == one.smallest.at(most));
-    CHECK(report["dataset"]["name"] == "MNIST");
-    const auto neighbors = csv_rows(read_file(folder / "n")), predictions = csv_rows(read_file(folder / "p"));
-    REQUIRE(neighbors.size() == 1 + static_cast<std::size_t>(one.tests * most));
-    std::vector<std::uint8_t> labels(60'000);
-    for (const auto& row : std::span(neighbors).subspan(1))
-        labels.at(std::stoul(row[2])) = static_cast<std::uint8_t>(std::stoi(row[3]));
-    const auto count = [&](int k, knn::Tie tie) {
-        int right = 0;
-        for (std::size_t q = 0; q < static_cast<std::size_t>(one.tests); ++q) {
-            std::vector<knn::Neighbor> voters;
-            for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i) {
-                const std::string& index = neighbors[1 + q * static_cast<std::size_t>(most) + i][2];
-                voters.push_back({0, static_cast<std::uint32_t>(std::stoul(index))});
-            }
-            const int label = vote(voters, labels, knn::Weights::uniform, tie, {}).label;
-            right += std::to_string(label) == predictions[q + 1][1] ? 1 : 0;
-        }
-        return right;
-    };
-    for (const auto& [tie, counts] :
-         {std::pair(knn::Tie::smallest, one.smallest), {knn::Tie::nearest, one.nearest}})
-        for (const auto& one_count : counts) {
-            CAPTURE(one_count.first);
-            CHECK(count(one_count.first, tie) == one_count.second);
-        }
-}
-
-}  // namespace
 
 TEST_CASE("the counts of right answers on MNIST, on each device that is here, by metrics and features") {
     if (mnist_folder().empty()) return skip(no_mnist);

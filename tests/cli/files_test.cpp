@@ -1,15 +1,12 @@
 /// Outputs: a file that is read, one file twice, places that cannot be written. What is promised of the files of every
 /// command is tested over the table of commands.
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <csignal>
 
 #include "tests/cli/commands.h"
 
@@ -44,38 +41,37 @@ std::vector<std::pair<std::string, std::string>> single_files(const Command& com
 
 }  // namespace
 
-TEST_CASE("files: no output replaces a file that is read, under any name") {
-    const Place place;
+TEST_CASE_FIXTURE(Place, "files: no output replaces a file that is read, under any name") {
     for (const Command& one : here()) {
-        const std::string content = place.file(one.input);
+        const std::string content = this->file(one.input);
         for (const std::string ending : {"", ".svg", ".png"})
             for (const std::string name : {"hard", "link"}) {
-                const std::string file = place.folder / (name + ending);
+                const std::string file = folder / (name + ending);
                 fs::remove(file);
-                name == "hard" ? fs::create_hard_link(place.folder / one.input, file)
+                name == "hard" ? fs::create_hard_link(folder / one.input, file)
                                : fs::create_symlink(one.input, file);
             }
         for (const auto& [option, ending] : single_files(one)) {
             if (option == "--npy") continue;
             for (const std::string name : {"hard", "link"})
-                place.check_refused(one.words + Words{option, name + ending}, "is read by this command");
+                check_refused(one.words + Words{option, name + ending}, "is read by this command");
             if (ending.empty())
                 for (const std::string& name : {one.input, "./data/../" + one.input})
-                    place.check_refused(one.words + Words{option, name}, "is read by this command");
+                    check_refused(one.words + Words{option, name}, "is read by this command");
         }
-        CHECK(place.file(one.input) == content);
+        CHECK(this->file(one.input) == content);
     }
     // The file of --method is one of those that are read.
-    output_of(place.in_data("tune -q -k 1-2 --save mine.method"));
-    const std::string method = place.file("mine.method");
+    output_of(in_data("tune -q -k 1-2 --save mine.method"));
+    const std::string method = this->file("mine.method");
     for (const Words words : {"evaluate --json", "evaluate --predictions", "graph --csv", "tune --csv",
                               "tune --save", "audit --csv", "view --html"})
-        place.check_refused(words + "./mine.method --method mine.method --data data",
-                            "is read by this command (mine.method)");
-    CHECK(place.file("mine.method") == method);
+        check_refused(words + "./mine.method --method mine.method --data data",
+                      "is read by this command (mine.method)");
+    CHECK(this->file("mine.method") == method);
     // So are all files of a folder that results go to, and those of a report that is read.
-    place.check_refused("condense --data data --device cpu --out data", "is read by this command");
-    place.check_refused("condense --data data --device cpu --out mine.method", "");
+    check_refused("condense --data data --device cpu --out data", "is read by this command");
+    check_refused("condense --data data --device cpu --out mine.method", "");
 }
 
 TEST_CASE("files: nor one that is read, or written, through a descriptor") {
@@ -103,39 +99,54 @@ TEST_CASE("files: nor one that is read, or written, through a descriptor") {
     CHECK(place.folder.names() == place.before);
 }
 
-TEST_CASE("files: no output is the file of standard output under a name of its own") {
-    const Place place;
-    write(place.folder / "log", "kept");
+TEST_CASE_FIXTURE(Place, "files: no output is the file of standard output under a name of its own") {
+    write(folder / "log", "kept");
     for (const std::string words : {"--json log >> log", "--csv /proc/thread-self/fd/1 >> log"}) {
         check_error(
             started({"/bin/sh", "-c", "exec \"$0\" graph --data data --device cpu " + words, program_file()},
-                    {.folder = place.folder / ""}),
+                    {.folder = folder / ""}),
             1, "is standard output too");
-        CHECK(place.file("log") == "kept");
+        CHECK(file("log") == "kept");
     }
 }
 
-TEST_CASE("files: no output has a name by which a data set is read") {
-    const Place place;
+TEST_CASE_FIXTURE(Place, "files: no output has a name by which a data set is read") {
     const std::string labels = "data/train-labels-idx1-ubyte";
-    fs::rename(place.folder / labels, place.folder / (labels + ".gz"));
-    fs::create_symlink(labels, place.folder / "link");
+    fs::rename(folder / labels, folder / (labels + ".gz"));
+    fs::create_symlink(labels, folder / "link");
     for (const std::string name :
          {"data/train-labels-idx1-ubyte", "data/train-labels.idx1-ubyte", "data/train-labels.idx1-ubyte.gz",
           "data/../data/t10k-images.idx3-ubyte", "link", "train-images-idx3-ubyte", "no-digits-idx3-ubyte"})
         for (const std::string words :
              {"evaluate --device cpu --predictions ", "graph --device cpu --csv ", "info --json "})
-            place.check_refused(words + name + " --data data", "is a name by which a data set is read");
-    CHECK(place.folder.names().size() == place.before.size() + 1);
+            check_refused(words + name + " --data data", "is a name by which a data set is read");
+    CHECK(folder.names().size() == before.size() + 1);
 
     // What is written as a data set hides no other, and is hidden by none. Written again it is replaced.
-    write(place.folder / "new/train-labels.idx1-ubyte", "mine");
-    check_error(place.in_data("condense --out new"), 1, "would be hidden");
-    check_error(place.in_data("condense --out data"), 1, "is read by this command");
-    fs::remove(place.folder / "new/train-labels.idx1-ubyte");
+    check_error(in_data("condense --out data"), 1, "is read by this command");
+    fs::rename(folder / "data/train-images-idx3-ubyte", folder / "data/train-images.idx3-ubyte");
+    check_error(in_data("condense --out data"), 1, "would be hidden");
+    struct Row {
+        std::string words, part;
+        Words mine;
+    };
+    for (const Row& row : {Row{"condense -q --data data --device cpu --out new", "would be hidden",
+                               "train-images.idx3-ubyte train-labels.idx1-ubyte train-images-idx3-ubyte.gz "
+                               "train-labels-idx1-ubyte.gz"},
+                           {"info --write-synthetic new", "",
+                            "train-images-idx3-ubyte train-images.idx3-ubyte t10k-labels-idx1-ubyte.gz "
+                            "t10k-labels.idx1-ubyte.gz"}}) {
+        for (const std::string& name : row.mine) {
+            write(folder / ("new/" + name), "mine");
+            check_error(plain(row.words), 1, row.part.empty() ? name : row.part);
+            CHECK(file("new/" + name) == "mine");
+            CHECK(std::distance(fs::directory_iterator(folder / "new"), {}) == 1);
+            fs::remove(folder / ("new/" + name));
+        }
+    }
     for (int i = 0; i < 2; ++i)
-        output_of(place.in_data("condense -q --out new"));
-    output_of(place.in_data("evaluate -q"));
+        output_of(in_data("condense -q --out new"));
+    output_of(in_data("evaluate -q"));
 }
 
 TEST_CASE("files: what is in a folder for results is replaced only if an earlier run wrote it") {
@@ -198,46 +209,44 @@ TEST_CASE("files: what is in a folder for results is replaced only if an earlier
         CHECK(place.file("other/" + name) == "other");
 }
 
-TEST_CASE("files: nor is an array that --npy only names by its beginning") {
-    const Place place;
-    output_of(place.plain("generate -q --n 60 --dim 3 --clusters 2 --out points.npy"));
-    const std::string floats = place.file("points.npy");
+TEST_CASE_FIXTURE(Place, "files: nor is an array that --npy only names by its beginning") {
+    output_of(plain("generate -q --n 60 --dim 3 --clusters 2 --out points.npy"));
+    const std::string floats = file("points.npy");
     for (const Words words : {"neighbors -q -k 2 --device cpu --train points.npy --npy mine",
                               "graph -q -k 2 --device cpu --train points.npy --npy mine"}) {
         for (const std::string name : {"mine-indices.npy", "mine-distances.npy"})
             for (const std::string& content : {std::string("mine"), floats}) {
-                write(place.folder / name, content);
-                place.check_refused(words, name + ": is there, and not from an earlier run");
-                CHECK(place.file(name) == content);
-                fs::remove(place.folder / name);
+                write(folder / name, content);
+                check_refused(words, name + ": is there, and not from an earlier run");
+                CHECK(file(name) == content);
+                fs::remove(folder / name);
             }
-        fs::create_symlink("points.txt", place.folder / "mine-distances.npy");
-        place.check_refused(words, "mine-distances.npy: is a link");
-        fs::remove(place.folder / "mine-distances.npy");
+        fs::create_symlink("points.txt", folder / "mine-distances.npy");
+        check_refused(words, "mine-distances.npy: is a link");
+        fs::remove(folder / "mine-distances.npy");
         for (int i = 0; i < 2; ++i)
-            output_of(place.plain(words));
-        fs::remove(place.folder / "mine-distances.npy");  // of a run that was ended between the two
-        output_of(place.plain(words));
+            output_of(plain(words));
+        fs::remove(folder / "mine-distances.npy");  // of a run that was ended between the two
+        output_of(plain(words));
         for (const std::string name : {"mine-indices.npy", "mine-distances.npy"})
-            fs::remove(place.folder / name);
+            fs::remove(folder / name);
     }
 }
 
-TEST_CASE("files: nor has one a name by which labels of vectors are read") {
-    const Place place;
+TEST_CASE_FIXTURE(Place, "files: nor has one a name by which labels of vectors are read") {
     const auto generate = [&](const std::string& file) {
-        return place.plain("generate -q --n 60 --dim 3 --clusters 2 --out " + file);
+        return plain("generate -q --n 60 --dim 3 --clusters 2 --out " + file);
     };
     output_of(generate("points.npy"));
     output_of(generate("points.npy"));  // its own labels are replaced
-    const std::string labels = place.file("points-labels.npy");
+    const std::string labels = file("points-labels.npy");
     for (const std::string other : {"points.fbin", "points.csv"})
         check_error(generate(other), 1, ": is a name by which the labels of points.npy are read");
-    write(place.folder / "alone-labels.csv", "mine");
+    write(folder / "alone-labels.csv", "mine");
     check_error(generate("alone.csv"), 1, "alone-labels.csv: is there, and not from an earlier run");
-    fs::create_symlink("x.csv", place.folder / "data/v-labels.csv");
-    write(place.folder / "data/v.u8bin.gz", "vectors");
-    write(place.folder / "rows.txt", "1,2\n3,4\n5,6\n");
+    fs::create_symlink("x.csv", folder / "data/v-labels.csv");
+    write(folder / "data/v.u8bin.gz", "vectors");
+    write(folder / "rows.txt", "1,2\n3,4\n5,6\n");
     for (const std::string words :
          {"neighbors -k 1 --device cpu --train rows.txt --csv ",
           "graph -k 1 --device cpu --train rows.txt --csv ", "info --data data --json "})
@@ -245,37 +254,35 @@ TEST_CASE("files: nor has one a name by which labels of vectors are read") {
              {"points-labels.npy", "./data/../points-labels.csv", "data/v-labels.npy", "data/v-labels.csv",
               "rows-labels.npy", "rows-labels.csv"}) {
             if (name.starts_with("rows") && words.starts_with("info")) continue;  // does not read it
-            place.check_refused(words + name, name + ": is a name by which the labels of ");
+            check_refused(words + name, name + ": is a name by which the labels of ");
         }
-    CHECK(place.file("points-labels.npy") == labels);
-    output_of(place.plain("neighbors -q -k 1 --device cpu --train points.npy --csv my-labels.csv"));
+    CHECK(file("points-labels.npy") == labels);
+    output_of(plain("neighbors -q -k 1 --device cpu --train points.npy --csv my-labels.csv"));
 }
 
-TEST_CASE("files: what cannot be written is found before the search") {
-    const Place place;
+TEST_CASE_FIXTURE(Place, "files: what cannot be written is found before the search") {
     for (const Command& one : here())
         for (const auto& [option, ending] : single_files(one)) {
-            place.check_refused(one.words + Words{option, "new/x" + ending}, "its folder is missing");
-            if (ending.empty()) place.check_refused(one.words + Words{option, "data"}, "is a folder");
+            check_refused(one.words + Words{option, "new/x" + ending}, "its folder is missing");
+            if (ending.empty()) check_refused(one.words + Words{option, "data"}, "is a folder");
             if (option != "--npy")
-                place.check_refused(one.words + Words{option, std::string(256, 'a') + ending},
-                                    "a shorter name");
+                check_refused(one.words + Words{option, std::string(256, 'a') + ending}, "a shorter name");
         }
-    CHECK(place.folder.names() == place.before);
+    CHECK(folder.names() == before);
     // Of a report, before a k that does not fit is refused.
-    fs::create_directories(place.folder / "report/predictions.csv");
-    fs::create_directory(place.folder / "own");
-    fs::create_hard_link(place.folder / "data/t10k-images-idx3-ubyte", place.folder / "own/predictions.csv");
+    fs::create_directories(folder / "report/predictions.csv");
+    fs::create_directory(folder / "own");
+    fs::create_hard_link(folder / "data/t10k-images-idx3-ubyte", folder / "own/predictions.csv");
     for (const std::string report : {"report", "own"})
-        check_error(place.in_data("evaluate -k 1000 --report " + report), 1);
-    fs::create_symlink("loop", place.folder / "loop");
+        check_error(in_data("evaluate -k 1000 --report " + report), 1);
+    fs::create_symlink("loop", folder / "loop");
     check_error(
-        place.in_data("evaluate -k 1000 --json loop"), 1,
+        in_data("evaluate -k 1000 --json loop"), 1,
         "loop: cannot be written: Too many levels of symbolic links; expected a link that leads to a file");
-    fs::remove(place.folder / "loop");
+    fs::remove(folder / "loop");
     for (const std::string words : {"--report /proc/x", "--report /proc/x/y", "--json /proc/x"})
-        check_error(place.in_data("evaluate -k 1000 " + words), 1, ": cannot be written: ");
-    CHECK(place.folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});
+        check_error(in_data("evaluate -k 1000 " + words), 1, ": cannot be written: ");
+    CHECK(folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});
 }
 
 TEST_CASE("files: an output that becomes a link to an input while the command runs is refused") {
@@ -291,8 +298,7 @@ TEST_CASE("files: an output that becomes a link to an input while the command ru
     CHECK(read_file(folder / "a.csv") == "1,2\n3,4\n5,6\n");
 }
 
-TEST_CASE("files: all are written, or none") {
-    const Place place;
+TEST_CASE_FIXTURE(Place, "files: all are written, or none") {
     for (const Command& one : here()) {
         const auto outputs = single_files(one);
         if (outputs.empty()) continue;
@@ -304,24 +310,23 @@ TEST_CASE("files: all are written, or none") {
             std::find_if(outputs.rbegin(), outputs.rend(), [](auto& it) { return it.second.empty(); });
         auto& file = *(std::find(words.rbegin(), words.rend(), last->first) - 1);
         file = "/dev/full";
-        check_error(place.plain(words), 1, "/dev/full: cannot be written: No space left on device", true);
-        CHECK(place.folder.names() == place.before);
+        check_error(plain(words), 1, "/dev/full: cannot be written: No space left on device", true);
+        CHECK(folder.names() == before);
 
         file = "pipe";
-        REQUIRE(::mkfifo((place.folder / "pipe").c_str(), 0600) == 0);
+        REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
         const RunOptions options{.signal = SIGINT, .signal_after = 800ms, .timeout = 20s};
-        CHECK(place.plain(words, options).exit_code == 130);
-        fs::remove(place.folder / "pipe");
-        CHECK(place.folder.names() == place.before);
+        CHECK(plain(words, options).exit_code == 130);
+        fs::remove(folder / "pipe");
+        CHECK(folder.names() == before);
     }
 }
 
-TEST_CASE("files: a device takes what it gets, and a disk is none") {
-    const Place place;
-    CHECK(place.in_data("evaluate -q --json /dev/random").exit_code == 0);  // which poll() never finds ready
-    const std::string disk = place.folder / "disk";
+TEST_CASE_FIXTURE(Place, "files: a device takes what it gets, and a disk is none") {
+    CHECK(in_data("evaluate -q --json /dev/random").exit_code == 0);  // which poll() never finds ready
+    const std::string disk = folder / "disk";
     if (::mknod(disk.c_str(), S_IFBLK | 0600, makedev(7, 250)) != 0) return skip("cannot make a device");
-    check_error(place.in_data("evaluate -q --json " + disk), 1, "disk: is a disk; expected a file");
+    check_error(in_data("evaluate -q --json " + disk), 1, "disk: is a disk; expected a file");
 }
 
 TEST_CASE("files: two runs do not put theirs into one folder at the same time") {
@@ -336,51 +341,46 @@ TEST_CASE("files: two runs do not put theirs into one folder at the same time") 
     CHECK(waiting.seconds > 0.5);
 }
 
-TEST_CASE("files: each that was written is named on standard error, except with -q") {
-    const Place place;
+TEST_CASE_FIXTURE(Place, "files: each that was written is named on standard error, except with -q") {
     for (const Command& one : here()) {
-        fs::create_directory(place.folder / "out");
+        fs::create_directory(folder / "out");
         const Words words = one.words + one.outputs;
         Words aloud = words;
         std::erase(aloud, "-q");
-        const RunResult result = place.plain(aloud);
+        const RunResult result = plain(aloud);
         CHECK(result.exit_code == 0);
         std::size_t files = 0;
-        for (const auto& entry : fs::recursive_directory_iterator(place.folder / "out")) {
+        for (const auto& entry : fs::recursive_directory_iterator(folder / "out")) {
             if (!entry.is_regular_file()) continue;
             ++files;
-            const std::string name = fs::relative(entry.path(), place.folder.path()).string();
+            const std::string name = fs::relative(entry.path(), folder.path()).string();
             CHECK(count_of(result.err, "mnist-knn: wrote " + name + '\n') == 1);
         }
         CHECK(files > 0);
         CHECK(count_of(result.err, "wrote ") == files);
-        if (words != aloud) CHECK(!contains(place.plain(words).err, "wrote "));
-        fs::remove_all(place.folder / "out");
+        if (words != aloud) CHECK(!contains(plain(words).err, "wrote "));
+        fs::remove_all(folder / "out");
     }
 }
 
-TEST_CASE("files: JSON and CSV on standard output are there alone, JSON under each of its names") {
-    const Place place;
+TEST_CASE_FIXTURE(Place, "files: JSON and CSV are alone on standard output, under each of its names") {
     for (const Command& one : here())
         for (const auto& [option, ending] : single_files(one)) {
             const Words words = one.words + Words{option};
-            const auto to = [&](const std::string& name) {
-                return output_of(place.plain(words + Words{name}));
-            };
+            const auto to = [&](const std::string& name) { return output_of(plain(words + Words{name})); };
             if (option == "--json")
                 for (const std::string name : {"-", "/dev/stdout", "/dev/fd/1"})
                     CHECK(nlohmann::json::accept(to(name)));
             if ((!option.ends_with("csv") && option != "--predictions") || one.name == "bench") continue;
             to("x.csv");
-            CHECK(to("-") == place.file("x.csv"));
+            CHECK(to("-") == file("x.csv"));
         }
 }
 
-TEST_CASE("two outputs to one file are detected under any spelling") {
-    const Place place;
-    fs::create_directory(place.folder / "io");
-    fs::create_symlink("io", place.folder / "io2");
-    fs::create_symlink("a", place.folder / "io/b");
+TEST_CASE_FIXTURE(Place, "two outputs to one file are detected under any spelling") {
+    fs::create_directory(folder / "io");
+    fs::create_symlink("io", folder / "io2");
+    fs::create_symlink("a", folder / "io/b");
     for (const Words words : {
              "--json io/a --predictions ./io/a",
              "--json io/a --predictions io2/a",
@@ -392,11 +392,11 @@ TEST_CASE("two outputs to one file are detected under any spelling") {
              "--json io/rr --report io/rr",
              "--json io/index.html --report io2",
          }) {
-        check_error(place.in_data("evaluate" + words), 2,
+        check_error(in_data("evaluate" + words), 2,
                     words[0] + ' ' + words[1] + " and " + words[2] + ' ' + words[3]);
     }
     // Different destinations are valid.
-    output_of(place.in_data("evaluate -q --json io/x --predictions io2/y --report io"));
+    output_of(in_data("evaluate -q --json io/x --predictions io2/y --report io"));
 }
 
 TEST_CASE("view --sheet overwrites with none of its pages what it reads or writes otherwise") {
@@ -434,50 +434,37 @@ TEST_CASE("view --sheet replaces only pages of an earlier sheet") {
     }
 }
 
-TEST_CASE("a folder for results is made with those above it") {
-    const Work work;
-    work.output("condense --out new/c/d");
-    output_of(work.plain("info --write-synthetic new/e/f"));
+TEST_CASE_FIXTURE(Work, "a folder for results is made with those above it") {
+    output("condense --out new/c/d");
+    output_of(plain("info --write-synthetic new/e/f"));
     for (const char* file : {"c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
-        CHECK(fs::exists(work.folder / (std::string("new/") + file)));
-    const RunResult result = work.run("evaluate --report new/a/b --predictions p");
+        CHECK(fs::exists(folder / (std::string("new/") + file)));
+    const RunResult result = run("evaluate --report new/a/b --predictions p");
     CHECK(result.exit_code == 0);
-    CHECK(work.file("new/a/b/predictions.csv") == work.file("p"));
-    CHECK(work.file("new/a/b/index.html").starts_with("<!"));
+    CHECK(file("new/a/b/predictions.csv") == file("p"));
+    CHECK(file("new/a/b/index.html").starts_with("<!"));
     if (has_opencv)
-        CHECK(work.file("new/a/b/confusion.png").starts_with("\x89PNG"));
+        CHECK(file("new/a/b/confusion.png").starts_with("\x89PNG"));
     else
         CHECK(contains(result.err, "this build has no OpenCV"));
 }
 
-TEST_CASE("the files of a report are those of one run: all of them, or what was there before") {
-    const Work work;
-    work.output("evaluate -q -k 1 --report r");
-    const std::string report = work.file("r/report.json"), predictions = work.file("r/predictions.csv");
-    fs::remove(work.folder / "r/index.html");
-    fs::create_symlink("/dev/full", work.folder / "r/index.html");
-    check_error(work.run("evaluate -q -k 3 --report r"), 1, "", true);
-    CHECK(work.file("r/report.json") == report);
-    CHECK(work.file("r/predictions.csv") == predictions);
-    CHECK(std::distance(fs::directory_iterator(work.folder / "r"), {}) == (has_opencv ? 4 : 3));
+TEST_CASE_FIXTURE(Work, "the files of a report are those of one run: all of them, or what was there before") {
+    output("evaluate -q -k 1 --report r");
+    const std::string report = file("r/report.json"), predictions = file("r/predictions.csv");
+    fs::remove(folder / "r/index.html");
+    fs::create_symlink("/dev/full", folder / "r/index.html");
+    check_error(run("evaluate -q -k 3 --report r"), 1, "", true);
+    CHECK(file("r/report.json") == report);
+    CHECK(file("r/predictions.csv") == predictions);
+    CHECK(std::distance(fs::directory_iterator(folder / "r"), {}) == (has_opencv ? 4 : 3));
 }
 
-TEST_CASE("the synthetic digits are written beside no data set") {
-    for (const std::string name : {"train-images-idx3-ubyte", "train-images.idx3-ubyte",
-                                   "t10k-labels-idx1-ubyte.gz", "t10k-labels.idx1-ubyte.gz"}) {
-        const Folder folder;
-        write(folder / name, "mine");
-        check_error(program("info --write-synthetic " + folder.path().string()), 1, name);
-        CHECK(folder.names() == std::vector<std::string>{name});
-        CHECK(read_file(folder / name) == "mine");
-    }
-}
-
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    Work,
     "files that may not grow so large, too many open ones, and a deleted working folder, are one error line "
     "and leave nothing") {
-    const Work work;
-    const auto before = work.folder.names();
+    const auto before = folder.names();
     struct Row {
         std::string before, words, part;
         bool needs_opencv = false;  ///< without it a note is written too
@@ -500,8 +487,8 @@ TEST_CASE(
            "d: cannot be written: No such file or directory; expected a name in an existing"}}) {
         if (row.needs_opencv && !has_opencv) continue;
         check_error(started({"/bin/sh", "-c", row.before + "; exec \"$0\" " + row.words, program_file()},
-                            {.folder = work.folder / ""}),
+                            {.folder = folder / ""}),
                     1, row.part, true);
-        CHECK(work.folder.names() == before);
+        CHECK(folder.names() == before);
     }
 }

@@ -1,10 +1,5 @@
 /// `graph` as a user runs it: the files against plain loops, and read back by NumPy and SciPy.
 
-#include <doctest/doctest.h>
-
-#include <set>
-#include <utility>
-
 #include "tests/cli/program.h"
 #include "tests/support/npy_bytes.h"
 
@@ -28,8 +23,7 @@ std::string row(std::initializer_list<std::int64_t> numbers, char between) {
 
 }  // namespace
 
-TEST_CASE(
-    "graph: the arrays, the CSV and the matrix of each form are those of plain loops, without a test set") {
+TEST_CASE("graph: arrays, CSV and matrix of each form are those of plain loops, without a test set") {
     for (const int levels : {2, 4}) {  // 2: equal images
         const Work work(points(60, levels));
         const auto nearest = nearest_others(work.set.train_images);
@@ -63,7 +57,7 @@ TEST_CASE(
             CHECK(mtx.starts_with("%%MatrixMarket matrix coordinate integer " +
                                   std::string(directed ? "general\n%" : "symmetric\n%")));
             CHECK(mtx.substr(mtx.find('\n', mtx.find('\n') + 1) + 1) == row({60, 60, count}, ' ') + entries);
-            const json graph = work.json("g.json")["graph"];
+            const json graph = work.json_of("g.json")["graph"];
             CHECK(graph["edges"] == count);
             CHECK(graph["form"] == form);
         }
@@ -116,7 +110,7 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     const std::string images = "train-images-idx3-ubyte";
     CHECK(!contains(output_of(with(images)), "same class"));
     CHECK(work.file(images + ".csv") == work.file("labeled.csv"));
-    CHECK(!work.json(images + ".json")["graph"].contains("same_class_share"));
+    CHECK(!work.json_of(images + ".json")["graph"].contains("same_class_share"));
     if (!has_opencv) return skip(no_opencv);
 
     const auto write_picture = [&](const std::string& name, const std::string& size, std::size_t image) {
@@ -126,7 +120,7 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
         write_picture(std::to_string(100 + i) + ".pgm", "3 5", i);
     output_of(with("pictures"));
     CHECK(work.file("pictures.csv") == work.file("labeled.csv"));
-    const json files = work.json("pictures.json")["data"]["files"];
+    const json files = work.json_of("pictures.json")["data"]["files"];
     CHECK(files.size() == 30);
     CHECK(files[7] == "pictures/107.pgm");
 

@@ -1,7 +1,3 @@
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/cli/program.h"
 #include "tests/support/idx_bytes.h"
 
@@ -25,12 +21,11 @@ TEST_CASE("info tells of the build, the devices, the engines and the data set") 
           true);
 }
 
-TEST_CASE("info hashes the files and knows that they are not MNIST's") {
-    const Work work;
-    check_contains(output_of(work.plain("info --data .")), {"train-images-idx3-ubyte", "not MNIST's"});
+TEST_CASE_FIXTURE(Work, "info hashes the files and knows that they are not MNIST's") {
+    check_contains(output_of(plain("info --data .")), {"train-images-idx3-ubyte", "not MNIST's"});
 
     // A name may be any bytes; the JSON says them as that of evaluate does.
-    const std::string name = work.folder / "caf\xe9%";
+    const std::string name = folder / "caf\xe9%";
     SmallSet().write(name);
     const json machine = json::parse(program(Words{"info", "--data", name, "--json", "-"}).out);
     const auto file = machine["dataset"]["files"][0]["file"].get<std::string>();
@@ -39,14 +34,13 @@ TEST_CASE("info hashes the files and knows that they are not MNIST's") {
     CHECK(machine["dataset"]["looked_in"][0] == machine["dataset"]["source"]);
 }
 
-TEST_CASE("info hashes nothing large of a data set that cannot be read") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "info hashes nothing large of a data set that cannot be read") {
     // A few hundred kilobytes, and far more unpacked than MNIST has.
     constexpr std::uint32_t n = 130'000, side = 28;
-    write(work.folder / "train-images-idx3-ubyte.gz",
+    write(folder / "train-images-idx3-ubyte.gz",
           gzip(idx_header(8, {n, side, side}) + std::string(std::size_t{n} * side * side, '\0'), 1));
-    std::filesystem::remove(work.folder / "train-images-idx3-ubyte");
-    const RunResult result = work.plain("info --data .");
+    std::filesystem::remove(folder / "train-images-idx3-ubyte");
+    const RunResult result = plain("info --data .");
     CHECK(result.exit_code == 1);
     CHECK(contains(result.err, "has 40 labels for the 130,000 images"));
     CHECK(count_of(result.out, "too large to hash") == 1);
@@ -54,18 +48,17 @@ TEST_CASE("info hashes nothing large of a data set that cannot be read") {
     CHECK(count_of(result.out, "not MNIST's") == 4);
 }
 
-TEST_CASE("info on data that is not there or cannot be loaded tells all else and exits 1") {
-    const Work work;
-    overwrite(work.folder / "t10k-images-idx3-ubyte", work.file("t10k-images-idx3-ubyte").size(), "more");
+TEST_CASE_FIXTURE(Work, "info on data that is not there or cannot be loaded tells all else and exits 1") {
+    overwrite(folder / "t10k-images-idx3-ubyte", file("t10k-images-idx3-ubyte").size(), "more");
     for (const std::string data : {"/nonexistent", "."}) {
-        const RunResult result = work.plain("info --data " + data);
+        const RunResult result = plain("info --data " + data);
         CHECK(result.exit_code == 1);
         CHECK(contains(result.out, "engines (--engine)"));
         CHECK(contains(result.out, "not MNIST's") == (data == "."));
         CHECK(is_one_error_line(result.err));
         CHECK(contains(result.err, "trailing bytes") == (data == "."));
     }
-    const RunResult machine = work.plain("info --data . --json -");
+    const RunResult machine = plain("info --data . --json -");
     CHECK(machine.exit_code == 1);
     CHECK(json::parse(machine.out)["dataset"].contains("problem"));
 }

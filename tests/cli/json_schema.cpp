@@ -1,8 +1,7 @@
 #include "tests/cli/json_schema.h"
+#include "tests/support/test.h"
 
-#include <algorithm>
 #include <regex>
-#include <stdexcept>
 
 using nlohmann::json;
 

@@ -1,9 +1,5 @@
 /// Pictures of the user's own: `learn`, --extra and classify --review, as a user runs them.
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
 #include "tests/cli/pictures.h"
 
 using namespace knn::test;

@@ -1,11 +1,6 @@
 #include "tests/cli/mpi.h"
 
-#include <doctest/doctest.h>
 #include <unistd.h>
-
-#include <algorithm>
-
-#include "tests/support/skip.h"
 
 namespace knn::test {
 

@@ -1,9 +1,6 @@
 #pragma once
 /// The program started by mpirun, on this machine or on two hosts that it plays (two_hosts.sh).
 
-#include <string>
-#include <vector>
-
 #include "tests/cli/program.h"
 
 namespace knn::test {

@@ -1,10 +1,5 @@
 /// `neighbors` as a user runs it: the files against plain loops, and read back by NumPy and SciPy.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "tests/cli/program.h"
 #include "tests/support/npy_bytes.h"
 
@@ -51,11 +46,10 @@ std::string csv_line(std::size_t query, std::size_t rank, const std::pair<double
 
 }  // namespace
 
-TEST_CASE("neighbors: the arrays, the CSV and the ground truth are those of plain loops") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "neighbors: the arrays, the CSV and the ground truth are those of plain loops") {
     const Vectors train(90, 4, 1), queries(23, 4, 5);
-    write(work.folder / "t.npy", train.file());
-    write(work.folder / "q.npy", queries.file());
+    write(folder / "t.npy", train.file());
+    write(folder / "q.npy", queries.file());
     std::string csv = "query,rank,index,distance\n", indices, floats, distances;
     for (std::size_t q = 0; q < queries.n; ++q) {
         const Ordered row = train.from(queries.row(q));
@@ -67,20 +61,19 @@ TEST_CASE("neighbors: the arrays, the CSV and the ground truth are those of plai
         }
     }
     silent_output(
-        work.plain("neighbors --train t.npy --queries q.npy -k 8 --npy o --csv o.csv --ibin o.ibin --json "
-                   "o.json --device cpu"));
-    CHECK(work.file("o.csv") == csv);
-    CHECK(work.file("o.ibin") == raw(std::vector{23, 8}) + indices + floats);
-    CHECK(work.file("o-indices.npy") == npy_of("<i4", 23, 8, indices));
-    CHECK(work.file("o-distances.npy") == npy_of("<f8", 23, 8, distances));
-    CHECK(work.json("o.json")["train"]["type"] == "float64");
-    CHECK(work.json("o.json")["result"]["pairs"] == 23 * 8);
+        plain("neighbors --train t.npy --queries q.npy -k 8 --npy o --csv o.csv --ibin o.ibin --json "
+              "o.json --device cpu"));
+    CHECK(file("o.csv") == csv);
+    CHECK(file("o.ibin") == raw(std::vector{23, 8}) + indices + floats);
+    CHECK(file("o-indices.npy") == npy_of("<i4", 23, 8, indices));
+    CHECK(file("o-distances.npy") == npy_of("<f8", 23, 8, distances));
+    CHECK(json_of("o.json")["train"]["type"] == "float64");
+    CHECK(json_of("o.json")["result"]["pairs"] == 23 * 8);
 }
 
-TEST_CASE("neighbors: without queries each row finds itself, unless it is left out") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "neighbors: without queries each row finds itself, unless it is left out") {
     const Vectors train(60, 3, 2, 3);  // equal rows
-    write(work.folder / "t.npy", train.file());
+    write(folder / "t.npy", train.file());
     for (const bool excluded : {false, true}) {
         std::string csv = "query,rank,index,distance\n";
         for (std::size_t q = 0; q < train.n; ++q) {
@@ -89,18 +82,18 @@ TEST_CASE("neighbors: without queries each row finds itself, unless it is left o
             for (std::size_t rank = 0; rank < 5; ++rank)
                 csv += csv_line(q, rank, row[rank]);
         }
-        CHECK(silent_output(work.plain(Words("neighbors --train t.npy -k 5 --csv - --device cpu") +
-                                       (excluded ? Words("--exclude-self") : Words()))) == csv);
+        CHECK(silent_output(plain(Words("neighbors --train t.npy -k 5 --csv - --device cpu") +
+                                  (excluded ? Words("--exclude-self") : Words()))) == csv);
     }
 }
 
-TEST_CASE("neighbors: all within a range, those at it too, from none to more than any k, by each metric") {
-    const Work work;
+TEST_CASE_FIXTURE(
+    Work, "neighbors: all within a range, those at it too, from none to more than any k, by each metric") {
     const Vectors train(34'000, 2, 3);
     Vectors queries(5, 2, 9);
     queries.numbers[0] = 100;  // far from all
-    write(work.folder / "t.npy", train.file());
-    write(work.folder / "q.npy", queries.file());
+    write(folder / "t.npy", train.file());
+    write(folder / "q.npy", queries.file());
     struct Case {
         Words metric;
         long double p;
@@ -133,9 +126,9 @@ TEST_CASE("neighbors: all within a range, those at it too, from none to more tha
             }
             CAPTURE(one.metric.line());
             CAPTURE(range);
-            auto rows = csv_rows(silent_output(
-                work.plain("neighbors --train t.npy --queries q.npy --csv - --device cpu --range" +
-                           Words{std::to_string(range)} + one.metric)));
+            auto rows = csv_rows(
+                silent_output(plain("neighbors --train t.npy --queries q.npy --csv - --device cpu --range" +
+                                    Words{std::to_string(range)} + one.metric)));
             REQUIRE(rows.size() == wanted.size() + 1);
             bool same = true;
             for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -148,23 +141,22 @@ TEST_CASE("neighbors: all within a range, those at it too, from none to more tha
         }
 }
 
-TEST_CASE("neighbors: a range has the bytes at it, however the root is rounded") {
-    const Work work;
-    write(work.folder / "t.csv", "5,0\n0,5\n3,4\n6,0\n");
-    write(work.folder / "q.csv", "0,0\n");
+TEST_CASE_FIXTURE(Work, "neighbors: a range has the bytes at it, however the root is rounded") {
+    write(folder / "t.csv", "5,0\n0,5\n3,4\n6,0\n");
+    write(folder / "q.csv", "0,0\n");
     for (const char* p : {"1.5", "2", "2.5", "3", "7.3", "15"}) {
         CAPTURE(p);
-        const auto rows = csv_rows(silent_output(work.plain(
+        const auto rows = csv_rows(silent_output(plain(
             Words("neighbors --train t.csv --queries q.csv --csv - --device cpu --range 5 --metric lp --p") +
             Words(p))));
         CHECK(rows.size() == (std::string(p) == "1.5" ? 3 : 4));
     }
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    Work,
     "neighbors: rows whose roots are equal are in the order of their sums, however many are within the "
     "range") {
-    const Work work;
     Vectors train(34'000, 2, 3);
     for (std::size_t i = 0; i < train.n; ++i)
         train.numbers[2 * i] += 10;
@@ -173,10 +165,10 @@ TEST_CASE(
         train.numbers[static_cast<std::size_t>(2 * i)] = 1;
         train.numbers[static_cast<std::size_t>(2 * i + 1)] = std::cbrt((n_near - 1 - i) * 0x1p-52);
     }
-    write(work.folder / "t.npy", train.file());
-    write(work.folder / "q.csv", "0,0\n");
+    write(folder / "t.npy", train.file());
+    write(folder / "q.csv", "0,0\n");
     for (const char* range : {"2", "1000"}) {
-        const auto rows = csv_rows(silent_output(work.plain(
+        const auto rows = csv_rows(silent_output(plain(
             Words("neighbors --train t.npy --queries q.csv --csv - --device cpu --metric lp --p 3 --range") +
             Words(range))));
         REQUIRE(rows.size() > n_near);
@@ -186,45 +178,43 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("neighbors: bytes have integers, by any metric the distances of evaluate") {
-    const Work work;
-    silent_output(work.run("evaluate -q -k 4 --metric cosine --neighbors-csv e.csv"));
+TEST_CASE_FIXTURE(Work, "neighbors: bytes have integers, by any metric the distances of evaluate") {
+    silent_output(run("evaluate -q -k 4 --metric cosine --neighbors-csv e.csv"));
     silent_output(
-        work.plain("neighbors -q --train train-images-idx3-ubyte --queries t10k-images-idx3-ubyte -k 4 "
-                   "--metric cosine --csv n.csv --device cpu"));
-    auto with_labels = csv_rows(work.file("e.csv"));
+        plain("neighbors -q --train train-images-idx3-ubyte --queries t10k-images-idx3-ubyte -k 4 "
+              "--metric cosine --csv n.csv --device cpu"));
+    auto with_labels = csv_rows(file("e.csv"));
     for (auto& row : with_labels)
         row.erase(row.begin() + 3, row.end());
-    auto found = csv_rows(work.file("n.csv"));
+    auto found = csv_rows(file("n.csv"));
     for (auto& row : found)
         row.erase(row.begin() + 3, row.end());
     CHECK(found == with_labels);
-    silent_output(work.plain("neighbors --train train-images-idx3-ubyte -k 4 --npy b --device cpu"));
-    CHECK(contains(work.file("b-distances.npy"), "'<i8'"));
+    silent_output(plain("neighbors --train train-images-idx3-ubyte -k 4 --npy b --device cpu"));
+    CHECK(contains(file("b-distances.npy"), "'<i8'"));
 }
 
-TEST_CASE("neighbors: vectors of different types, and what is wrong with them") {
-    const Work work;
-    write(work.folder / "a.csv", "x,y,label\n1,2,red\n3,4,blue\n5,7,red\n");
-    write(work.folder / "b.csv", "x,y\n0.5,2\n");
-    CHECK(silent_output(work.plain("neighbors --train a.csv --queries b.csv -k 2 --csv - --device cpu")) ==
+TEST_CASE_FIXTURE(Work, "neighbors: vectors of different types, and what is wrong with them") {
+    write(folder / "a.csv", "x,y,label\n1,2,red\n3,4,blue\n5,7,red\n");
+    write(folder / "b.csv", "x,y\n0.5,2\n");
+    CHECK(silent_output(plain("neighbors --train a.csv --queries b.csv -k 2 --csv - --device cpu")) ==
           "query,rank,index,distance\n0,1,0,0.25\n0,2,1,10.25\n");
-    check_contains(output_of(work.plain("neighbors --train a.csv --queries b.csv -k 2 --device cpu")),
+    check_contains(output_of(plain("neighbors --train a.csv --queries b.csv -k 2 --device cpu")),
                    {"3 rows of 2 columns", "0      0 (0.25)  1 (10.25)"});
-    write(work.folder / "c.csv", "x,y,z\n1,2,3\n");
-    check_error(work.plain("neighbors --train a.csv --queries c.csv -k 1"), 1,
+    write(folder / "c.csv", "x,y,z\n1,2,3\n");
+    check_error(plain("neighbors --train a.csv --queries c.csv -k 1"), 1,
                 "c.csv: has 3 columns, but a.csv has 2; expected as many");
-    write(work.folder / "d.csv", "x,y\n0.5,2\n3,-1e300\n");
+    write(folder / "d.csv", "x,y\n0.5,2\n3,-1e300\n");
     const std::string large =
         "d.csv: row 2, column 2 is -1e+300, so that a sum of 2 squares could be infinite; expected a "
         "magnitude of at most "
         "1.16e+150";
-    check_error(work.plain("neighbors --train a.csv --queries d.csv -k 1"), 1, large);
-    check_error(work.plain("neighbors --train d.csv -k 1"), 1, large);
-    check_error(work.plain("neighbors --train d.csv -k 1 --transform zscore"), 1, large);
-    check_error(work.plain("graph --train d.csv -k 1"), 1, large);
-    output_of(work.plain("neighbors --train d.csv -k 1 --transform minmax --device cpu"));
-    output_of(work.plain("neighbors --train d.csv -k 1 --metric l1 --device cpu"));
+    check_error(plain("neighbors --train a.csv --queries d.csv -k 1"), 1, large);
+    check_error(plain("neighbors --train d.csv -k 1"), 1, large);
+    check_error(plain("neighbors --train d.csv -k 1 --transform zscore"), 1, large);
+    check_error(plain("graph --train d.csv -k 1"), 1, large);
+    output_of(plain("neighbors --train d.csv -k 1 --transform minmax --device cpu"));
+    output_of(plain("neighbors --train d.csv -k 1 --metric l1 --device cpu"));
     for (const auto& [words, message] : std::initializer_list<std::pair<const char*, const char*>>{
              {"", "--train: is missing; expected --train FILE"},
              {"--train a.csv -k 4", "k = 4 is out of range; expected at most 3"},
@@ -238,18 +228,17 @@ TEST_CASE("neighbors: vectors of different types, and what is wrong with them") 
              {"--train a.csv --range -1", "--range -1: out of range"},
              {"--train a.csv -k 1 --transform deskew", "deskew needs images"},
              {"--train a.csv -k 1 --transform zscore,pca:1", "expected zscore last"}})
-        check_error(work.plain(Words("neighbors") + Words(words)), 2, message);
-    check_error(work.plain("neighbors --train a.csv -k 1 --csv a.csv"), 1, "a.csv");
+        check_error(plain(Words("neighbors") + Words(words)), 2, message);
+    check_error(plain("neighbors --train a.csv -k 1 --csv a.csv"), 1, "a.csv");
 }
 
-TEST_CASE("neighbors: scaled attributes count alike") {
-    const Work work;
-    write(work.folder / "a.csv", "x,y\n0,0\n1,1000\n2,100\n");
-    CHECK(silent_output(work.plain(
-              "neighbors --train a.csv -k 2 --exclude-self --transform minmax --csv - --device cpu")) ==
+TEST_CASE_FIXTURE(Work, "neighbors: scaled attributes count alike") {
+    write(folder / "a.csv", "x,y\n0,0\n1,1000\n2,100\n");
+    CHECK(silent_output(
+              plain("neighbors --train a.csv -k 2 --exclude-self --transform minmax --csv - --device cpu")) ==
           "query,rank,index,distance\n0,1,2,1.01\n0,2,1,1.25\n1,1,2,1.06\n1,2,0,1.25\n2,1,0,1.01\n2,2,1,1."
           "06\n");
-    check_contains(output_of(work.plain("neighbors --train a.csv -k 1 --transform zscore --device cpu")),
+    check_contains(output_of(plain("neighbors --train a.csv -k 1 --transform zscore --device cpu")),
                    {"transform zscore, k = 1"});
 }
 

@@ -1,7 +1,5 @@
 #include "tests/cli/pictures.h"
 
-#include <algorithm>
-
 namespace knn::test {
 
 Digits::Digits() {

@@ -1,9 +1,6 @@
 #pragma once
 /// Shared by the tests of `classify`: digits, and pictures of them.
 
-#include <string>
-#include <vector>
-
 #include "tests/cli/program.h"
 
 namespace knn::test {

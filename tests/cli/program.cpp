@@ -1,12 +1,5 @@
 #include "tests/cli/program.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <random>
-#include <sstream>
-
 #include "tests/support/idx_bytes.h"
 
 namespace knn::test {

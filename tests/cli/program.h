@@ -1,19 +1,10 @@
 #pragma once
 /// The program under test, and small data sets for it.
 
-#include <cstdint>
-#include <filesystem>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include "tests/support/error_of.h"
 #include "tests/support/oracle.h"
-#include "tests/support/run.h"
-#include "tests/support/skip.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 
@@ -84,7 +75,7 @@ struct Work {
     RunResult plain(const Words& words, RunOptions options = {}) const;
 
     std::string file(const std::string& name) const;
-    nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(file(name)); }
+    nlohmann::json json_of(const std::string& name) const { return nlohmann::json::parse(file(name)); }
     void make_all_images_equal() const;
 
     Folder folder;

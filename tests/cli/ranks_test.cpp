@@ -1,12 +1,8 @@
 /// The program started by mpirun: what happens where a rank, a host or the cable between two hosts fails.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include <csignal>
-
 #include "tests/cli/mpi.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 using namespace std::chrono_literals;
@@ -96,9 +92,7 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
     check_only(work.folder, before);
 }
 
-TEST_CASE(
-    "ranks: other options, data or another version on a rank are refused, and one that cannot read is "
-    "named") {
+TEST_CASE("ranks: other options, data or version on a rank are refused, one that cannot read is named") {
     if (!have_mpi()) return;
     const Folder folder;
     SmallSet().write(folder / "a");

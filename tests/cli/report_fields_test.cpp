@@ -1,11 +1,6 @@
 /// docs/report.md has every field of every JSON and every column of every CSV that a command writes, and no others.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <regex>
-#include <set>
 
 #include "tests/cli/commands.h"
 
@@ -99,17 +94,16 @@ void check_json(const std::set<std::string>& fields, const FieldTable& table) {
 
 }  // namespace
 
-TEST_CASE("docs/report.md describes every field of every JSON and every column of every CSV") {
-    const Place work;
+TEST_CASE_FIXTURE(Place, "docs/report.md describes every field of every JSON and every column of every CSV") {
     const auto tables = documented();
     std::set<std::string> written;  // tables
     for (const Command& one : commands()) {
         const std::string section = one.words[0];
         if (!can_run(one)) continue;
-        fs::create_directory(work.folder / "out");
-        output_of(work.plain(one.words + one.outputs));
+        fs::create_directory(folder / "out");
+        output_of(plain(one.words + one.outputs));
         std::set<std::string> fields;  // of all JSON of this command
-        for (const auto& entry : fs::recursive_directory_iterator(work.folder / "out")) {
+        for (const auto& entry : fs::recursive_directory_iterator(folder / "out")) {
             const std::string ending = entry.path().extension().string();
             const std::string content = entry.is_regular_file() ? read_file(entry.path()) : "";
             if (ending == ".json") add_fields(json::parse(content), "", fields);
@@ -132,7 +126,7 @@ TEST_CASE("docs/report.md describes every field of every JSON and every column o
             check_json(fields, whole(found->second, tables));
             written.insert(found->first);
         }
-        fs::remove_all(work.folder / "out");
+        fs::remove_all(folder / "out");
     }
     for (const auto& table : tables) {
         const std::string& name = table.first;

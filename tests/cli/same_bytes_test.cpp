@@ -1,10 +1,6 @@
 /// The files are the same bytes however the work is divided: among threads, batches, instruction sets, parts of the
 /// training set, ranks, and ranks on two hosts.
 
-#include <doctest/doctest.h>
-
-#include <map>
-
 #include "tests/cli/mpi.h"
 
 using namespace knn::test;
@@ -77,10 +73,30 @@ void check_divided(const SmallSet& set, const std::vector<Words>& commands) {
     }
 }
 
+/// With one process, and with ranks by both ways to share.
+void check_ranks(const std::vector<int>& sizes, const std::vector<Words>& commands, On on) {
+    const Divided work({.train = 61});
+    for (const Words& words : commands) {
+        const Files alone = work.files_of(words);
+        for (const int n : sizes)
+            for (const std::string spread : {"queries", "training"}) {
+                Words shared = words + "-q --data . --device cpu --spread" + Words{spread};
+                if (words[0] != "condense") shared += "--json report";
+                CHECK(work.files_of(ranks(n, shared, in_folder(work.folder), on)) == alone);
+                if (n == 1 || (words[0] != "evaluate" && words[0] != "graph")) continue;
+                const nlohmann::json settings = work.json_of("report")["settings"];
+                CHECK(settings["ranks"] == n);
+                CHECK(settings["spread"] == spread);
+                if (words[0] == "graph")
+                    CHECK(work.json_of("report")["timing"]["devices_ms"].size() ==
+                          static_cast<std::size_t>(n));
+            }
+    }
+}
+
 }  // namespace
 
-TEST_CASE(
-    "the same bytes for any number of threads, any batch and instruction set, by every command and metric") {
+TEST_CASE("the same bytes for any threads, batch and instruction set, by every command and metric") {
     check_divided({.train = 500, .test = 150, .levels = 3}, commands_on_pixels());
 }
 
@@ -97,30 +113,6 @@ TEST_CASE("the same bytes from parts of the training set, as --memory makes them
             CHECK(work.files_of(words + "--memory" + Words{memory}) == whole);
     }
 }
-
-namespace {
-
-/// With one process, and with ranks by both ways to share.
-void check_ranks(const std::vector<int>& sizes, const std::vector<Words>& commands, On on) {
-    const Divided work({.train = 61});
-    for (const Words& words : commands) {
-        const Files alone = work.files_of(words);
-        for (const int n : sizes)
-            for (const std::string spread : {"queries", "training"}) {
-                Words shared = words + "-q --data . --device cpu --spread" + Words{spread};
-                if (words[0] != "condense") shared += "--json report";
-                CHECK(work.files_of(ranks(n, shared, in_folder(work.folder), on)) == alone);
-                if (n == 1 || (words[0] != "evaluate" && words[0] != "graph")) continue;
-                const nlohmann::json settings = work.json("report")["settings"];
-                CHECK(settings["ranks"] == n);
-                CHECK(settings["spread"] == spread);
-                if (words[0] == "graph")
-                    CHECK(work.json("report")["timing"]["devices_ms"].size() == static_cast<std::size_t>(n));
-            }
-    }
-}
-
-}  // namespace
 
 TEST_CASE("ranks: the same bytes with 1, 2, 3 and 5 ranks") {
     if (!have_mpi()) return;

@@ -1,17 +1,6 @@
 /// What `serve` does with clients that are slow, many, broken or hostile, and how it ends.
 #include "tests/cli/served.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <future>
-#include <thread>
-
 #include "tests/cli/pictures.h"
 
 namespace knn::test {
@@ -51,58 +40,54 @@ double seconds_of(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("serve: requests on one connection, in chunks, and one behind the other") {
-    const SmallServer small;
-    Client client(small.server.port());
+TEST_CASE_FIXTURE(SmallServer, "serve: requests on one connection, in chunks, and one behind the other") {
+    Client client(server.port());
     std::string all;
     for (int i = 0; i < 50; ++i)
-        all += i % 3 == 0 ? small.livez() : small.predict();
+        all += i % 3 == 0 ? livez() : predict();
     client.send(all);
     for (int i = 0; i < 50; ++i)
         CHECK(client.receive().status == 200);
     std::string chunks =
-        "POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Transfer-Encoding: chunked\r\n\r\n";
+        "POST /v1/predict HTTP/1.1\r\n" + server.host() + "Transfer-Encoding: chunked\r\n\r\n";
     for (std::size_t at = 0; at < one_image.size(); at += 49)
         chunks += "31\r\n" + one_image.substr(at, 49) + "\r\n";
-    client.send(chunks + "0\r\n\r\n" + small.livez());
+    client.send(chunks + "0\r\n\r\n" + livez());
     CHECK(client.receive().json()["digits"].size() == 1);
     CHECK(client.receive().status == 200);
-    client.send("GET /livez HTTP/1.1\r\n" + small.server.host() + "Connection: close\r\n\r\n");
+    client.send("GET /livez HTTP/1.1\r\n" + server.host() + "Connection: close\r\n\r\n");
     CHECK(client.receive().fields.at("connection") == "close");
     CHECK(client.is_closed());
 }
 
-TEST_CASE("serve: requests that are cut at every byte harm nobody") {
-    const SmallServer small;
-    const std::string request = small.predict();
+TEST_CASE_FIXTURE(SmallServer, "serve: requests that are cut at every byte harm nobody") {
+    const std::string request = predict();
     for (std::size_t cut = 0; cut < request.size(); cut += cut < 130 ? 1 : 31) {
-        Client client(small.server.port());
+        Client client(server.port());
         client.send(request.substr(0, cut));
         client.end();
         CHECK(client.receive().status == 0);
     }
-    CHECK(small.is_alive());
+    CHECK(is_alive());
     // One byte after the other is answered.
-    Client slow(small.server.port());
-    for (const char byte : small.livez()) {
+    Client slow(server.port());
+    for (const char byte : livez()) {
         slow.send({byte});
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     CHECK(slow.receive().status == 200);
 }
 
-TEST_CASE("serve: a Content-Length that lies, and silence, cost the client alone") {
-    const SmallServer small;
-    Client less(small.server.port()), nothing(small.server.port()), head(small.server.port());
-    less.send("POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Content-Length: 1000\r\n\r\n" +
-              one_image);
+TEST_CASE_FIXTURE(SmallServer, "serve: a Content-Length that lies, and silence, cost the client alone") {
+    Client less(server.port()), nothing(server.port()), head(server.port());
+    less.send("POST /v1/predict HTTP/1.1\r\n" + server.host() + "Content-Length: 1000\r\n\r\n" + one_image);
     head.send("GET /livez HTTP/1.1\r\nHost");
-    Client more(small.server.port());
-    more.send("POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Content-Length: 784\r\n\r\n" +
-              one_image + "XX\r\n\r\n");
+    Client more(server.port());
+    more.send("POST /v1/predict HTTP/1.1\r\n" + server.host() + "Content-Length: 784\r\n\r\n" + one_image +
+              "XX\r\n\r\n");
     CHECK(more.receive().status == 200);
     CHECK(more.receive().status == 400);
-    CHECK(small.is_alive());
+    CHECK(is_alive());
     const double seconds = seconds_of([&] {
         CHECK(less.receive().status == 408);
         CHECK(head.receive().status == 408);
@@ -113,11 +98,10 @@ TEST_CASE("serve: a Content-Length that lies, and silence, cost the client alone
     CHECK(seconds < 25);
 }
 
-TEST_CASE("serve: a request that trickles in is refused after 30 seconds") {
-    const SmallServer small;
-    Client client(small.server.port());
+TEST_CASE_FIXTURE(SmallServer, "serve: a request that trickles in is refused after 30 seconds") {
+    Client client(server.port());
     const double seconds = seconds_of([&] {
-        client.send("POST /v1/predict HTTP/1.1\r\n" + small.server.host() + "Content-Length: 784\r\n\r\n");
+        client.send("POST /v1/predict HTTP/1.1\r\n" + server.host() + "Content-Length: 784\r\n\r\n");
         const std::jthread trickle([&](const std::stop_token& refused) {
             for (int i = 0; i < 40 && !refused.stop_requested(); ++i) {
                 client.send("x");
@@ -129,16 +113,15 @@ TEST_CASE("serve: a request that trickles in is refused after 30 seconds") {
     CHECK(seconds > 28);
 }
 
-TEST_CASE("serve: 1,000 connections that send nothing are limited, and pass") {
-    const SmallServer small;
+TEST_CASE_FIXTURE(SmallServer, "serve: 1,000 connections that send nothing are limited, and pass") {
     std::vector<Client> clients;
     for (int i = 0; i < 1000; ++i)
-        clients.emplace_back(small.server.port());
-    const Answered full = small.server.send(small.livez());
+        clients.emplace_back(server.port());
+    const Answered full = server.send(livez());
     CHECK((full.status == 503 || full.status == 0));
     CHECK(clients[300].receive().status == 503);
     std::this_thread::sleep_for(std::chrono::seconds(11));
-    CHECK(small.is_alive());
+    CHECK(is_alive());
 }
 
 TEST_CASE("serve: more pictures than can wait are refused, and no others") {
@@ -179,9 +162,8 @@ TEST_CASE("serve: a decoder that the system ends while it has nothing to do cost
         CHECK(small.server.send(small.classify()).status == 200);
 }
 
-TEST_CASE("serve: SIGTERM during 100 requests: each is answered or refused, none is cut") {
-    const ToServe work;
-    Served server(work.words);
+TEST_CASE_FIXTURE(ToServe, "serve: SIGTERM during 100 requests: each is answered or refused, none is cut") {
+    Served server(words);
     const std::string request = server.post_of("/v1/predict", one_image);
     std::atomic<int> answered = 0, refused = 0, reset = 0, cut = 0;
     std::atomic<bool> stopped = false;
@@ -213,14 +195,14 @@ TEST_CASE("serve: SIGTERM during 100 requests: each is answered or refused, none
     CHECK(refused.load() == 100);
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    ToServe,
     "serve ends: 130 after SIGINT, 0 after SIGTERM, also before it is ready, and what waits is answered") {
-    const ToServe work;
-    Served a(work.words), b(work.words, {}, false);
+    Served a(words), b(words, {}, false);
     CHECK(a.stop(SIGINT) == 130);
     const int code = b.stop(SIGTERM);
     CHECK((code == 0 || code == 130));
-    Served c(work.words);
+    Served c(words);
     Client idle(c.port()), begun(c.port());
     begun.send("POST /v1/predict HTTP/1.1\r\n" + c.host() + "Content-Length: 784\r\n\r\n");
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -232,12 +214,11 @@ TEST_CASE(
     CHECK(end.get() == 0);
 }
 
-TEST_CASE("serve: a port that is taken, no cache, no HOME, a full disk") {
-    const ToServe work;
-    const Served first(work.words, {{"HOME", ""}});
-    check_error(program("serve" + work.words + ("--port " + std::to_string(first.port()))), 1,
+TEST_CASE_FIXTURE(ToServe, "serve: a port that is taken, no cache, no HOME, a full disk") {
+    const Served first(words, {{"HOME", ""}});
+    check_error(program("serve" + words + ("--port " + std::to_string(first.port()))), 1,
                 "cannot listen there: Address already in use");
-    const RunResult full = program("serve --port 0" + work.words, {.stdout_file = "/dev/full"});
+    const RunResult full = program("serve --port 0" + words, {.stdout_file = "/dev/full"});
     CHECK(full.exit_code == 1);
 }
 

@@ -1,12 +1,6 @@
 /// What `serve` answers.
 #include "tests/cli/served.h"
 
-#include <doctest/doctest.h>
-
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-
 #include "tests/cli/pictures.h"
 #include "tests/support/npy_bytes.h"
 
@@ -209,10 +203,9 @@ TEST_CASE("serve shows an address with its token on a terminal, and nowhere else
     }
 }
 
-TEST_CASE("serve: each refusal has its status") {
-    const ToServe work;
-    check_error(program(Words{"serve", "--token", std::string(4097, 'a')} + work.words), 2, "not a token");
-    const Served server("--token secret" + work.words);
+TEST_CASE_FIXTURE(ToServe, "serve: each refusal has its status") {
+    check_error(program(Words{"serve", "--token", std::string(4097, 'a')} + words), 2, "not a token");
+    const Served server("--token secret" + words);
     const std::string token = "Authorization: Bearer secret\r\n", length = "Content-Length: 0\r\n\r\n";
     for (const char* path : {"/", "/app.css", "/app.js", "/livez", "/readyz", "/openapi.json"}) {
         const Answered answer = server.get(path);

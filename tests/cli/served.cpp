@@ -1,20 +1,11 @@
 #include "tests/cli/served.h"
 
 #include <arpa/inet.h>
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <csignal>
-#include <stdexcept>
-#include <thread>
-#include <utility>
 
 #include "tests/cli/json_schema.h"
 

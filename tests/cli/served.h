@@ -3,10 +3,6 @@
 
 #include <sys/types.h>
 
-#include <map>
-#include <nlohmann/json.hpp>
-#include <string>
-
 #include "tests/cli/program.h"
 
 namespace knn::test {

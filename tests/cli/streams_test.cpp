@@ -1,13 +1,9 @@
 /// Standard output, terminals, pipes, and signals that end a search or a wait.
 
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
 
 #include "tests/cli/program.h"
 
@@ -43,28 +39,27 @@ struct Waiting : Work {
 
 }  // namespace
 
-TEST_CASE("a standard output that is full, closed or not read") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "a standard output that is full, closed or not read") {
     RunOptions full, broken, closed;
     full.stdout_file = "/dev/full";
     broken.broken_stdout = true;
     closed.close_stdout = true;
     for (const Words words : {"evaluate", "evaluate -q", "evaluate --json -", "evaluate --neighbors-csv -",
                               "view --text --all", "view --html - --all"}) {
-        check_error(work.run(words, full), 1);
+        check_error(run(words, full), 1);
     }
     for (const Words words : {"--help", "--version", "info"})
         check_error(program(words, full), 1);
     // A reader that goes away is no error. Files are written in any case.
-    CHECK(work.run("evaluate --neighbors-csv -", broken).exit_code == 0);
-    CHECK(work.run("graph --npy g --csv -", broken).exit_code == 0);
-    CHECK(work.file("g-indices.npy").size() == 128 + 4 * 400);
+    CHECK(run("evaluate --neighbors-csv -", broken).exit_code == 0);
+    CHECK(run("graph --npy g --csv -", broken).exit_code == 0);
+    CHECK(file("g-indices.npy").size() == 128 + 4 * 400);
     for (const RunOptions& options : {full, broken, closed}) {
-        const RunResult result = work.run("evaluate --json j", options);
+        const RunResult result = run("evaluate --json j", options);
         CHECK(result.exit_code == (options.broken_stdout ? 0 : 1));
         CHECK((options.broken_stdout ? result.err == "mnist-knn: wrote j\n" : is_one_error_line(result.err)));
-        CHECK(work.json("j").is_object());
-        std::filesystem::remove(work.folder / "j");
+        CHECK(json_of("j").is_object());
+        std::filesystem::remove(folder / "j");
     }
 }
 
@@ -121,21 +116,20 @@ TEST_CASE("a hang-up that is ignored, as nohup does, stays ignored") {
     CHECK(result.exit_code == 0);
 }
 
-TEST_CASE("color and progress belong to terminals") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "color and progress belong to terminals") {
     RunOptions terminal{.terminal = true};
     const std::string red = "\x1b[1;31m", clear = "\r\x1b[K";
     const auto has = [&](const std::string& part, const Words& words, const RunOptions& options = {}) {
-        return contains(work.run("evaluate" + words, options).out, part);
+        return contains(run("evaluate" + words, options).out, part);
     };
     CHECK(has(red, "", terminal));
     CHECK(!has(red, "--color never", terminal));
     CHECK(has(red, "--color always"));
-    const RunResult drawn = work.run("evaluate --progress always");
+    const RunResult drawn = run("evaluate --progress always");
     CHECK(contains(drawn.err, "searching"));
     CHECK(drawn.err.ends_with(clear));  // the bar is erased
     CHECK(!has("searching", "--progress never", terminal));
-    CHECK(contains(work.run("tune --progress always").err, "searching"));
+    CHECK(contains(run("tune --progress always").err, "searching"));
     terminal.environment["NO_COLOR"] = "yes";
     CHECK(!has(red, "", terminal));
     CHECK(has(red, "--color always", terminal));
@@ -145,7 +139,7 @@ TEST_CASE("color and progress belong to terminals") {
         CHECK(!has("\x1b", "", terminal));
     }
     // No line ends in the middle of a color.
-    for (const std::string& line : lines_of(work.output("evaluate --color always"))) {
+    for (const std::string& line : lines_of(output("evaluate --color always"))) {
         const std::size_t last = line.rfind('\x1b');
         CHECK((last == std::string::npos || line.compare(last, 4, "\x1b[0m") == 0));
     }
@@ -180,8 +174,7 @@ TEST_CASE("a signal ends the wait for a FIFO that nobody reads or writes, or who
     ::close(other_end);
 }
 
-TEST_CASE("a signal ends the wait for a reader of standard output that stalls") {
-    Waiting waiting;
+TEST_CASE_FIXTURE(Waiting, "a signal ends the wait for a reader of standard output that stalls") {
     RunOptions options{.stdout_pause = 20s};
     for (const bool terminal : {false, true})
         for (const bool nonblocking : {false, true}) {
@@ -190,15 +183,14 @@ TEST_CASE("a signal ends the wait for a reader of standard output that stalls") 
             CAPTURE(terminal);
             CAPTURE(nonblocking);
             for (const std::string name : {"-", "/dev/fd/1"})
-                waiting.check_stops(waiting.evaluate + "--neighbors-csv " + name, options);
+                check_stops(evaluate + "--neighbors-csv " + name, options);
         }
 }
 
-TEST_CASE("a pipe that does not block gets all of the output") {
-    const Waiting waiting;
-    const std::string expected = waiting.output("evaluate -q --neighbors-csv -");
+TEST_CASE_FIXTURE(Waiting, "a pipe that does not block gets all of the output") {
+    const std::string expected = output("evaluate -q --neighbors-csv -");
     REQUIRE(expected.size() > 1 << 17);
     const RunOptions options{.nonblocking_stdout = true, .stdout_pause = 1s};
     for (const std::string name : {"-", "/dev/stdout"})
-        CHECK(silent_output(waiting.run("evaluate -q --neighbors-csv " + name, options)) == expected);
+        CHECK(silent_output(run("evaluate -q --neighbors-csv " + name, options)) == expected);
 }

@@ -1,7 +1,5 @@
 /// --transform, --rerank and --method, as users give them.
 
-#include <doctest/doctest.h>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;

@@ -1,10 +1,5 @@
 /// `tune` as a user runs it: its files, its method read back, and bad input.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <set>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -14,7 +9,7 @@ TEST_CASE("tune: every configuration in all forms, without a test set") {
     const Work work({.train = 60, .test = 0});
     const std::string text = silent_output(work.run(
         "tune --k 1-9 --transform raw --transform pca:3 --json t.json --csv t.csv --plot t.svg --save best"));
-    const json report = work.json("t.json");
+    const json report = work.json_of("t.json");
     CHECK(report["schema"] == "mnist-knn/tune/1");
     CHECK(report["data"]["count"] == 60);
     const json& all = report["configurations"];
@@ -50,7 +45,7 @@ TEST_CASE("tune: what --save wrote is a method for every command") {
     work.output("evaluate --method m --predictions m.csv --json m.json");
     work.output("evaluate --predictions o.csv" + same);
     CHECK(work.file("m.csv") == work.file("o.csv"));
-    const json settings = work.json("m.json")["settings"];
+    const json settings = work.json_of("m.json")["settings"];
     CHECK(settings["metric"] == "lp");
     CHECK(settings["p"] == 3);
     CHECK(settings["tie"] == "nearest");
@@ -63,8 +58,8 @@ TEST_CASE("tune: what --save wrote is a method for every command") {
     const std::string spread = "--rerank spread:9:deviation:plus:0.25 ", three = "--rerank spread:3 ";
     check_contains(work.output("tune -k 1-8 --json t.json --rerank none " + three + spread + three),
                    {"spread:9:deviation:plus:0.25 of 96 candidates"});
-    REQUIRE(work.json("t.json")["searches"].size() == 3);
-    CHECK(work.json("t.json")["searches"][2]["rerank"] == "spread:9:deviation:plus:0.25");
+    REQUIRE(work.json_of("t.json")["searches"].size() == 3);
+    CHECK(work.json_of("t.json")["searches"][2]["rerank"] == "spread:9:deviation:plus:0.25");
     work.output("tune -k 3 --save s " + spread);
     CHECK(contains(work.file("s"), "\nrerank spread:9:deviation:plus:0.25\n"));
     for (const Words words :
@@ -83,18 +78,17 @@ TEST_CASE("tune: what --save wrote is a method for every command") {
     check_error(work.run("evaluate --method gradiants"), 2, "did you mean gradients?");
 }
 
-TEST_CASE("tune: a re-ranker's candidates bound k, and every combination is searched once") {
-    const Work work;
-    const json report = work.report(
+TEST_CASE_FIXTURE(Work, "tune: a re-ranker's candidates bound k, and every combination is searched once") {
+    const json report = this->report(
         "tune --method raw --method accurate --transform raw --metric l2 --metric l1 --candidates 12");
     CHECK(report["searches"].size() == 4);
     int most = 0;
     for (const json& one : report["configurations"])
         most = std::max(most, one["k"].get<int>());
     CHECK(most == 12);
-    CHECK(work.report("tune --method raw --transform raw --rerank none --method raw")["searches"].size() ==
+    CHECK(this->report("tune --method raw --transform raw --rerank none --method raw")["searches"].size() ==
           1);
-    const RunResult both = work.run("tune --vote class-mean --metric cosine --metric l2 -k 1-3");
+    const RunResult both = run("tune --vote class-mean --metric cosine --metric l2 -k 1-3");
     CHECK(both.exit_code == 0);
     CHECK(contains(both.err,
                    "--vote class-mean: left out, because their distances are not integers: raw, cosine"));
@@ -118,7 +112,7 @@ TEST_CASE("tune: what is one classifier has one line, and p is explained") {
     const Work work({.train = 60, .test = 0});
     // The nearest neighbor alone: whatever weights and ties are.
     const std::string text = work.output("tune -k 1 --vote majority --json t.json");
-    CHECK(work.json("t.json")["configurations"].size() == 4);
+    CHECK(work.json_of("t.json")["configurations"].size() == 4);
     CHECK(count_of(text, "\n*") == 2);  // its line, and what the star means
     check_contains(text, {"share a line", "\np: how likely ",
                           "* as good as the best: p >= 0.05; 4 of 4 configurations\n"});

@@ -1,9 +1,5 @@
 /// Vectors of any kind as a user reads, searches and generates them.
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -125,8 +121,7 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
     check_error(run("compare a b"), 1, "rows of another size or type");
 }
 
-TEST_CASE_FIXTURE(Flowers,
-                  "vectors: compare reads names of classes that are quoted, of two lines, or not UTF-8") {
+TEST_CASE_FIXTURE(Flowers, "vectors: compare reads names of classes in quotes, of two lines, or not UTF-8") {
     write(folder / "odd.csv", "a,label\n1,\"one\r\nand\"\"two\"\n9,Z\xfcrich\n1.5,Zug\n");
     output("evaluate -q -k 1 --report a --device cpu --train odd.csv --test odd.csv");
     output("evaluate -q -k 3 --report b --device cpu --train odd.csv --test odd.csv");
@@ -153,50 +148,58 @@ TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
         1, needs);
 }
 
+/// Those of files: tests/data/vectors.
 TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files") {
-    check_error(run("evaluate --train train.csv --device cpu"), 2,
-                "--train train.csv: has no test set; expected --test FILE with it");
     output("generate -q --n 5 --dim 4 --out no.npy");
+    for (const auto& [name, content] : {std::pair("plain.csv", "1,2\n3,4\n5,6\n"),
+                                        {"few.csv", "1,2\n3,4\n5,6\n"},
+                                        {"few-labels.csv", "a\nb\n"},
+                                        {"many.csv", "1,2\n3,4\n5,6\n"},
+                                        {"many-labels.csv", "a\nb\na\nb\nb\n"},
+                                        {"labeled.csv", "1,2\n3,4\n5,6\n"},
+                                        {"labeled-labels.csv", "a\nb\na\n"},
+                                        {"narrow.csv", "1,a,5\n"},
+                                        {"ab.csv", "a,b,label\n1,9,x\n9,1,y\n"},
+                                        {"ba.csv", "label,b,a\nx,9,1\n"},
+                                        {"cd.csv", "c,b,label\n1,9,1.0\n9,1,y\n"}})
+        write(folder / name, content);
     const std::string no_column = "no.npy: has no column of labels; expected a CSV, or no --label-column";
-    check_error(run("neighbors --train no.npy --label-column c"), 1, no_column);
-    check_error(run("evaluate --train no.npy --test no.npy --label-column c"), 1, no_column);
-    check_error(run("graph --train no.npy --label-column c"), 1, no_column);
-    check_error(run("evaluate --label-column a --data ."), 2,
-                "--label-column: has no effect without --train");
-    check_error(run("evaluate --train-labels x" + files), 2, "--label-column and --train-labels: both say");
-    write(folder / "plain.csv", "1,2\n3,4\n5,6\n");
-    check_error(run("tune --train plain.csv --device cpu"), 1,
-                "plain.csv: has no labels; expected --train-labels FILE, --label-column of a CSV, or "
-                "plain-labels.csv");
-    write(folder / "plain-labels.csv", "a\nb\n");
-    check_error(
-        run("tune --train plain.csv --device cpu"), 1,
-        "plain-labels.csv: has 2 labels for the 3 rows of plain.csv; expected one label for each row");
-    write(folder / "plain-labels.csv", "a\nb\na\nb\nb\n");
-    check_error(run("tune --train plain.csv --device cpu"), 1,
-                "plain-labels.csv: has more than 3 labels for the 3 rows of plain.csv; expected one label");
-    write(folder / "plain-labels.csv", "a\nb\na\n");
-    check_contains(output("graph -k 1 --train plain.csv --device cpu"),
+    struct Row {
+        Words words;
+        int exit_code;
+        std::string part;
+    };
+    for (const Row& row : std::vector<Row>{
+             {"evaluate --train train.csv", 2,
+              "--train train.csv: has no test set; expected --test FILE with it"},
+             {"neighbors --train no.npy --label-column c", 1, no_column},
+             {"evaluate --train no.npy --test no.npy --label-column c", 1, no_column},
+             {"graph --train no.npy --label-column c", 1, no_column},
+             {"evaluate --label-column a --data .", 2, "--label-column: has no effect without --train"},
+             {"evaluate --train train.csv --test test.csv --label-column species --train-labels x", 2,
+              "--label-column and --train-labels: both say"},
+             {"tune --train plain.csv", 1,
+              "plain.csv: has no labels; expected --train-labels FILE, --label-column of a CSV, or "
+              "plain-labels.csv"},
+             {"tune --train few.csv", 1,
+              "few-labels.csv: has 2 labels for the 3 rows of few.csv; expected one label for each row"},
+             {"tune --train many.csv", 1,
+              "many-labels.csv: has more than 3 labels for the 3 rows of many.csv; expected one label"},
+             {"graph -k 1 --csv labeled-labels.csv --train labeled.csv", 1, "labeled-labels.csv"},
+             {"evaluate --train labeled.csv --test narrow.csv --label-column 2", 1,
+              "narrow.csv: has 2 columns, but labeled.csv has 1; expected as many"},
+             {"evaluate --train ab.csv --test ba.csv -k 1", 1,
+              "ba.csv: has the column b where ab.csv has a; expected its columns in the same order"},
+             {"neighbors --train ab.csv --queries ba.csv -k 1", 1, "ba.csv: has the column b"}})
+        check_error(run(row.words + "--device cpu"), row.exit_code, row.part);
+    check_contains(output("graph -k 1 --train labeled.csv --device cpu"),
                    {"3 rows of 2 uint8 columns", "same class"});
-    check_error(run("graph -k 1 --csv plain-labels.csv --train plain.csv --device cpu"), 1,
-                "plain-labels.csv");
-    write(folder / "narrow.csv", "1,a,5\n");
-    check_error(run("evaluate --train plain.csv --test narrow.csv --label-column 2 --device cpu"), 1,
-                "narrow.csv: has 2 columns, but plain.csv has 1; expected as many");
-    write(folder / "ab.csv", "a,b,label\n1,9,x\n9,1,y\n");
-    write(folder / "ba.csv", "label,b,a\nx,9,1\n");
-    check_error(run("evaluate --train ab.csv --test ba.csv -k 1 --device cpu"), 1,
-                "ba.csv: has the column b where ab.csv has a; expected its columns in the same order");
-    check_error(run("neighbors --train ab.csv --queries ba.csv -k 1 --device cpu"), 1,
-                "ba.csv: has the column b");
-    write(folder / "cd.csv", "c,b,label\n1,9,1.0\n9,1,y\n");
     const RunResult other = run("evaluate --train ab.csv --test cd.csv -k 1 --device cpu");
     CHECK(contains(other.out, "accuracy 50.00 %"));
     CHECK(contains(other.err, "note: test label 1.0: no training row has it, so no answer can be right"));
 }
 
-TEST_CASE_FIXTURE(Flowers,
-                  "vectors: a CSV that cannot be read says what to do, and nothing is printed before") {
+TEST_CASE_FIXTURE(Flowers, "vectors: a CSV that cannot be read says what to do, and nothing else") {
     const RunResult endless =
         started({"/bin/sh", "-c",
                  "ulimit -v 2000000; yes text | \"$0\" neighbors -k 1 --device cpu --train /dev/stdin",
@@ -227,8 +230,7 @@ TEST_CASE_FIXTURE(Flowers, "vectors: uint8 rows are searched as images are, and 
                    {"2 training and 2 test rows"});
 }
 
-TEST_CASE_FIXTURE(Flowers,
-                  "labels that are not visible are question marks in a page, and as they are in a CSV") {
+TEST_CASE_FIXTURE(Flowers, "labels that are not visible are ? in a page, and as they are in a CSV") {
     const std::string bidi = "a\u202e", isolate = "b\u2066", soft_hyphen = "c\u00ad", broken = "d\xff",
                       formula = "=1+1";
     std::string rows = "x,label\n";

@@ -1,10 +1,7 @@
 /// `view`: what it shows, in which forms, and from where.
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <functional>
 #include <regex>
 #include <tuple>
 
@@ -77,17 +74,16 @@ std::vector<int> indices_in(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("view --text shows the misclassified digits, the most sure first, and their neighbors") {
-    const Evaluated evaluated;
-    const std::string text = silent_output(evaluated.view("--text --limit 1000"));
+TEST_CASE_FIXTURE(Evaluated, "view --text shows the misclassified digits, most sure first, with neighbors") {
+    const std::string text = silent_output(view("--text --limit 1000"));
     const std::vector<Answer> digits = digits_in(text);
     REQUIRE(digits.size() >= 5);
-    CHECK(indices_in(text) == evaluated.expected(is_wrong));
+    CHECK(indices_in(text) == expected(is_wrong));
     for (const Answer& digit : digits)
-        CHECK(digit == evaluated.answers[static_cast<std::size_t>(digit.index)]);
+        CHECK(digit == answers[static_cast<std::size_t>(digit.index)]);
 
-    const std::string seven = evaluated.text("--index 7");
-    for (const auto& row : csv_rows(evaluated.output("evaluate --neighbors-csv -"))) {
+    const std::string seven = this->text("--index 7");
+    for (const auto& row : csv_rows(output("evaluate --neighbors-csv -"))) {
         if (row[0] != "7") continue;
         std::string distance = row[4];
         for (int place = static_cast<int>(distance.size()) - 3; place > 0; place -= 3)
@@ -96,8 +92,7 @@ TEST_CASE("view --text shows the misclassified digits, the most sure first, and 
     }
 }
 
-TEST_CASE("view filters by true label, predicted label, index, and takes the correct ones too") {
-    const Evaluated evaluated;
+TEST_CASE_FIXTURE(Evaluated, "view filters by true and predicted label and index, correct ones too") {
     using A = const Answer&;
     struct Case {
         Words words;
@@ -111,10 +106,10 @@ TEST_CASE("view filters by true label, predicted label, index, and takes the cor
              {"--all", [](A) { return true; }},
              {"--all --true 7 --predicted 7", [](A a) { return a.label == 7 && a.predicted == 7; }},
              {"--index 3 --index 59", [](A a) { return a.index == 3 || a.index == 59; }}}) {
-        CHECK(indices_in(evaluated.text(one.words + "--limit 1000")) == evaluated.expected(one.pass));
+        CHECK(indices_in(text(one.words + "--limit 1000")) == expected(one.pass));
     }
-    const std::string twice = evaluated.text("--true 7 --true 7");
-    CHECK(twice == evaluated.text("--true 7"));
+    const std::string twice = text("--true 7 --true 7");
+    CHECK(twice == text("--true 7"));
     CHECK(contains(twice, "true label 7)"));
 }
 
@@ -140,17 +135,15 @@ TEST_CASE("view orders by confidence, index or pair, and --text has a limit and 
     CHECK(!contains(three, "--limit"));
 }
 
-TEST_CASE("view with nothing to show says so and is no error") {
-    const Evaluated evaluated;
-    const Answer& right = *std::find_if_not(evaluated.answers.begin(), evaluated.answers.end(), is_wrong);
+TEST_CASE_FIXTURE(Evaluated, "view with nothing to show says so and is no error") {
+    const Answer& right = *std::find_if_not(answers.begin(), answers.end(), is_wrong);
     for (const Words form : {"--text", "--html /dev/null"})
-        CHECK(contains(silent_output(evaluated.view(form + "--index" + std::to_string(right.index) +
-                                                    "--true" + std::string(right.label == 1 ? "7" : "1"))),
+        CHECK(contains(silent_output(view(form + "--index" + std::to_string(right.index) + "--true" +
+                                          std::string(right.label == 1 ? "7" : "1"))),
                        "nothing to show"));
 }
 
-TEST_CASE("view --text adapts to the terminal") {
-    const Evaluated evaluated;
+TEST_CASE_FIXTURE(Evaluated, "view --text adapts to the terminal") {
     struct Case {
         const char *locale, *words;
         bool terminal, high, escape;  ///< whether bytes from 0x80 and escape sequences may be there
@@ -162,19 +155,18 @@ TEST_CASE("view --text adapts to the terminal") {
                             {"C.UTF-8", "--color always", false, true, true},
                             {"C.UTF-8", "--color never", true, true, false}}) {
         const RunOptions options{.environment = {{"LC_ALL", one.locale}}, .terminal = one.terminal};
-        const std::string text = evaluated.view("--text --progress never" + Words(one.words), options).out;
+        const std::string text = view("--text --progress never" + Words(one.words), options).out;
         CHECK(std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; }) == one.high);
         CHECK(contains(text, "\x1b") == one.escape);
     }
 }
 
-TEST_CASE("view --html holds the selection") {
-    const Evaluated evaluated;
-    const std::string page = output_of(evaluated.view("--html - --all --true 7 --order pair"));
-    silent_output(evaluated.view("--html p.html --all --true 7 --order pair"));
-    CHECK(evaluated.file("p.html") == page);
+TEST_CASE_FIXTURE(Evaluated, "view --html holds the selection") {
+    const std::string page = output_of(view("--html - --all --true 7 --order pair"));
+    silent_output(view("--html p.html --all --true 7 --order pair"));
+    CHECK(file("p.html") == page);
     const json data = page_data(page);
-    std::vector<int> indices, expected = evaluated.expected([](const Answer&a) { return a.label == 7; });
+    std::vector<int> indices, expected = this->expected([](const Answer&a) { return a.label == 7; });
     for (const json& digit : data["gallery"]["digits"]) {
         indices.push_back(digit["index"]);
         CHECK(digit["neighbors"].size() == 5);
@@ -182,7 +174,7 @@ TEST_CASE("view --html holds the selection") {
     CHECK(std::ranges::is_permutation(indices, expected));
     CHECK(data["gallery"]["order"] == "pair");
     CHECK(data["gallery"]["title"] == "Test digits: true label 7");
-    const json report = evaluated.json("r/report.json");
+    const json report = json_of("r/report.json");
     for (const char* path : {"/result/confusion", "/created", "/timing/search_ms", "/device/name"})
         CHECK(data.at(json::json_pointer(path)) == report.at(json::json_pointer(path)));
     CHECK(data["timing"]["stages"].size() == report["timing"]["stages"].size());
@@ -262,12 +254,11 @@ TEST_CASE("view without a display suggests other forms") {
     }
 }
 
-TEST_CASE("view refuses damaged reports") {
-    const Evaluated evaluated;
-    const std::string file = evaluated.folder / "r/report.json", good = read_file(file);
+TEST_CASE_FIXTURE(Evaluated, "view refuses damaged reports") {
+    const std::string file = folder / "r/report.json", good = read_file(file);
     const auto refused = [&](const std::string& content, const std::string& part = "") {
         write(file, content);
-        check_error(evaluated.view("--text"), 1, part);
+        check_error(view("--text"), 1, part);
     };
     const std::size_t json_end = good.find_last_of('}');
     for (std::size_t part = 0; part < 20; ++part)
@@ -276,49 +267,22 @@ TEST_CASE("view refuses damaged reports") {
                                     std::string("{\"schema\": \"mnist-knn/evaluate/1\"}")})
         refused(text);
     const json report = json::parse(good);
-    struct Change {
-        std::string path;
-        json value;
-        std::string part = "";  ///< of the error
-    };
-    for (const auto& [path, value, part] :
-         std::vector<Change>{{"/schema", "mnist-knn/evaluate/9"},
-                             {"/schema", 1},
-                             {"/settings/k", 0},
-                             {"/settings/k", 40'960},
-                             {"/settings/k", 2.5},
-                             {"/settings/k", "5"},
-                             {"/settings/metric", "l9"},
-                             {"/settings/tie", "none"},
-                             {"/dataset/train", 41},
-                             {"/dataset/train", -1},
-                             {"/dataset/rows", 1e300},
-                             {"/dataset/test", 59},
-                             {"/dataset/test", 18446744073709551615u},
-                             {"/dataset/cols", 4},
-                             {"/dataset/files", "/nowhere"},
-                             {"/dataset/files", json::array({"/nowhere"})},
-                             {"/dataset/files/0", "/nowhere"},
-                             {"/dataset/files/3", 3},
-                             {"/dataset/synthetic", true},
-                             {"/result/labels", json::array({1, 7, 199})},
-                             {"/result/labels", json::array({7, 1, 200})},
-                             {"/result/confusion", json::array()},
-                             {"/result/confusion/0/0", -3},
-                             {"/result/confusion/0/0", report["result"]["confusion"][0][0].get<int>() + 1},
-                             {"/result/correct", 61},
-                             {"/settings/transform", "gradient", "settings.transform"},
-                             {"/settings/transform", "", "settings.transform"},
-                             {"/settings/transform", 3, "settings.transform"},
-                             {"/settings/transform", nullptr, "settings.transform"},
-                             {"/settings/transform", json::array(), "settings.transform"},
-                             {"/timing", nullptr},
-                             {"/timing/stages/0/total_ms", "fast"}}) {
-        CAPTURE(path);
-        json changed = report;
-        changed[json::json_pointer(path)] = value;
-        refused(changed.dump(), part);
-    }
+    json changes = R"({"/schema": ["mnist-knn/evaluate/9", 1], "/settings/k": [0, 40960, 2.5, "5"],
+        "/settings/metric": ["l9"], "/settings/tie": ["none"], "/dataset/train": [41, -1], "/dataset/rows": [1e300],
+        "/dataset/test": [59, 18446744073709551615], "/dataset/cols": [4], "/dataset/files": ["/nowhere", ["/nowhere"]],
+        "/dataset/files/0": ["/nowhere"], "/dataset/files/3": [3], "/dataset/synthetic": [true],
+        "/result/labels": [[1, 7, 199], [7, 1, 200]], "/result/confusion": [[]], "/result/confusion/0/0": [-3],
+        "/result/correct": [61], "/settings/transform": ["gradient", "", 3, null, []], "/timing": [null],
+        "/timing/stages/0/total_ms": ["fast"]})"_json;
+    changes["/result/confusion/0/0"].push_back(report["result"]["confusion"][0][0].get<int>() + 1);
+    for (const auto& [path, values] : changes.items())
+        for (const json& value : values) {
+            CAPTURE(path);
+            CAPTURE(value.dump());
+            json changed = report;
+            changed[json::json_pointer(path)] = value;
+            refused(changed.dump(), path == "/settings/transform" ? "settings.transform" : "");
+        }
     json powers = report;
     powers["settings"]["metric"] = "lp";
     for (const json& p : {json(nullptr), json("3"), json(0), json(1e9)}) {
@@ -329,44 +293,43 @@ TEST_CASE("view refuses damaged reports") {
     json features = report;
     features["settings"]["transform"] = "pca:4000";  // more than there are images
     write(file, features.dump());
-    CHECK(evaluated.view("--text").exit_code != 0);
-    fs::remove(evaluated.folder / "r/predictions.csv");
+    CHECK(view("--text").exit_code != 0);
+    fs::remove(folder / "r/predictions.csv");
     features["settings"]["transform"] = "gradients";  // other neighbors than those of the report
     refused(features.dump());
     fs::remove(file);
-    check_error(evaluated.view("--text"), 1);
+    check_error(view("--text"), 1);
 }
 
-TEST_CASE("view refuses a report that is not about the data set, and finds one that has moved by --data") {
-    const Evaluated evaluated;
+TEST_CASE_FIXTURE(
+    Evaluated,
+    "view refuses a report that is not about the data set, and finds one that has moved by --data") {
     const Work elsewhere({.test = 60, .levels = 7});  // other pixels, the same sizes
-    const auto from = [&](const Folder& data) {
-        return evaluated.view("--text --data " + data.path().string());
-    };
-    const std::string before = evaluated.text(), expected = "expected the data set that it was made from";
+    const auto from = [&](const Folder& data) { return view("--text --data " + data.path().string()); };
+    const std::string before = text(), expected = "expected the data set that it was made from";
     check_error(from(elsewhere.folder), 1, expected);
     const Work fewer({.test = 17}), wider({.cols = 4, .test = 60});
     check_error(from(fewer.folder), 1, "r/report.json: needs 40 training and 60 test images, which ");
     check_error(from(wider.folder), 1, "r/report.json: needs images of 5x3, which ");
     const Folder moved;
-    for (const std::string& name : evaluated.folder.names())
-        if (name != "r") fs::rename(evaluated.folder / name, moved / name);
-    check_error(evaluated.view("--text"), 1);
+    for (const std::string& name : folder.names())
+        if (name != "r") fs::rename(folder / name, moved / name);
+    check_error(view("--text"), 1);
     CHECK(output_of(from(moved)) == before);
     overwrite(moved / "t10k-images-idx3-ubyte", 16, "\xee");  // a pixel of an image that need not be shown
     check_error(from(moved), 1, "r/report.json: needs other test images or labels, which ");
-    fs::remove(evaluated.folder / "r/predictions.csv");
+    fs::remove(folder / "r/predictions.csv");
     check_error(from(elsewhere.folder), 1, expected);
 }
 
-TEST_CASE("what a report or a folder names is read if it is a regular file: nothing waits for a pipe") {
-    const Evaluated evaluated;
+TEST_CASE_FIXTURE(
+    Evaluated, "what a report or a folder names is read if it is a regular file: nothing waits for a pipe") {
     const RunOptions soon{.timeout = std::chrono::seconds(20)};
     const auto with_pipe = [&](const std::string& file, const Words& words, const std::string& part) {
-        const std::string name = evaluated.folder / file, content = read_file(name);
+        const std::string name = folder / file, content = read_file(name);
         fs::remove(name);
         REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
-        check_error(evaluated.plain(words, soon), 1, part);
+        check_error(plain(words, soon), 1, part);
         fs::remove(name);
         write(name, content);
     };
@@ -376,10 +339,10 @@ TEST_CASE("what a report or a folder names is read if it is a regular file: noth
     }
     with_pipe("r/report.json", "view --from r --text", "r/report.json: is no regular file");
     with_pipe("r/predictions.csv", "compare r r", "r/predictions.csv: cannot be read");
-    json report = evaluated.json("r/report.json");
+    json report = json_of("r/report.json");
     report["dataset"]["files"][0] = "/dev/zero";
-    write(evaluated.folder / "r/report.json", report.dump());
-    check_error(evaluated.plain("view --from r --text", soon), 1, "its data set, ");
+    write(folder / "r/report.json", report.dump());
+    check_error(plain("view --from r --text", soon), 1, "its data set, ");
 }
 
 TEST_CASE("view opens the data set of a report again, whatever its files are called") {
@@ -396,18 +359,18 @@ TEST_CASE("view opens the data set of a report again, whatever its files are cal
     }
 }
 
-TEST_CASE(
+TEST_CASE_FIXTURE(
+    Evaluated,
     "view reads an older report, which has no transform and no list of files: it finds the data by its "
     "folder") {
-    const Evaluated evaluated;
-    const std::string before = evaluated.text();
-    json report = evaluated.json("r/report.json");
+    const std::string before = text();
+    json report = json_of("r/report.json");
     CHECK(report["dataset"]["files"].size() == 4);
     report["dataset"].erase("files");
     for (const char* key : {"transform", "method"})
         report["settings"].erase(key);
-    write(evaluated.folder / "r/report.json", report.dump());
-    CHECK(evaluated.text() == before);
+    write(folder / "r/report.json", report.dump());
+    CHECK(text() == before);
 }
 
 TEST_CASE("view passes over a predictions.csv that is not the report's") {

@@ -1,10 +1,5 @@
 #include "cpu/best.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

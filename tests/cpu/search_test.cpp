@@ -1,18 +1,12 @@
 #include "cpu/search.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
 #include "cpu/kernels/kernels.h"
 #include "data/core/problem.h"
 #include "tests/support/battery.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
@@ -303,9 +297,7 @@ void check_leave_one_out(const test::Rows& points, const Exclude& exclude, std::
     }
 }
 
-TEST_CASE(
-    "cpu::search: leave-one-out of duplicates, of a sample, of as many as there are others, by every "
-    "metric") {
+TEST_CASE("cpu::search: leave-one-out of duplicates, a sample, as many as there are, by every metric") {
     for (const int levels : {1, 2, 3, 256})  // with 1, all points are equal
         for (const int k : {1, 4, 20, 59})
             for (const auto& [first, n] : {std::pair{0, 60}, {0, 5}, {41, 19}, {59, 1}})

@@ -2,15 +2,11 @@
 
 #include "cpu/self_search.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <array>
-
 #include "cpu/kernels/kernels.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
@@ -49,9 +45,7 @@ Neighbors by_all_pairs(test::Request request) {
     return search(request, false);
 }
 
-TEST_CASE(
-    "cpu::self: the oracle's neighbors by every instruction set and metric, for every size, k and number of "
-    "threads") {
+TEST_CASE("cpu::self: the oracle's neighbors by every instruction set and metric, size, k and threads") {
     std::vector<std::pair<test::Rows, Measure>> sets;
     for (const auto& [n, dim, levels] : {std::array{13, 5, 256},
                                          {47, 784, 256},

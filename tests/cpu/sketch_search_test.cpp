@@ -1,11 +1,5 @@
 /// The search by sketches: the same neighbors as by direct products, whatever is pruned.
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "cpu/sketch_scanner.h"
@@ -14,8 +8,8 @@
 #include "tests/support/hostile_sets.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,11 +1,7 @@
 #include "cpu/work.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <vector>
-
 #include "cpu/pack.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
@@ -53,8 +49,7 @@ TEST_CASE("cpu::Work: every pair of a query and a unit is dealt out once") {
                     }
 }
 
-TEST_CASE(
-    "cpu::Work: where slices are spared, each thread has queries of its own, if there are enough strips") {
+TEST_CASE("cpu::Work: where slices are spared, each thread has queries of its own, if there are enough") {
     for (const int threads : {1, 2, 3, 16})
         for (const std::int64_t n_query : {1, 8, 16, 32, 200, 1'000}) {
             CAPTURE(threads);

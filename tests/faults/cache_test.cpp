@@ -1,11 +1,6 @@
 /// A cache that was damaged, and one that several processes make at once.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "tests/faults/job.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 namespace fs = std::filesystem;

@@ -1,12 +1,6 @@
 /// One call fails, at every place: the program goes on as if nothing had been, or says so in one line and leaves no half file.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstring>
-
 #include "tests/faults/job.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 
@@ -178,7 +172,7 @@ TEST_CASE("faults: the shim counts the calls of a run, and makes one fail") {
     const RunResult result = shim.run(place, {Call::rename, 1, "ENOSPC"});
     CHECK(shim.met());
     CHECK(result.exit_code == 1);
-    CHECK(result.err.find("No space left on device") != std::string::npos);
+    CHECK(contains(result.err, "No space left on device"));
 }
 
 #define FAULTS_OF(command)                    \

@@ -1,11 +1,6 @@
 #include "tests/faults/job.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "tests/cli/pictures.h"
 #include "tests/support/idx_bytes.h"

@@ -1,11 +1,6 @@
 #pragma once
 /// Commands that write files, run with and without a fault on a small data set of their own.
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "tests/cli/commands.h"
 #include "tests/faults/report.h"
 

@@ -1,9 +1,7 @@
 /// Pictures that take the decoder's process down cost `serve` one request each.
-#include <doctest/doctest.h>
 
 #include "tests/cli/pictures.h"
 #include "tests/cli/served.h"
-#include "tests/support/skip.h"
 
 namespace knn::test {
 namespace {

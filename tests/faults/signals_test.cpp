@@ -1,13 +1,6 @@
 /// Signals at random moments of a run, and codecs that crash or do not return.
 
-#include <doctest/doctest.h>
-
-#include <array>
-#include <csignal>
-#include <random>
-
 #include "tests/faults/job.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 

@@ -1,16 +1,11 @@
 /// Data sets and names at the limits, as a user meets them.
 
-#include <doctest/doctest.h>
 #include <sys/resource.h>
-
-#include <algorithm>
-#include <filesystem>
 
 #include "tests/cli/pictures.h"
 #include "tests/cli/program.h"
 #include "tests/faults/job.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 
 using namespace knn::test;
 namespace fs = std::filesystem;
@@ -37,15 +32,14 @@ bool has_controls(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("sizes: a sparse file of 100 GB is refused at once") {
-    const Work work;
+TEST_CASE_FIXTURE(Work, "sizes: a sparse file of 100 GB is refused at once") {
     constexpr std::uint32_t count = (1U << 31) - 1, side = 7;
     try {
-        write_sparse_images(work.folder / "large", count, side);
+        write_sparse_images(folder / "large", count, side);
     } catch (const fs::filesystem_error&) {
         return skip("this file system has no files of 100 GB");
     }
-    const RunOptions here{.folder = work.folder.path().string()};
+    const RunOptions here{.folder = folder.path().string()};
     for (const std::string option : {"--train-images", "--test-images"})
         // By its header. 16 GB of addresses (KiB): far fewer than the file needs, and enough for OpenBLAS, which LAPACK may be:
         // its threads ask for memory until they get it, and the end of the process waits for them.
@@ -95,11 +89,10 @@ TEST_CASE("sizes: images of one pixel, and as many neighbors as images") {
     check_error(work.run("evaluate -k 7"), 2);
 }
 
-TEST_CASE("sizes: a data set on pipes is the data set") {
-    const Work work;
-    const RunOptions here{.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}},
-                          .folder = work.folder.path().string()};
-    const std::string files = work.output("evaluate -q --predictions -");
+TEST_CASE_FIXTURE(Work, "sizes: a data set on pipes is the data set") {
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", folder / "cache"}},
+                          .folder = folder.path().string()};
+    const std::string files = output("evaluate -q --predictions -");
     for (const std::string pipe : {"cat", "gzip -c"}) {
         std::string command = "exec \"$0\" evaluate -q --device cpu --predictions -";
         for (const auto& [option, file] : {std::pair("train-images", "train-images-idx3"),

@@ -1,13 +1,8 @@
 #pragma once
 /// The C interface as tests use it: handles that free themselves, and arrays.
 
-#include <doctest/doctest.h>
-
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "mnist_knn/knn.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -2,13 +2,8 @@
 
 #include <cuda_runtime.h>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
-
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
-#include "tests/support/skip.h"
 
 namespace knn::test {
 

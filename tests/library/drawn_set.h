@@ -1,12 +1,8 @@
 #pragma once
 /// A small set that looks like digits, and an oracle, for tests that see the library from outside.
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <vector>
-
 #include "mnist_knn/knn.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -2,14 +2,8 @@
 
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <cstring>
-#include <limits>
-#include <thread>
-
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
-#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 
@@ -105,8 +99,7 @@ TEST_CASE_FIXTURE(Opened, "library: NULL is refused, or allowed where the header
     OK(knn_classify(index.get(), &rows, nullptr, &none));
 }
 
-TEST_CASE_FIXTURE(Opened,
-                  "library: wrong sizes of structs are refused, later versions only where they set more") {
+TEST_CASE_FIXTURE(Opened, "library: wrong sizes of structs are refused, later ones where they set more") {
     for (const std::size_t size : {std::size_t{0}, std::size_t{7}, std::size_t{4096}, ~std::size_t{0}}) {
         asked.struct_size = size;
         REFUSED(KNN_INVALID, "struct_size", knn_search(index.get(), &asked, nullptr, &found.out));

@@ -1,19 +1,8 @@
 /// Searches and answers of the library: oracle, the program, adding rows, saving, threads.
 
-#include <atomic>
-#include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <thread>
-
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/run.h"
-#include "tests/support/skip.h"
-#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 
@@ -134,35 +123,28 @@ TEST_CASE("library: the answers are the program's") {
     write_idx(folder, "t10k", queries);
     const std::string images = (folder / "t10k-images-idx3-ubyte").string(), data = folder.path().string();
     struct Case {
-        const char *method, *metric, *weights, *tie;
-        int k;
+        std::string method, words;  ///< the settings as the program takes them
+        void (*set)(knn_settings&) = [](knn_settings&) {};
     };
     for (const Case& one :
-         {Case{"raw", nullptr, nullptr, nullptr, 0}, Case{"raw", "cosine", "distance", "nearest", 3},
-          Case{"raw", "lp", nullptr, nullptr, 10}, Case{"gradients", "l1", nullptr, nullptr, 1},
-          Case{"accurate", nullptr, nullptr, nullptr, 0}}) {
+         {Case{"raw", ""},
+          {"raw", "--metric cosine --weights distance --tie nearest -k 3",
+           [](knn_settings& s) { s.metric = "cosine", s.weights = "distance", s.tie = "nearest", s.k = 3; }},
+          {"raw", "--metric lp --p 3 -k 10", [](knn_settings& s) { s.metric = "lp", s.p = 3, s.k = 10; }},
+          {"gradients", "--metric l1 -k 1", [](knn_settings& s) { s.metric = "l1", s.k = 1; }},
+          {"accurate", ""}}) {
         CAPTURE(one.method);
-        CAPTURE(one.k);
+        CAPTURE(one.words);
         const std::string predictions = (folder / "p.csv").string(), neighbors = (folder / "n.csv").string();
-        std::vector<std::string> words = {MNIST_KNN_BINARY, "evaluate",  "--data",          data,
-                                          "--device",       "cpu",       "--method",        one.method,
-                                          "--predictions",  predictions, "--neighbors-csv", neighbors};
-        knn_settings settings = settings_of(one.method, one.k);
-        const auto add = [&](const char* option, const char* value, const char*& field) {
-            if (value == nullptr) return;
-            words.insert(words.end(), {option, value});
-            field = value;
-        };
-        add("--metric", one.metric, settings.metric);
-        add("--weights", one.weights, settings.weights);
-        add("--tie", one.tie, settings.tie);
-        if (one.metric != nullptr && std::string(one.metric) == "lp") {
-            words.insert(words.end(), {"--p", "3"});
-            settings.p = 3;
-        }
-        if (one.k > 0) words.insert(words.end(), {"-k", std::to_string(one.k)});
+        const std::string command =
+            "exec \"$0\" evaluate --device cpu --data \"$1\" --predictions \"$2\" "
+            "--neighbors-csv \"$3\" --method " +
+            one.method + ' ' + one.words;
+        knn_settings settings = settings_of(one.method.c_str());
+        one.set(settings);
         const RunResult run =
-            test::run(words, {.environment = {{"XDG_CACHE_HOME", (folder / "cache").string()}}});
+            test::run({"/bin/sh", "-c", command, MNIST_KNN_BINARY, data, predictions, neighbors},
+                      {.environment = {{"XDG_CACHE_HOME", (folder / "cache").string()}}});
         REQUIRE_MESSAGE(run.exit_code == 0, run.err);
 
         knn_files files{sizeof files, data.c_str(), nullptr, nullptr, 0, 1, 0};

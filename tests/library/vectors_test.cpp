@@ -1,17 +1,7 @@
 /// Vectors of each element type in the library: the program's neighbors, bit for bit, and what is refused.
 
-#include <algorithm>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <limits>
-#include <random>
-#include <string>
-
 #include "tests/library/api.h"
 #include "tests/support/npy_bytes.h"
-#include "tests/support/run.h"
-#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 
@@ -122,40 +112,32 @@ TEST_CASE("library: vectors of each type have the program's neighbors, bit for b
             knn_settings settings = settings_of("raw");
             settings.metric = metric;
             knn_vectors asked = queries.vectors();
+            Found found(queries.n, k), own(train.n, k);
+            // Rows that are added are found beside the others, also where they are equal or as far.
             for (const bool borrowed : {false, true})
                 for (const int threads : {1, 2}) {
-                    knn_vectors all = train.vectors();
-                    all.borrowed = borrowed;
+                    knn_vectors part = train.vectors(0, n_part);
+                    part.borrowed = borrowed;
                     settings.threads = threads;
-                    const Set set = made_set(all, nullptr);
+                    const Set set = made_set(part, nullptr);
                     const OpenIndex index = made_index(set, settings);
-                    Found found(queries.n, k), own(train.n, k);
+                    OK(knn_search(index.get(), &asked, nullptr, &found.out));
+                    check("part", found);
+                    const knn_vectors rest = train.vectors(n_part);
+                    OK(knn_set_add(set.get(), &rest, nullptr));
                     OK(knn_search(index.get(), &asked, nullptr, &found.out));
                     check("o", found);
                     OK(knn_search_rows(index.get(), nullptr, train.n, nullptr, &own.out));
                     check("self", own);
+                    std::string read = train.bytes_of(0, 20);
+                    OK(knn_set_read(set.get(), n_part - 10, 20, read.data(), nullptr));
+                    CHECK(read == train.bytes_of(n_part - 10, 20));
                 }
-
-            // Rows that are added are found beside the others, also where they are equal or as far.
-            Found found(queries.n, k);
-            for (const bool borrowed : {false, true}) {
-                knn_vectors part = train.vectors(0, n_part);
-                part.borrowed = borrowed;
-                const Set set = made_set(part, nullptr);
-                const OpenIndex index = made_index(set, settings);
-                OK(knn_search(index.get(), &asked, nullptr, &found.out));
-                check("part", found);
-                const knn_vectors rest = train.vectors(n_part);
-                OK(knn_set_add(set.get(), &rest, nullptr));
-                OK(knn_search(index.get(), &asked, nullptr, &found.out));
-                check("o", found);
-                std::string read = train.bytes_of(0, 20);
-                OK(knn_set_read(set.get(), n_part - 10, 20, read.data(), nullptr));
-                CHECK(read == train.bytes_of(n_part - 10, 20));
-            }
 
             const Set set = made_set(train.vectors(), nullptr);
             const OpenIndex index = made_index(set, settings);
+            OK(knn_search_rows(index.get(), nullptr, train.n, nullptr, &own.out));
+            check("self", own);
             std::string gaps;
             for (std::int64_t i = 0; i < queries.n; ++i)
                 gaps += queries.bytes_of(i, 1) + "gap";
@@ -166,9 +148,7 @@ TEST_CASE("library: vectors of each type have the program's neighbors, bit for b
         }
 }
 
-TEST_CASE(
-    "library: a set of a file of vectors has its type, and labels that are in it, beside it, named, or "
-    "none") {
+TEST_CASE("library: a set of a file has its type, and labels in it, beside it, named, or none") {
     const TempFolder folder;
     const auto opened = [&](const char* images, const char* labels, std::int64_t first = 0) {
         const std::string file = folder / images, named = labels == nullptr ? "" : folder / labels;

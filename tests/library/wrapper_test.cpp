@@ -2,13 +2,8 @@
 
 #include "mnist_knn/knn.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <stdexcept>
-
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
-#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 

@@ -1,12 +1,9 @@
 #pragma once
 /// The battery of problems that every engine, distance kernel and selector must answer like the oracle.
 
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "tests/support/oracle.h"
 #include "tests/support/search.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -1,12 +1,7 @@
-#include <doctest/doctest.h>
-
-#include <map>
-#include <random>
-
 #include "cpu/transform/transform.h"
 #include "data/synthetic/synthetic.h"
 #include "tests/support/battery.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn::test {

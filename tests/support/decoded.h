@@ -1,16 +1,10 @@
 #pragma once
 /// A picture to be encoded, and helpers to check decoded or refused ones. Needs OpenCV.
 
-#include <doctest/doctest.h>
-
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "tests/support/codecs.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 

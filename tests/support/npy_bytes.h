@@ -1,12 +1,7 @@
 #pragma once
 /// The bytes of numbers and of NPY files, made by hand.
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -1,11 +1,6 @@
 #include "tests/support/oracle.h"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <map>
-#include <numeric>
-#include <random>
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -1,11 +1,7 @@
 #pragma once
 /// PNGs read back by OpenCV, which shares no code with the writer.
 
-#include <cstdint>
-#include <stdexcept>
-#include <vector>
-
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 
 #if MNIST_KNN_HAS_OPENCV
 #include <opencv2/imgproc.hpp>

@@ -1,9 +1,6 @@
 #include "tests/support/real_oracle.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <random>
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -1,11 +1,8 @@
 #pragma once
 /// Images at which re-ranking may break, also with labels.
 
-#include <cstdint>
-#include <random>
-#include <vector>
-
 #include "data/core/device_index.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 

@@ -1,17 +1,14 @@
 #include "tests/support/run.h"
 
+#include "tests/support/test.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <stdexcept>
-#include <utility>
 
 namespace knn::test {
 

@@ -1,11 +1,8 @@
 #include "tests/support/skip.h"
 
-#include <doctest/doctest.h>
+#include "tests/support/test.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <set>
 
 namespace knn::test {
 

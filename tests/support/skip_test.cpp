@@ -1,10 +1,4 @@
-#include "tests/support/skip.h"
-
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
-#include "tests/support/run.h"
+#include "tests/support/test.h"
 
 using namespace knn::test;
 

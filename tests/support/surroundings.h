@@ -1,14 +1,9 @@
 #pragma once
 /// Changes the working folder, environment variables and the user for one test.
 
-#include <unistd.h>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <string>
+#include "tests/support/test.h"
 
-#include "tests/support/temp_folder.h"
+#include <unistd.h>
 
 namespace knn::test {
 

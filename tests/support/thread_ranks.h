@@ -2,16 +2,11 @@
 /// Ranks as threads of one process: what mpirun does, without MPI.
 
 #include <barrier>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
-#include <functional>
-#include <stdexcept>
-#include <thread>
-#include <vector>
 
 #include "classifier/ranks.h"
 #include "data/core/errors.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 

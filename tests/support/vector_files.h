@@ -1,15 +1,10 @@
 #pragma once
 /// Handmade files of vectors, valid and invalid.
 
-#include <cstdint>
-#include <cstring>
-#include <string>
-#include <vector>
-
 #include "data/core/errors.h"
 #include "data/vectors/vectors.h"
-#include "tests/support/error_of.h"
 #include "tests/support/npy_bytes.h"
+#include "tests/support/test.h"
 
 namespace knn::test {
 
@@ -42,5 +37,27 @@ inline std::string vectors_error(const std::filesystem::path& file, const Vector
 inline std::string labels_error(const std::filesystem::path& file) {
     return vector_error(file, [](auto& one) { load_labels(one); });
 }
+
+/// A file by its name and bytes, and what it says wrongly.
+struct WrongFile {
+    std::string name, bytes, error;
+    VectorOptions options = {};
+};
+
+/// Of a test case: files in a folder of its own.
+struct VectorFolder : InFolder {
+    VectorSet read(const std::string& name, const std::string& bytes,
+                   const VectorOptions& options = {}) const {
+        return load_vectors(folder.write(name, bytes), options);
+    }
+    std::vector<double> values(const std::string& name, const std::string& bytes,
+                               const VectorOptions& options = {}) const {
+        return values_of(read(name, bytes, options));
+    }
+    void check_wrong(std::initializer_list<WrongFile> files) const {
+        for (const WrongFile& one : files)
+            CHECK(vectors_error(folder.write(one.name, one.bytes), one.options) == one.error);
+    }
+};
 
 }  // namespace knn::test

@@ -1,14 +1,7 @@
 #include "app/bench/report.h"
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-#include <map>
-#include <set>
-
 #include "app/bench/run.h"
-#include "tests/support/skip.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 
@@ -20,7 +13,7 @@ TEST_CASE("every figure of a paper has a source and is a number") {
         CAPTURE(one.source);
         CAPTURE(one.text);
         CHECK(one.source.starts_with("seed 00"));
-        CHECK(one.source.find(", ") != std::string::npos);  // and the section or table
+        CHECK(test::contains(one.source, ", "));  // and the section or table
         CHECK(one.value() > 0);
         CHECK(places.insert(one.source + '|' + one.row + '|' + one.column).second);  // once
         CHECK(find_figure(one.source, one.row, one.column) == &one);
@@ -50,13 +43,16 @@ bool has_number(const std::string& text, const std::string& number) {
     return false;
 }
 
-}  // namespace
-
-TEST_CASE("a number is found as a whole") {
-    CHECK(has_number("of 90% to", "90"));
-    CHECK(has_number("in 24.316.", "24.316"));
-    CHECK(!has_number("190 or 90.5 or 900 or 3.90", "90"));
+Measurement measured(const std::string& on, std::int64_t n_query, double ms) {
+    Measurement one;
+    one.on = on;
+    one.problem.n_query = 100;
+    one.n_query = n_query;
+    one.ms = {ms};
+    return one;
 }
+
+}  // namespace
 
 TEST_CASE("every figure is in the text of its seed") {
     if (test::seeds_folder().empty()) return test::skip("no texts of the seeds: set MNIST_KNN_SEEDS");
@@ -70,7 +66,7 @@ TEST_CASE("every figure is in the text of its seed") {
         CAPTURE(one.source);
         CAPTURE(one.text);
         CHECK(has_number(text, one.text));
-        CHECK(text.find(section.substr(0, section.find(','))) != std::string::npos);
+        CHECK(test::contains(text, section.substr(0, section.find(','))));
     }
 }
 
@@ -97,7 +93,7 @@ TEST_CASE("the README says which report each seed is, and the title of its case 
         const std::size_t at = references.find("- S" + seed + ": ");
         REQUIRE(at != std::string::npos);
         const std::string item = references.substr(at, references.find("\n-", at + 1) - at);
-        CHECK(item.find(authors.substr(0, authors.find(','))) != std::string::npos);
+        CHECK(test::contains(item, authors.substr(0, authors.find(','))));
     }
 }
 
@@ -138,23 +134,10 @@ TEST_CASE("figures of papers occur only in the table") {
             const std::string text = test::read_file(entry.path());
             for (const std::string& figure : telling) {
                 CAPTURE(figure);
-                CHECK(text.find(figure) == std::string::npos);
+                CHECK(!test::contains(text, figure));
             }
         }
 }
-
-namespace {
-
-Measurement measured(const std::string& on, std::int64_t n_query, double ms) {
-    Measurement one;
-    one.on = on;
-    one.problem.n_query = 100;
-    one.n_query = n_query;
-    one.ms = {ms};
-    return one;
-}
-
-}  // namespace
 
 TEST_CASE("cells of one column stand for the same number of queries") {
     Measurement whole = measured("gpu:0", 100, 2), part = measured("gpu:0", 40, 2);

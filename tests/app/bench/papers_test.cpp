@@ -1,10 +1,7 @@
 /// The tables of papers: what they name, and what they show of measurements. The runs: tests/cli/bench_test.cpp.
 
 #include "app/bench/papers.h"
-
-#include <doctest/doctest.h>
-
-#include <set>
+#include "tests/support/test.h"
 
 namespace knn {
 

@@ -1,18 +1,14 @@
 #include "app/bench/run.h"
 
-#include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <csignal>
 
 #include "app/bench/workload.h"
 #include "app/console/console.h"
 #include "classifier/engines.h"
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
 #include "tests/support/oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 
@@ -85,8 +81,7 @@ TEST_CASE("which options a case takes, and which it fixes itself") {
         CHECK(message_of(options).empty());
         for (const std::string& name : one.fixes) {
             options.given = {name};
-            CHECK(message_of(options).find(std::string("the case ") + one.which + " has its own") !=
-                  std::string::npos);
+            CHECK(test::contains(message_of(options), std::string("the case ") + one.which + " has its own"));
         }
     }
 }
@@ -138,7 +133,7 @@ TEST_CASE("options that contradict each other or have no effect") {
         CAPTURE(message);
         CAPTURE(one.message);
         CHECK(message.empty() == (*one.message == '\0'));
-        CHECK(message.find(one.message) != std::string::npos);
+        CHECK(test::contains(message, one.message));
     }
 }
 
@@ -158,7 +153,7 @@ TEST_CASE("which runs read a data set") {
 TEST_CASE("random images need their number") {
     Options options;
     options.bench.dim = 9;
-    CHECK(message_of(options).find("expected --n-train") != std::string::npos);
+    CHECK(test::contains(message_of(options), "expected --n-train"));
     options.given = {"dim", "n-train", "n-query"};
     CHECK(message_of(options).empty());
 }

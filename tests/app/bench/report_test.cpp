@@ -1,9 +1,5 @@
 #include "app/bench/report.h"
-
-#include <doctest/doctest.h>
-
-#include <optional>
-#include <sstream>
+#include "tests/support/test.h"
 
 namespace knn {
 
@@ -46,7 +42,7 @@ TEST_CASE("the JSON has the kernel time of a search on a GPU alone") {
     report.measurements = {measured("search", "gpu:0"), measured("search", "cpu")};
     report.measurements[0].kernels_ms = {0.5, 0.75, 0.25};
     const std::string json = bench_json(report), field = "\"kernels_ms\":0.5";
-    REQUIRE(json.find(field) != std::string::npos);
+    REQUIRE(test::contains(json, field));
     CHECK(json.find("kernels_ms", json.find(field) + field.size()) == std::string::npos);
 }
 
@@ -113,7 +109,7 @@ TEST_CASE("what is left out without a row has a line of the CSV") {
     CHECK(report.left_out.size() == 2);
     std::ostringstream out;
     write_bench_csv(out, report);
-    CHECK(out.str().find("\n,select,rank,gpu,") != std::string::npos);
+    CHECK(test::contains(out.str(), "\n,select,rank,gpu,"));
     CHECK(out.str().ends_with(
         ",left out,\"too large, by far\"\ncompare,,GPU,,,,,,,,,,,,,,,,,,left out,there is none\n"));
 }
@@ -125,9 +121,9 @@ TEST_CASE("one wrong answer makes the report wrong") {
     report.measurements[0].wrong = "query 0";
     CHECK(report.wrong());
     const std::string text = bench_text(report);
-    CHECK(text.find("WRONG ANSWERS") != std::string::npos);
-    CHECK(bench_json(report).find("\"correct\": false") != std::string::npos);
-    CHECK(bench_json(report).find("median_ms") == std::string::npos);  // wrong answers have no time
+    CHECK(test::contains(text, "WRONG ANSWERS"));
+    CHECK(test::contains(bench_json(report), "\"correct\": false"));
+    CHECK(!test::contains(bench_json(report), "median_ms"));  // wrong answers have no time
 }
 
 }  // namespace knn

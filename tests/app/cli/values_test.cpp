@@ -1,10 +1,7 @@
 #include "app/cli/values.h"
 
-#include <doctest/doctest.h>
-
-#include <array>
-
 #include "data/core/errors.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -1,12 +1,7 @@
 #include "app/commands/pictures.h"
 
-#include <doctest/doctest.h>
-
-#include <filesystem>
-
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -18,7 +13,7 @@ void check_sources(const test::TempFolder& folder) {
     CHECK(found.pictures[0].file == folder / "a/1.png");
     CHECK(found.pictures[0].error.empty());
     CHECK(found.pictures[1].file == folder / "b");
-    CHECK(found.pictures[1].error.find("; expected a folder that can be read") != std::string::npos);
+    CHECK(test::contains(found.pictures[1].error, "; expected a folder that can be read"));
     CHECK(found.pictures[2].file == folder / "c/2.png");
     CHECK(find_pictures({(folder / "b").string()}).pictures[0].file == folder / "b");
 }

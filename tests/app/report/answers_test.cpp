@@ -1,6 +1,5 @@
 #include "app/report/answers.h"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.h"
 
 #include <nlohmann/json.hpp>
 
@@ -104,16 +103,16 @@ TEST_CASE("answers as text") {
     CHECK(answers_text(sample(), true, false) == "4\nerror\n?\n?\n");  // a line for each picture
     PictureAnswers of_features = sample();
     of_features.method.transform = parse_transform("--transform", "gradients");
-    CHECK(answers_text(of_features, false, false).find("    distance of features  100  200  200\n") !=
-          std::string::npos);
+    CHECK(
+        test::contains(answers_text(of_features, false, false), "    distance of features  100  200  200\n"));
     CHECK(answers_text(sample(), true, true) == "4\nerror\n?\n?\n");
-    CHECK(answers_text(sample(), false, true).find("\x1b[") != std::string::npos);
+    CHECK(test::contains(answers_text(sample(), false, true), "\x1b["));
 }
 
 TEST_CASE("a terminal shows some of many neighbors") {
     PictureAnswers answers = sample();
     answers.pictures[0].digits[0].neighbors.assign(100, {5, 1});
-    CHECK(answers_text(answers, false, false).find("and 92 more\n") != std::string::npos);
+    CHECK(test::contains(answers_text(answers, false, false), "and 92 more\n"));
 }
 
 TEST_CASE("the digits of a page as lines") {

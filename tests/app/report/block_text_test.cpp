@@ -1,8 +1,7 @@
 #include "app/report/page.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/sample_evaluation.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -58,9 +57,9 @@ TEST_CASE("the text fits 80 columns and says when not all neighbors are listed")
     const test::Sample sample = test::sample_evaluation(options);
     const std::string text =
         block_text(sample.evaluation, misclassified(sample.evaluation), 12345, Blocks::ascii);
-    CHECK(text.find("1 of 12,345\n") != std::string::npos);
-    CHECK(text.find("and 54 more\n") != std::string::npos);
-    CHECK(text.find(" \n") == std::string::npos);
+    CHECK(test::contains(text, "1 of 12,345\n"));
+    CHECK(test::contains(text, "and 54 more\n"));
+    CHECK(!test::contains(text, " \n"));
     for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
         CHECK(end - begin <= 80);
     CHECK(block_text(sample.evaluation, {}, 0, Blocks::ascii).empty());

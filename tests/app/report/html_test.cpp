@@ -1,23 +1,14 @@
 #include "app/report/page.h"
 #include "app/report/picture.h"
 
-#include <doctest/doctest.h>
-
-#include <cstddef>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "tests/support/error_of.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -1,16 +1,11 @@
 #include "app/report/picture.h"
 
-#include <doctest/doctest.h>
-
-#include <numeric>
-#include <string>
-#include <utility>
-
 #include "app/report/page.h"
 #include "app/view/viewer.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -116,7 +111,7 @@ TEST_CASE("confusion.png and a sheet name the method, and of how many images the
     evaluation.n_named = 40;
     CHECK(confusion_words(evaluation)[2] ==
           "method raw, k = 5, 200 of 300 training images, 20 of 40 pictures, a made-up processor");
-    CHECK(confusion_words(evaluation)[1].find(" pictures right") != std::string::npos);
+    CHECK(test::contains(confusion_words(evaluation)[1], " pictures right"));
 
     Gallery gallery = first_images(20);
     CHECK(sheet_of(evaluation, gallery, 0).words.starts_with("20 digits, method raw, k = 5, accuracy "));

@@ -1,13 +1,7 @@
 #include "app/report/plot.h"
+#include "tests/support/test.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <map>
 #include <regex>
-#include <set>
-
-#include "tests/support/error_of.h"
 
 namespace knn {
 
@@ -65,7 +59,7 @@ TEST_CASE("a drawing of zeros alone has places for them") {
     Panel panel = lines_panel();
     panel.log_y = false;
     panel.lines = {{"no errors", {{1, 0, 0, 0}, {2, 0, 0, 0}}}};
-    CHECK(draw_panels("zeros", {}, {panel}).find("nan") == std::string::npos);
+    CHECK(!test::contains(draw_panels("zeros", {}, {panel}), "nan"));
 }
 
 TEST_CASE("a drawing keeps within its borders") {

@@ -1,16 +1,12 @@
 #include "app/report/report_file.h"
 
-#include <doctest/doctest.h>
-
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "data/core/errors.h"
 #include "tests/support/sample_evaluation.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -79,7 +75,7 @@ TEST_CASE("an error quotes only the beginning of what a report says") {
             error = caught.what();
         }
         CHECK(error.starts_with("r: "));
-        CHECK(error.find("xxx...; expected ") != error.npos);
+        CHECK(test::contains(error, "xxx...; expected "));
         CHECK(error.size() < 400);
     }
 }

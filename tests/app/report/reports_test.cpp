@@ -1,12 +1,4 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <sstream>
 
 #include "app/console/console.h"
 #include "app/report/csv.h"
@@ -14,7 +6,7 @@
 #include "app/report/text.h"
 #include "classifier/inventory.h"
 #include "data/core/format.h"
-#include "tests/support/error_of.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

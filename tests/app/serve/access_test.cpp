@@ -1,6 +1,5 @@
 #include "app/serve/access.h"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.h"
 
 using namespace knn::web;
 
@@ -52,7 +51,7 @@ TEST_CASE("access: by which names the server is known") {
     } catch (const Problem& problem) {
         said = problem.what();
     }
-    CHECK(said.find("with the port 8765") != std::string::npos);
+    CHECK(knn::test::contains(said, "with the port 8765"));
     CHECK(origin_status(six, asked_as("[::1]:8765")) == 0);
     CHECK(origin_status(six, asked_as("::1:8765")) == 403);
     CHECK(origin_status(lan, asked_as("10.0.0.2:8765")) == 0);

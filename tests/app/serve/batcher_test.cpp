@@ -1,10 +1,5 @@
 #include "app/serve/batcher.h"
-
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <future>
-#include <stdexcept>
+#include "tests/support/test.h"
 
 using namespace knn;
 using namespace knn::web;

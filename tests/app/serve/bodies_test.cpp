@@ -1,10 +1,8 @@
 #include "app/serve/bodies.h"
 
-#include <doctest/doctest.h>
-
 #include "app/serve/http.h"
-#include "tests/support/error_of.h"
 #include "tests/support/npy_bytes.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 using namespace knn::web;

@@ -1,11 +1,7 @@
 #include "app/serve/digit_message.h"
 
-#include <doctest/doctest.h>
-
-#include <utility>
-
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 using namespace knn::web;

@@ -1,6 +1,5 @@
 #include "app/serve/request_reader.h"
-
-#include <doctest/doctest.h>
+#include "tests/support/test.h"
 
 using namespace knn;
 using namespace knn::web;

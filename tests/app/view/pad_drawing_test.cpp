@@ -1,9 +1,7 @@
 #include "app/view/pad.h"
 
-#include <doctest/doctest.h>
-
 #include "app/view/shown_window.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace knn {
 

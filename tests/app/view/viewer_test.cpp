@@ -1,8 +1,7 @@
 #include "app/view/viewer.h"
 
-#include <doctest/doctest.h>
-
 #include "tests/support/sample_evaluation.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 
@@ -17,63 +16,59 @@ const test::Sample& sample() {
     return made;
 }
 
-Viewer viewer(std::vector<std::int64_t> images = {5, 14, 3, 24, 33, 44, 7, 8, 9, 10, 11, 12, 13}) {
-    return {sample().evaluation, std::move(images)};
+/// A key, and what is there after it; a filter of -1: none.
+struct Step {
+    int key;
+    Reply reply;
+    std::int64_t position, image;
+    std::string message = "";
+    int count = 13, filter = -1;
+};
+
+void check_steps(const std::vector<Step>& steps) {
+    Viewer view(sample().evaluation, {5, 14, 3, 24, 33, 44, 7, 8, 9, 10, 11, 12, 13});
+    CHECK(view.image() == 5);
+    CHECK(view.position() == 1);
+    CHECK(view.count() == 13);
+    for (const Step& step : steps) {
+        CAPTURE(step.key);
+        CHECK(view.press(step.key) == step.reply);
+        CHECK(view.position() == step.position);
+        CHECK(view.image() == step.image);
+        CHECK(view.message() == step.message);
+        CHECK(view.count() == step.count);
+        CHECK(view.filter().value_or(-1) == step.filter);
+    }
 }
 
 }  // namespace
 
 TEST_CASE("the viewer moves through its list and stops at the ends") {
-    Viewer view = viewer();
-    CHECK(view.image() == 5);
-    CHECK(view.position() == 1);
-    CHECK(view.count() == 13);
-    for (const int key : {int{'n'}, key_right, int{' '}, int{'N'}, key_right | num_lock})
-        CHECK(view.press(key) == Reply::redraw);
-    CHECK(view.position() == 6);
-    CHECK(view.image() == 44);
-    CHECK(view.press('p') == Reply::redraw);
-    CHECK(view.press(key_left) == Reply::redraw);
-    CHECK(view.position() == 4);
-    CHECK(view.press(key_page_down) == Reply::redraw);
-    CHECK(view.position() == 13);
-    CHECK(view.message().empty());
-    view.press('n');
-    CHECK(view.position() == 13);
-    CHECK(view.message() == "this is the last one");
-    view.press(key_home);
-    CHECK(view.position() == 1);
-    CHECK(view.message().empty());
-    view.press(key_end);
-    CHECK(view.position() == 13);
+    const std::string last = "this is the last one";
+    check_steps({{'n', Reply::redraw, 2, 14},
+                 {key_right, Reply::redraw, 3, 3},
+                 {' ', Reply::redraw, 4, 24},
+                 {'N', Reply::redraw, 5, 33},
+                 {key_right | num_lock, Reply::redraw, 6, 44},
+                 {'p', Reply::redraw, 5, 33},
+                 {key_left, Reply::redraw, 4, 24},
+                 {key_page_down, Reply::redraw, 13, 13},
+                 {'n', Reply::redraw, 13, 13, last},
+                 {key_home, Reply::redraw, 1, 5},
+                 {key_end, Reply::redraw, 13, 13}});
 }
 
 TEST_CASE("digit keys filter by the true label, and the same key again shows all") {
-    Viewer view = viewer();
-    view.press('4');
-    CHECK(view.count() == 3);
-    CHECK(view.image() == 14);
-    CHECK(view.filter() == 4);
-    view.press('n');
-    CHECK(view.image() == 24);
-    view.press('4');
-    CHECK(view.count() == 13);
-    CHECK(view.image() == 24);  // it stays selected
-    CHECK(!view.filter());
-    view.press(0xffb3);  // 3 on the keypad
-    CHECK(view.filter() == 3);
-    CHECK(view.image() == 3);
-    view.press('4');
-    CHECK(view.filter() == 4);
-    CHECK(view.count() == 3);
-    view.press('6');  // none has it
-    CHECK(view.filter() == 4);
-    CHECK(view.count() == 3);
-    CHECK(view.message() == "none of these has the true label 6");
+    check_steps({{'4', Reply::redraw, 1, 14, "", 3, 4},
+                 {'n', Reply::redraw, 2, 24, "", 3, 4},
+                 {'4', Reply::redraw, 4, 24},              // it stays selected
+                 {0xffb3, Reply::redraw, 1, 3, "", 3, 3},  // 3 on the keypad
+                 {'4', Reply::redraw, 1, 14, "", 3, 4},
+                 {'6', Reply::redraw, 1, 14, "none of these has the true label 6", 3, 4}});
 }
 
 TEST_CASE("help, saving, quitting and keys without a meaning") {
-    Viewer view = viewer();
+    Viewer view(sample().evaluation, {5, 14, 3});
     CHECK(view.press('h') == Reply::redraw);
     CHECK(view.help());
     CHECK(view.press(key_shift) == Reply::nothing);
@@ -94,7 +89,7 @@ TEST_CASE("help, saving, quitting and keys without a meaning") {
 }
 
 TEST_CASE("a list of one") {
-    Viewer view = viewer({8});
+    Viewer view(sample().evaluation, {8});
     view.press('n');
     view.press('p');
     CHECK(view.image() == 8);

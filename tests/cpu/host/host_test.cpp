@@ -1,12 +1,8 @@
 #include "cpu/host/host.h"
+#include "tests/support/test.h"
 
-#include <doctest/doctest.h>
 #include <sched.h>
 #include <unistd.h>
-
-#include <algorithm>
-
-#include "tests/support/temp_folder.h"
 
 namespace knn {
 namespace {

@@ -1,17 +1,7 @@
 #include "cpu/kernels/kernels.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "data/core/errors.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 
 #if defined(__linux__) && defined(__x86_64__)
 #include <linux/filter.h>
@@ -21,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstddef>
 #endif
 
 namespace knn {

@@ -1,16 +1,11 @@
 #include "cpu/rerank/rerank.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <random>
-#include <stdexcept>
-
 #include "cpu/kernels/kernels.h"
 #include "data/rerank/distance.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/reranked.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

@@ -1,10 +1,9 @@
 #include "cpu/serial/serial.h"
 
-#include <doctest/doctest.h>
-
 #include "data/core/errors.h"
 #include "tests/support/battery.h"
 #include "tests/support/points.h"
+#include "tests/support/test.h"
 
 namespace knn {
 

@@ -1,10 +1,6 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "classifier/engines.h"
 #include "tests/support/battery.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {
@@ -27,9 +23,7 @@ TEST_CASE("cpu: searches with a transform are those among the oracle's features,
     CHECK(serial_searches > 0);
 }
 
-TEST_CASE(
-    "cpu: a search with a transform says what it costs, and transforms queries that are training images "
-    "once") {
+TEST_CASE("cpu: a search with a transform says what it costs, and transforms the training set once") {
     const test::ImageSet& set = test::image_sets().back();
     const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n)), copy = set.images.pixels;
     test::Request request;

@@ -1,12 +1,8 @@
 #include "cpu/transform/transform.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "cpu/kernels/kernels.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {
@@ -46,9 +42,7 @@ std::vector<std::uint8_t> by_steps(const FittedTransform& fitted, const Rows& ro
 
 }  // namespace
 
-TEST_CASE(
-    "cpu::transform: every transform of every kind of image, as its definition says, in vectors and in plain "
-    "loops") {
+TEST_CASE("cpu::transform: every transform of every kind of image, as its definition says, in every way") {
     std::size_t lists = 0;
     for (const test::ImageSet& set : test::image_sets())
         for (const std::string& text : test::transform_texts(set)) {

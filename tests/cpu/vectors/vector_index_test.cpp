@@ -2,22 +2,14 @@
 
 #include "cpu/vectors/vector_index.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstring>
-#include <random>
-#include <thread>
-
 #include "classifier/exact_distances.h"
 #include "classifier/index.h"
 #include "cpu/kernels/kernels.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
 #include "tests/support/real_oracle.h"
 #include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
@@ -51,6 +43,11 @@ Searched searched(const Rows& train, const Queries& queries, int k, const Measur
     return result;
 }
 
+void check_oracle(const Rows& train, const Queries& queries, int k, const Measure& measure) {
+    REQUIRE(searched(train, queries, k, measure).neighbors.rows ==
+            test::nearest_reals(train, queries.rows, k, measure, queries.images).rows);
+}
+
 TEST_CASE("cpu vectors: hostile sets, every metric, with themselves and with others") {
     int filtered = 0, exhaustive = 0;
     for (const ElementType type : {ElementType::int8, ElementType::float32, ElementType::float64})
@@ -70,9 +67,7 @@ TEST_CASE("cpu vectors: hostile sets, every metric, with themselves and with oth
                     REQUIRE(with_others.neighbors.rows == right.rows);
                     filtered += with_others.ran("refine");
                     exhaustive += with_others.ran("all_pairs");
-                    const Queries own = Queries::some_of(rows, 100, 12);
-                    REQUIRE(searched(rows, own, k, measure).neighbors.rows ==
-                            test::nearest_reals(rows, own.rows, k, measure, own.images).rows);
+                    check_oracle(rows, Queries::some_of(rows, 100, 12), k, measure);
                 }
             }
         }
@@ -114,13 +109,8 @@ TEST_CASE("cpu vectors: angles of rows so short that squares lose bits") {
                 shorter[i] *= 1e-161 / static_cast<double>(1 + i / 8 % 5);
         const test::RealSet set = test::real_set("", shorter, 8, ElementType::float64);
         for (const Metric metric : {Metric::cosine, Metric::pearson})
-            for (const test::RealSet* train : {&set, &long_ones}) {
-                const Measure measure{metric, 2, true};
-                const Rows queries = set.rows().first(40);
-                const bool same = searched(train->rows(), queries, 5, measure).neighbors.rows ==
-                                  test::nearest_reals(train->rows(), queries, 5, measure).rows;
-                CHECK(same);
-            }
+            for (const test::RealSet* train : {&set, &long_ones})
+                check_oracle(train->rows(), set.rows().first(40), 5, {metric, 2, true});
     }
 }
 
@@ -139,8 +129,7 @@ TEST_CASE("cpu vectors: random problems") {
         const Measure measure = measures[random() % measures.size()];
         CAPTURE(name(measure.metric));
         const int k = static_cast<int>(std::min<std::int64_t>(upto(30), n));
-        REQUIRE(searched(train, others, k, measure).neighbors.rows ==
-                test::nearest_reals(train, others, k, measure).rows);
+        check_oracle(train, others, k, measure);
     }
 }
 
@@ -152,20 +141,16 @@ TEST_CASE("cpu vectors: queries far outside of the range of the training set") {
             far.push_back(j == i % 20 ? (i % 2 == 0 ? 1e3 : -1e20) : 0.3 * j);
     const test::RealSet queries = test::real_set("far", far, 20);
     for (const Measure& measure : searched_measures())
-        REQUIRE(searched(set.rows(), queries.rows(), 5, measure).neighbors.rows ==
-                test::nearest_reals(set.rows(), queries.rows(), 5, measure).rows);
+        check_oracle(set.rows(), queries.rows(), 5, measure);
 }
 
 TEST_CASE("cpu vectors: the largest k, and rows of the largest length") {
     const test::RealSet set = test::normal_set(1500, 5, 31, 2);
     const Rows rows = set.rows();
-    const Queries own = Queries::some_of(rows, 0, 20);
     for (const int k : {600, 1000, 1024})
-        REQUIRE(searched(rows, own, k, real_l2).neighbors.rows ==
-                test::nearest_reals(rows, own.rows, k, real_l2, own.images).rows);
+        check_oracle(rows, Queries::some_of(rows, 0, 20), k, real_l2);
     const test::RealSet wide = test::normal_set(30, max_columns, 32);
-    REQUIRE(searched(wide.rows(), wide.rows(), 30, real_l2).neighbors.rows ==
-            test::nearest_reals(wide.rows(), wide.rows(), 30, real_l2).rows);
+    check_oracle(wide.rows(), wide.rows(), 30, real_l2);
 }
 
 TEST_CASE("cpu vectors: bytes, as rows of int8, are as far as pixels") {

@@ -1,16 +1,10 @@
 /// What is small in data/core: timelines, progress, the runs of a measurement, checksums.
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "data/core/bench.h"
 #include "data/core/progress_token.h"
 #include "data/core/sha256.h"
 #include "data/core/timeline.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -2,14 +2,8 @@
 
 #include "data/core/exact_distance.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "tests/support/real_oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
@@ -57,8 +51,7 @@ TEST_CASE("exact distance: as in extended precision") {
     }
 }
 
-TEST_CASE(
-    "exact distance: power is within two units of the last place, exact where it is a square or a root") {
+TEST_CASE("exact distance: power is within two units of the last place, exact for squares and roots") {
     std::mt19937_64 random(3);
     const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
     for (int i = 0; i < 20000; ++i) {

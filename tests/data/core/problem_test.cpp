@@ -1,12 +1,5 @@
 #include "data/core/problem.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <random>
-#include <vector>
+#include "tests/support/test.h"
 
 using namespace knn;
 

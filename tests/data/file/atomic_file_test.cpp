@@ -1,22 +1,13 @@
 #include "data/file/atomic_file.h"
 
-#include <doctest/doctest.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <iterator>
-#include <ostream>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using knn::DataError;
@@ -28,17 +19,6 @@ namespace {
 
 /// The modes of the files that this thread synchronized, in order.
 thread_local std::vector<mode_t> synchronized;
-
-}  // namespace
-
-/// Replaces the C library's function.
-extern "C" int fsync(int descriptor) {
-    struct stat status = {};
-    if (::fstat(descriptor, &status) == 0) synchronized.push_back(status.st_mode);
-    return static_cast<int>(::syscall(SYS_fsync, descriptor));
-}
-
-namespace {
 
 auto text(std::string content) {
     return [content](std::ostream& out) { out << content; };
@@ -60,6 +40,13 @@ mode_t mode_of(const fs::path& file) {
 
 }  // namespace
 
+/// Replaces the C library's function.
+extern "C" int fsync(int descriptor) {
+    struct stat status = {};
+    if (::fstat(descriptor, &status) == 0) synchronized.push_back(status.st_mode);
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+
 TEST_CASE_FIXTURE(InFolder, "atomic file: a new file holds what was written, with the umask's mode") {
     std::string large(100'003, 'x');
     for (std::size_t i = 0; i < large.size(); i += 97)
@@ -76,8 +63,7 @@ TEST_CASE_FIXTURE(InFolder, "atomic file: a new file holds what was written, wit
     CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE_FIXTURE(InFolder,
-                  "atomic file: an old file is replaced and keeps its mode, but not setuid and setgid") {
+TEST_CASE_FIXTURE(InFolder, "atomic file: an old file is replaced and keeps its mode, without setuid") {
     for (const auto& [before, after] : {std::pair<mode_t, mode_t>{0604, 0604}, {06755, 0755}}) {
         const fs::path file = folder.write("old", "a longer text than the new one");
         REQUIRE(::chmod(file.c_str(), before) == 0);
@@ -109,9 +95,7 @@ TEST_CASE_FIXTURE(InFolder, "replaced file: neither a link nor a pipe is written
     CHECK(read_file(target) == "target");
 }
 
-TEST_CASE_FIXTURE(InFolder,
-                  "atomic file: an exception, or a place that is taken in the middle, leaves the old file "
-                  "and nothing else") {
+TEST_CASE_FIXTURE(InFolder, "atomic file: an exception, or a place that is taken, leaves the old file") {
     const fs::path file = folder.write("old", "old"), taken = folder / "x";
     const auto interrupted = [](std::ostream& out) {
         out << std::string(200'000, 'n') << std::flush;
@@ -125,7 +109,7 @@ TEST_CASE_FIXTURE(InFolder,
         out << "new";
         fs::create_directory(taken);
     });
-    CHECK(error.find("x: cannot be written: Is a directory; expected a file") != std::string::npos);
+    CHECK(knn::test::contains(error, "x: cannot be written: Is a directory; expected a file"));
     CHECK(files_in(folder.path()) == 2);
 }
 
@@ -143,7 +127,7 @@ TEST_CASE_FIXTURE(InFolder, "atomic file: a symbolic link is followed, also wher
     CHECK(files_in(folder / "far") == 2);
 
     fs::create_symlink("loop", folder / "loop");
-    CHECK(error_of(folder / "loop", text("x")).find("loop: cannot be written: ") != std::string::npos);
+    CHECK(knn::test::contains(error_of(folder / "loop", text("x")), "loop: cannot be written: "));
     CHECK(fs::is_symlink(folder / "loop"));
 }
 
@@ -177,7 +161,7 @@ TEST_CASE_FIXTURE(InFolder, "atomic file: what cannot be written says why in one
              {here + "/file/below", "Not a directory"},
              {"", "No such file"},
              {here + "/none/", cannot}})
-        CHECK(error_of(file, text("x")).find(error) != std::string::npos);
+        CHECK(knn::test::contains(error_of(file, text("x")), error));
     CHECK(files_in(folder.path()) == 1);
 }
 
@@ -194,7 +178,7 @@ TEST_CASE_FIXTURE(InFolder, "atomic file: a write-protected file or folder stays
     fs::permissions(folder.path(), fs::perms(0555));
     {
         const knn::test::Unprivileged user;
-        CHECK(error_of(folder / "new", text("new")).find("Permission denied") != std::string::npos);
+        CHECK(knn::test::contains(error_of(folder / "new", text("new")), "Permission denied"));
     }
     fs::permissions(folder.path(), fs::perms(0700));
     CHECK(read_file(file) == "old");

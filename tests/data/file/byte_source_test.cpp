@@ -1,12 +1,9 @@
 #include "data/file/byte_source.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-
 #include "data/core/errors.h"
 #include "data/set/idx.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

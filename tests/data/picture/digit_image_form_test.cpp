@@ -1,11 +1,8 @@
-#include <doctest/doctest.h>
-
-#include <array>
-
 #include "classifier/form.h"
 #include "data/core/errors.h"
 #include "data/picture/digit_image.h"
 #include "tests/support/drawn.h"
+#include "tests/support/test.h"
 
 using namespace knn::test;
 using knn::DigitImage;

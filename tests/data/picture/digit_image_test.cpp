@@ -1,10 +1,5 @@
 #include "data/picture/digit_image.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cmath>
 #include <opencv2/imgproc.hpp>
 
 #include "data/core/errors.h"
@@ -12,6 +7,7 @@
 #include "data/picture/digit_image_steps.h"
 #include "tests/support/drawn.h"
 #include "tests/support/mnist.h"
+#include "tests/support/test.h"
 
 using namespace knn::test;
 using knn::DigitImage;
@@ -24,8 +20,7 @@ TEST_CASE("digit image: OpenCV throws std::bad_alloc where memory is short") {
     cv::redirectError(nullptr);
 }
 
-TEST_CASE(
-    "digit image: marks that would take too long are refused, and the loops over marks can be stopped") {
+TEST_CASE("digit image: marks that would take too long are refused, and loops over marks can be stopped") {
     knn::digit::Ink ink;
     ink.amount = cv::Mat::zeros(1600, 1600, CV_32F);
     for (int y = 0; y + 3 < 1600; y += 6)

@@ -1,22 +1,16 @@
-#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <opencv2/imgproc.hpp>
-#include <thread>
 
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 #include "tests/support/decoded.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 using namespace knn::test;
 using knn::DataError;
@@ -26,10 +20,51 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
+/// Standard error is a file as long as this lives.
+class ErrorsTo {
+  public:
+    explicit ErrorsTo(const std::filesystem::path& log)
+        : before_(::dup(STDERR_FILENO)), file_(::open(log.c_str(), O_WRONLY | O_APPEND)) {
+        REQUIRE(::dup2(file_.number(), STDERR_FILENO) == STDERR_FILENO);
+    }
+    ~ErrorsTo() { ::dup2(before_.number(), STDERR_FILENO); }
+
+  private:
+    knn::FileDescriptor before_, file_;
+};
+
+/// 40 whole JPEGs and 40 that end in the middle of their pixels, with the marker of the end behind it, in
+/// turns.
+std::vector<Bytes> good_and_damaged() {
+    std::vector<Bytes> files;
+    for (int i = 0; i < 40; ++i) {
+        cv::Mat noisy(200 + i, 300, CV_8UC1);
+        cv::RNG(std::uint64_t(i + 1)).fill(noisy, cv::RNG::UNIFORM, 0, 255);
+        files.push_back(encoded(".jpg", noisy));
+        Bytes damaged(files.back().begin(), files.back().begin() + std::ptrdiff_t(files.back().size() / 2));
+        damaged.insert(damaged.end(), {0xff, 0xd9});
+        files.push_back(std::move(damaged));
+    }
+    return files;
+}
+
+/// 'g' for each file that is read, 'd' for each that is refused, with several threads at once.
+std::string verdicts(const std::vector<Bytes>& files, int threads) {
+    std::string result(files.size(), '?');
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::jthread> team;
+    for (int i = 0; i < threads; ++i)
+        team.emplace_back([&] {
+            for (std::size_t at; (at = next++) < files.size();)
+                result[at] = error_of(files[at]).empty() ? 'g' : 'd';
+        });
+    team.clear();
+    return result;
+}
+
 }  // namespace
 
-TEST_CASE_FIXTURE(InFolder,
-                  "picture file: every format, told apart by content, and the first of several pages") {
+TEST_CASE_FIXTURE(InFolder, "picture file: every format, known by its content, the first page of several") {
     for (const char* format : {".png", ".jpg", ".bmp", ".tiff", ".webp", ".pgm"}) {
         CAPTURE(format);
         const Bytes bytes = encoded(format, marked());
@@ -110,19 +145,19 @@ TEST_CASE("picture file: a pipe that gives a few bytes at a time") {
 }
 
 TEST_CASE("picture file: what is no picture, or too large, or lies") {
-    CHECK(error_of({}).find("is empty") != std::string::npos);
-    CHECK(error_of({'h', 'e', 'l', 'l', 'o'}).find("is not a picture") != std::string::npos);
+    CHECK(contains(error_of({}), "is empty"));
+    CHECK(contains(error_of({'h', 'e', 'l', 'l', 'o'}), "is not a picture"));
     Bytes png = encoded(".png", marked());
     png[16] = 0, png[17] = 1;  // 65,584 pixels wide
     png[20] = 0, png[21] = 1;
-    CHECK(error_of(png).find("has 65584x65568 pixels; expected at most 100 megapixels") != std::string::npos);
+    CHECK(contains(error_of(png), "has 65584x65568 pixels; expected at most 100 megapixels"));
     png[16] = png[17] = png[20] = png[21] = 0;
     png[17] = 0x10;  // 1,048,624 x 32
-    CHECK(error_of(png).find("expected at most 1,000,000 in a row or column") != std::string::npos);
+    CHECK(contains(error_of(png), "expected at most 1,000,000 in a row or column"));
     Bytes pgm = {'P', '5', '\n', '9', '9', '9', ' ', '9', '9', '9', '\n', '2', '5', '5', '\n', 1, 2, 3};
-    CHECK(error_of(pgm).find("is cut short") != std::string::npos);
+    CHECK(contains(error_of(pgm), "is cut short"));
     const Bytes jpeg = encoded(".jpg", marked());  // ends before its size: not of no size
-    CHECK(error_of(Bytes(jpeg.begin(), jpeg.begin() + 30)).find("is cut short") != std::string::npos);
+    CHECK(contains(error_of(Bytes(jpeg.begin(), jpeg.begin() + 30)), "is cut short"));
     const TempFolder folder;
     CHECK_THROWS_WITH_AS(knn::read_picture(folder.path().string()),
                          doctest::Contains("is a folder; expected a picture"), DataError);
@@ -135,8 +170,7 @@ TEST_CASE("picture file: a TIFF whose tiles are larger than any picture") {
     for (const int tag : {0, 1, 0x42, 0x43})  // the sides of the picture, 28, and of its tiles, 16384
         for (const int byte : {tag, 1, 4, 0, 1, 0, 0, 0, tag > 1 ? 0 : 28, tag > 1 ? 64 : 0, 0, 0})
             tiff.push_back(static_cast<std::uint8_t>(byte));
-    CHECK(error_of(tiff).find("has tiles of 16384x16384 pixels; expected at most 100 megapixels") !=
-          std::string::npos);
+    CHECK(contains(error_of(tiff), "has tiles of 16384x16384 pixels; expected at most 100 megapixels"));
 }
 
 TEST_CASE("picture file: a TIFF of few bytes whose pixels have 16 bytes each") {
@@ -147,9 +181,8 @@ TEST_CASE("picture file: a TIFF of few bytes whose pixels have 16 bytes each") {
                 tiff.push_back(static_cast<std::uint8_t>(byte));
         return error_of(tiff);
     };
-    CHECK(of_samples(4).find("has 10000x10000 pixels of more than 8 bytes; expected at most 800 MB") !=
-          std::string::npos);
-    CHECK(of_samples(2).find("800 MB") == std::string::npos);
+    CHECK(contains(of_samples(4), "has 10000x10000 pixels of more than 8 bytes; expected at most 800 MB"));
+    CHECK(!contains(of_samples(2), "800 MB"));
 }
 
 TEST_CASE("picture file: a JPEG of so many scans that decoding would last") {
@@ -163,60 +196,12 @@ TEST_CASE("picture file: a JPEG of so many scans that decoding would last") {
         jpeg.push_back(0xd9);
         return error_of(jpeg);
     };
-    CHECK(of_scans(2000, 0).find("has 2,000 scans; expected a JPEG of this size with at most 100") !=
-          std::string::npos);
-    CHECK(of_scans(101, 0).find("has 101 scans") != std::string::npos);
-    CHECK(of_scans(100, 0).find("scans") == std::string::npos);
+    CHECK(contains(of_scans(2000, 0), "has 2,000 scans; expected a JPEG of this size with at most 100"));
+    CHECK(contains(of_scans(101, 0), "has 101 scans"));
+    CHECK(!contains(of_scans(100, 0), "scans"));
     // 9992x9992 pixels
-    CHECK(of_scans(21, 39).find("has 21 scans; expected a JPEG of this size with at most 20") !=
-          std::string::npos);
+    CHECK(contains(of_scans(21, 39), "has 21 scans; expected a JPEG of this size with at most 20"));
 }
-
-namespace {
-
-/// Standard error is a file as long as this lives.
-class ErrorsTo {
-  public:
-    explicit ErrorsTo(const std::filesystem::path& log)
-        : before_(::dup(STDERR_FILENO)), file_(::open(log.c_str(), O_WRONLY | O_APPEND)) {
-        REQUIRE(::dup2(file_.number(), STDERR_FILENO) == STDERR_FILENO);
-    }
-    ~ErrorsTo() { ::dup2(before_.number(), STDERR_FILENO); }
-
-  private:
-    knn::FileDescriptor before_, file_;
-};
-
-/// 40 whole JPEGs and 40 that end in the middle of their pixels, with the marker of the end behind it, in
-/// turns.
-std::vector<Bytes> good_and_damaged() {
-    std::vector<Bytes> files;
-    for (int i = 0; i < 40; ++i) {
-        cv::Mat noisy(200 + i, 300, CV_8UC1);
-        cv::RNG(std::uint64_t(i + 1)).fill(noisy, cv::RNG::UNIFORM, 0, 255);
-        files.push_back(encoded(".jpg", noisy));
-        Bytes damaged(files.back().begin(), files.back().begin() + std::ptrdiff_t(files.back().size() / 2));
-        damaged.insert(damaged.end(), {0xff, 0xd9});
-        files.push_back(std::move(damaged));
-    }
-    return files;
-}
-
-/// 'g' for each file that is read, 'd' for each that is refused, with several threads at once.
-std::string verdicts(const std::vector<Bytes>& files, int threads) {
-    std::string result(files.size(), '?');
-    std::atomic<std::size_t> next = 0;
-    std::vector<std::jthread> team;
-    for (int i = 0; i < threads; ++i)
-        team.emplace_back([&] {
-            for (std::size_t at; (at = next++) < files.size();)
-                result[at] = error_of(files[at]).empty() ? 'g' : 'd';
-        });
-    team.clear();
-    return result;
-}
-
-}  // namespace
 
 TEST_CASE("picture file: several threads find the damage that one finds, and standard error stays") {
     const std::vector<Bytes> files = good_and_damaged();
@@ -244,7 +229,7 @@ TEST_CASE("picture file: several threads find the damage that one finds, and sta
 
 TEST_CASE_FIXTURE(InFolder, "picture file: what others write to standard error still appears") {
     const auto log = folder.write("log", "");
-    CHECK(error_of(good_and_damaged()[1]).find("is damaged or cut short") != std::string::npos);
+    CHECK(contains(error_of(good_and_damaged()[1]), "is damaged or cut short"));
     {
         const ErrorsTo file(log);
         std::fputs("from C, ", stderr);

@@ -1,14 +1,12 @@
 /// Rarer kinds of picture files, most of them built here byte by byte.
 
-#include <doctest/doctest.h>
 #include <zlib.h>
-
-#include <functional>
 
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/picture/picture_header.h"
 #include "tests/support/decoded.h"
+#include "tests/support/test.h"
 
 using knn::DataError;
 using knn::Picture;
@@ -250,8 +248,7 @@ TEST_CASE("picture formats: PBM, as text and packed, PGM of any range, and BMP f
 TEST_CASE("picture formats: CMYK JPEG") {
     CHECK(corners(from_hex(cmyk_of_adobe)) == "bgww");
     CHECK(corners(from_hex(ycck_of_adobe)) == "bgww");
-    CHECK(error_of(from_hex(cmyk_without_marker)).find("CMYK JPEG without Adobe's marker") !=
-          std::string::npos);
+    CHECK(knn::test::contains(error_of(from_hex(cmyk_without_marker)), "CMYK JPEG without Adobe's marker"));
 }
 
 TEST_CASE("picture formats: of a TIFF's tag that is there twice, and of an animation, the first") {
@@ -309,16 +306,14 @@ TEST_CASE("picture formats: cut short at every hundredth of their length") {
     }
 }
 
-TEST_CASE(
-    "picture formats: a TIFF whose data are damaged, or packed as libtiff does not know, is no blank "
-    "picture") {
+TEST_CASE("picture formats: a TIFF of damaged data, or packed in an unknown way, is no blank picture") {
     cv::Mat noisy(64, 64, CV_8U);
     cv::RNG(1).fill(noisy, cv::RNG::UNIFORM, 0, 255);
     for (const int packing : {5, 8}) {  // LZW, deflate
         Bytes file = encoded(".tiff", noisy, {cv::IMWRITE_TIFF_COMPRESSION, packing});
         CHECK(error_of(file).empty());
         std::fill(file.begin() + 500, file.begin() + 1500, std::uint8_t{0xff});
-        CHECK(error_of(file).find("is damaged or cut short") != std::string::npos);
+        CHECK(knn::test::contains(error_of(file), "is damaged or cut short"));
     }
     Bytes fax = tiff(1);
     fax[42] = 1, fax[54] = 4, fax[126] = 7, fax[127] = 0;  // the tags 258, 259 and 279
@@ -330,14 +325,14 @@ TEST_CASE(
     Bytes unknown = tiff(1);
     REQUIRE(unknown[46] == 3);  // the tag 259
     unknown[55] = 3;            // 769
-    CHECK(error_of(unknown).find("of a usual kind") != std::string::npos);
+    CHECK(knn::test::contains(error_of(unknown), "of a usual kind"));
     CHECK(corners(tiff(0)) == "bgww");  // an orientation that there is not
 }
 
 TEST_CASE("picture formats: what is not read says what to do") {
     for (const char* start : {"GIF87a", "GIF89a", "%PDF-1.7", "<svg xmlns=", "<?xml version="})
-        CHECK(error_of(text(start)).find("convert it to PNG first") != std::string::npos);
+        CHECK(knn::test::contains(error_of(text(start)), "convert it to PNG first"));
     for (const auto& [brand, error] :
          {std::pair{"heic", "is a HEIF file"}, {"hevx", "is a HEIF file"}, {"avif", "is an AVIF file"}})
-        CHECK(error_of(big32(24) + text("ftyp") + text(brand)).find(error) != std::string::npos);
+        CHECK(knn::test::contains(error_of(big32(24) + text("ftyp") + text(brand)), error));
 }

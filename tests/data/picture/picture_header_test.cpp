@@ -1,9 +1,5 @@
 #include "data/picture/picture_header.h"
-
-#include <doctest/doctest.h>
-
-#include <string>
-#include <string_view>
+#include "tests/support/test.h"
 
 using namespace knn;
 using namespace std::literals;

@@ -1,15 +1,9 @@
 #include "data/picture/picture_file.h"
+#include "tests/support/test.h"
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 
-#include <atomic>
 #include <new>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "tests/support/temp_folder.h"
 
 using namespace knn::test;
 using namespace std::literals;

@@ -1,8 +1,5 @@
 #include "data/rerank/density.h"
-
-#include <doctest/doctest.h>
-
-#include <cmath>
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

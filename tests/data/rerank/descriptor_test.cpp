@@ -1,19 +1,15 @@
 #include "data/rerank/descriptor.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-
 #include "cpu/rerank/rerank.h"
 #include "data/rerank/distance.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/rerank_oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
 
-TEST_CASE(
-    "rerank: the levels of every gradient are those of exact arithmetic, and short enough for 16-bit sums") {
+TEST_CASE("rerank: the levels of gradients are those of exact arithmetic, and fit 16-bit sums") {
     int longest = 0;
     for (int x = 0; x <= 1020; ++x)
         for (int y = 0; y <= 1020; ++y) {

@@ -1,10 +1,8 @@
 #include "data/rerank/spread.h"
 
-#include <doctest/doctest.h>
-
 #include "data/core/errors.h"
 #include "data/rerank/rerank.h"
-#include "tests/support/error_of.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
@@ -91,7 +89,7 @@ TEST_CASE("class spread: its parameters are read as they are written") {
             test::error_of<UsageError>([&] { read_reranker("--rerank", one.first, rerank); });
         CAPTURE(one.first);
         CHECK(error.starts_with("--rerank " + one.first + ": "));
-        CHECK(error.find(one.second) != std::string::npos);
+        CHECK(test::contains(error, one.second));
     }
 }
 

@@ -1,24 +1,14 @@
 #include "data/set/idx.h"
 
-#include <doctest/doctest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include <algorithm>
-#include <chrono>
-#include <fstream>
 #include <new>
-#include <random>
-#include <sstream>
-#include <string>
-#include <thread>
 
-#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;
@@ -41,7 +31,7 @@ std::string error_of(const fs::path& file, const Read& read) {
     const std::string what = knn::test::error_of<DataError>([&] { read(file); }),
                       front = file.string() + ": ";
     if (what.empty()) return "no error";
-    CHECK(what.find("; expected ") != std::string::npos);
+    CHECK(contains(what, "; expected "));
     REQUIRE(what.starts_with(front));
     return what.substr(front.size());
 }
@@ -81,8 +71,7 @@ struct CountingMemory : std::pmr::memory_resource {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(InFolder,
-                  "idx: images and labels of all values, plain and gzip, whatever the file's name") {
+TEST_CASE_FIXTURE(InFolder, "idx: images and labels of all values, plain and gzip, of any name") {
     std::string values;
     for (int i = 0; i < 256; ++i)
         values += static_cast<char>(i);
@@ -247,8 +236,7 @@ TEST_CASE_FIXTURE(InFolder, "idx: what is wrong with the content, plain and gzip
     CHECK_THROWS_AS(read_idx(folder.write("l", idx_labels(9)), IdxKind::images), knn::SwappedFiles);
 }
 
-TEST_CASE_FIXTURE(InFolder,
-                  "idx: sizes that no file or memory has are refused before anything is allocated") {
+TEST_CASE_FIXTURE(InFolder, "idx: sizes that no file or memory has are refused before allocations") {
     NoMemory none;
     const std::string huge = idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + pattern(100);
     const std::string product = idx_header(8, {0xffffffff, 0x7fffffff, 0x7fffffff}) + pattern(100);
@@ -271,7 +259,7 @@ TEST_CASE_FIXTURE(InFolder,
               "needs 24 bytes of memory, which are not free; expected that much free memory"}}) {
         const std::string found = error_of(folder.write("f", bytes),
                                            [&](const fs::path& f) { read_idx(f, IdxKind::images, &none); });
-        CHECK(found.find(error) != std::string::npos);
+        CHECK(contains(found, error));
     }
 }
 
@@ -294,10 +282,9 @@ TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared siz
     const std::string content = idx_images(50, 300, 200);
     CHECK(through_pipe(content) == content.substr(16));
     CHECK(through_pipe(gzip(content)) == content.substr(16));
-    CHECK(through_pipe(content + 'x').find("has trailing bytes after 50 images") != std::string::npos);
+    CHECK(contains(through_pipe(content + 'x'), "has trailing bytes after 50 images"));
     const std::string liar = idx_header(8, {0x7fffffff, 250, 250}) + pattern(100);
-    CHECK(through_pipe(liar).find("is cut short: it declares 2,147,483,647 images of 250x250") !=
-          std::string::npos);
+    CHECK(contains(through_pipe(liar), "is cut short: it declares 2,147,483,647 images of 250x250"));
 
     const TempFolder folder;
     const fs::path pipe = folder / "pipe";

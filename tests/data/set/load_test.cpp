@@ -1,18 +1,10 @@
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "data/core/errors.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
 #include "data/set/training.h"
-#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/mnist.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;
@@ -51,8 +43,7 @@ TEST_CASE_FIXTURE(InFolder, "load: both sets, their labels and their names") {
     CHECK(data.labels == std::vector<std::uint8_t>{0, 4, 7, 200});
 }
 
-TEST_CASE_FIXTURE(InFolder,
-                  "load: images and labels of different counts, training and test images of different size") {
+TEST_CASE_FIXTURE(InFolder, "load: different counts of images and labels, different sizes of images") {
     write_small_dataset(folder);
     const DataLocation location = at(folder.path());
     for (const std::uint32_t n : {4U, 6U}) {
@@ -71,25 +62,24 @@ TEST_CASE_FIXTURE(InFolder,
     }
 }
 
-TEST_CASE_FIXTURE(InFolder,
-                  "load: files that do not fit each other are refused before their data take memory") {
+TEST_CASE_FIXTURE(InFolder, "load: files that do not fit are refused before their data take memory") {
     write_small_dataset(folder);
     const DataLocation location = at(folder.path());
     const auto error = [&] {
         return knn::test::error_of<DataError>([&] { knn::load(location, std::pmr::null_memory_resource()); });
     };
-    CHECK(error().find(" bytes of memory, which are not free") != std::string::npos);
+    CHECK(contains(error(), " bytes of memory, which are not free"));
     folder.write("train-labels-idx1-ubyte", gzip(idx_labels(11)));
-    CHECK(error().find("has 11 labels for the 12 images of ") != std::string::npos);
-    CHECK(knn::test::error_of<DataError>([&] {
-              knn::load_training_images(location, std::pmr::null_memory_resource());
-          }).find("has 11 labels") != std::string::npos);
+    CHECK(contains(error(), "has 11 labels for the 12 images of "));
+    CHECK(contains(knn::test::error_of<DataError>(
+                       [&] { knn::load_training_images(location, std::pmr::null_memory_resource()); }),
+                   "has 11 labels"));
     write_small_dataset(folder);
     folder.write("t10k-images-idx3-ubyte", gzip(idx_images(5, 3, 3)));
-    CHECK(error().find("expected training and test images of the same size") != std::string::npos);
+    CHECK(contains(error(), "expected training and test images of the same size"));
     write_small_dataset(folder);
     folder.write("train-images-idx3-ubyte", idx_images(12, 300, 300));
-    CHECK(error().find("has images of 300x300 = 90,000 pixels") != std::string::npos);
+    CHECK(contains(error(), "has images of 300x300 = 90,000 pixels"));
 }
 
 TEST_CASE_FIXTURE(InFolder, "load: the first images of each set, and the labels of all") {
@@ -117,7 +107,7 @@ TEST_CASE_FIXTURE(InFolder, "load: images whose distances would not fit 32 bits"
     make(22017, 3);
     CHECK(knn::load(location).train.dim() == 66051);
     make(337, 196);  // one pixel more
-    CHECK(load_error(location).find("has images of 337x196 = 66,052 pixels") != std::string::npos);
+    CHECK(contains(load_error(location), "has images of 337x196 = 66,052 pixels"));
 }
 
 TEST_CASE_FIXTURE(InFolder, "load: swapped images and labels are called so") {
@@ -129,8 +119,7 @@ TEST_CASE_FIXTURE(InFolder, "load: swapped images and labels are called so") {
               " holds images: the two are swapped; expected images first, labels second");
     location = at(folder.path());
     location.files[1] = location.files[0];  // only one of the two is wrong
-    CHECK(load_error(location).find("holds images where labels were expected (swapped files?)") !=
-          std::string::npos);
+    CHECK(contains(load_error(location), "holds images where labels were expected (swapped files?)"));
 }
 
 TEST_CASE_FIXTURE(InFolder, "load: of several broken files the first is named") {
@@ -138,8 +127,7 @@ TEST_CASE_FIXTURE(InFolder, "load: of several broken files the first is named") 
     for (const char* name : {"t10k-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "train-labels-idx1-ubyte",
                              "train-images-idx3-ubyte"}) {
         folder.write(name, "");
-        CHECK(load_error(at(folder.path())).find(std::string(name) + ": is empty; expected ") !=
-              std::string::npos);
+        CHECK(contains(load_error(at(folder.path())), std::string(name) + ": is empty; expected "));
     }
 }
 

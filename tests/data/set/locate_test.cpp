@@ -1,15 +1,9 @@
 #include "data/set/locate.h"
 
-#include <doctest/doctest.h>
-
-#include <string>
-
 #include "data/core/errors.h"
-#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;
@@ -60,8 +54,7 @@ TEST_CASE_FIXTURE(Nowhere, "locate: both spellings, plain and .gz, mixed in one 
     CHECK(knn::locate(in("d")).files[2] == "d/t10k-images-idx3-ubyte");
 }
 
-TEST_CASE_FIXTURE(Nowhere,
-                  "locate: the order is --data, variable, data/mnist, XDG folders, built-in digits") {
+TEST_CASE_FIXTURE(Nowhere, "locate: --data, variable, data/mnist, XDG folders, built-in digits") {
     DataLocation found = knn::locate({});
     CHECK(found.synthetic);
     CHECK(found.source == "built-in synthetic digits");
@@ -89,8 +82,7 @@ TEST_CASE_FIXTURE(Nowhere,
     CHECK(knn::locate(in("option/")).files[0] == "option/train-images-idx3-ubyte");
 }
 
-TEST_CASE_FIXTURE(Nowhere,
-                  "locate: relative and empty XDG folders are passed over, and so is an empty variable") {
+TEST_CASE_FIXTURE(Nowhere, "locate: relative and empty XDG folders and empty variables are passed over") {
     surroundings.set("XDG_DATA_HOME", "relative");
     surroundings.set("XDG_DATA_DIRS", "also/relative::");
     surroundings.set("MNIST_KNN_DATA", "");
@@ -195,10 +187,10 @@ TEST_CASE_FIXTURE(
     const DataOptions options = {"", "a", "b", "", "", "", "", "", ""};
     CHECK(locate_error(options).find(
               "§test-images, §test-labels (not given): no data set was found in data/mnist, ") == 0);
-    CHECK(locate_error(options).find("; expected all four files, or §data") != std::string::npos);
+    CHECK(contains(locate_error(options), "; expected all four files, or §data"));
     folder.write("data/mnist/t10k-images-idx3-ubyte", "");
-    CHECK(locate_error(options).find(
-              " (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") != std::string::npos);
+    CHECK(contains(locate_error(options),
+                   " (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files"));
     folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
     const DataLocation found = knn::locate(options);
     CHECK(found.files[1] == "b");
@@ -213,8 +205,7 @@ TEST_CASE_FIXTURE(Nowhere, "locate: the training set alone may lie where no test
     const DataLocation found = knn::locate_training(in("d"));
     CHECK(found.source == "d");
     CHECK(found.files == std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte.gz"});
-    CHECK(locate_error(in("d")).find("lacks t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte") !=
-          std::string::npos);
+    CHECK(contains(locate_error(in("d")), "lacks t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte"));
     CHECK_THROWS_AS(knn::locate_training(in("e")), DataError);
     DataOptions named;
     named.train_images = "a";

@@ -1,17 +1,12 @@
 #include "data/sketch/sketch.h"
 
-#include <doctest/doctest.h>
-
-#include <atomic>
-#include <cmath>
-#include <filesystem>
 #include <tuple>
 
 #include "data/core/errors.h"
 #include "data/sketch/cached_fit.h"
 #include "tests/support/hostile_sets.h"
 #include "tests/support/points.h"
-#include "tests/support/surroundings.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {

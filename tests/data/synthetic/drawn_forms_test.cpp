@@ -1,11 +1,5 @@
 #include "data/synthetic/drawn_forms.h"
-
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cstring>
-#include <set>
-#include <string>
+#include "tests/support/test.h"
 
 using namespace knn;
 

@@ -1,15 +1,11 @@
 #include "data/synthetic/synthetic.h"
 
-#include <doctest/doctest.h>
 #include <zlib.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "classifier/evaluation.h"
 #include "data/synthetic/pen.h"
 #include "tests/support/search.h"
+#include "tests/support/test.h"
 
 using knn::Dataset;
 using knn::PenPoint;

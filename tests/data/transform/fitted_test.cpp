@@ -1,8 +1,7 @@
 #include "data/transform/fitted.h"
 
-#include <doctest/doctest.h>
-
 #include "cpu/transform/transform.h"
+#include "tests/support/test.h"
 
 using namespace knn;
 

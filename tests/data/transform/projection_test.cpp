@@ -1,13 +1,8 @@
 #include "data/transform/projection.h"
 
-#include <doctest/doctest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 

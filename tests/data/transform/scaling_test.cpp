@@ -1,14 +1,9 @@
 #include "data/transform/scaling.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 #include "tests/support/oracle.h"
+#include "tests/support/test.h"
 
 namespace knn {
 namespace {
@@ -46,8 +41,7 @@ TEST_CASE("transform: minmax and zscore of every type, with a constant column") 
           std::vector<double>{2, 0, 0.5});
 }
 
-TEST_CASE(
-    "transform: zscore has mean 0 and deviation 1, far from 0 too, and a constant column of any value is 0") {
+TEST_CASE("transform: zscore has mean 0 and deviation 1, far from 0 too, and a constant column is 0") {
     std::vector<double> rows;
     for (int i = 0; i < 1'000; ++i)
         for (const double x : {1e8 + i % 7, 0.1, 1e-30 * i, -5.0 * i})

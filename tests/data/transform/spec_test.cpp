@@ -1,10 +1,8 @@
 #include "data/transform/spec.h"
 
-#include <doctest/doctest.h>
-
 #include "data/core/errors.h"
 #include "data/core/problem.h"
-#include "tests/support/error_of.h"
+#include "tests/support/test.h"
 
 namespace knn {
 

@@ -1,11 +1,9 @@
-#include <doctest/doctest.h>
-
 #include <clocale>
-#include <cmath>
 
 #include "data/core/format.h"
 #include "data/file/byte_source.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/test.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;
@@ -52,8 +50,7 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: numbers, with a header or without, of each de
     CHECK(values_of(load_vectors(folder.write("y.csv.gz", gzip("1,2\n3,4\n")))) == Doubles{1, 2, 3, 4});
 }
 
-TEST_CASE_FIXTURE(CsvFolder,
-                  "csv: numbers are read the same in every locale, and as exactly as they are written") {
+TEST_CASE_FIXTURE(CsvFolder, "csv: numbers are read the same in every locale, and exactly") {
     for (const char* locale : {"de_DE.UTF-8", "C"}) {
         std::setlocale(LC_NUMERIC, locale);
         CHECK(values_of(load("0.1,1e-310\n")) == Doubles{0.1, 1e-310});
@@ -114,59 +111,55 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: the column of labels") {
 }
 
 TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") {
-    CHECK(error("a,b\n1,2\n3\n") == "line 3: has 1 column; expected 2 columns, as the first line has");
-    CHECK(error("1,2\n\n3,4,5\n") == "line 3: has 3 columns; expected 2 columns, as the first line has");
-    CHECK(error("1,2\n3,x\n") ==
-          "line 2, column 2: \"x\" is no number of 64 bits; expected a number such as 1.5");
-    CHECK(error("1,2\n3,\n") == "line 2, column 2: is empty; expected a number such as 1.5");
-    CHECK(error("1;2\n3,5;4\n") ==
-          "line 2, column 1: \"3,5\" is no number of 64 bits; expected a number such as 1.5");
-    for (const char* large : {"1e999", "-1e309", "0.001e400", "1e99999999999999999999"}) {
-        CAPTURE(large);
-        CHECK(error(std::string("1,2\n3,") + large + "\n") ==
-              std::string("line 2, column 2: \"") + std::string(large).substr(0, 20) +
-                  (std::string(large).size() > 20 ? "..." : "") +
-                  "\" is too large for a number of 64 bits; expected at most 1.79e+308 in magnitude");
-    }
-    CHECK(error("1,2\n3,0x10\n").starts_with("line 2, column 2: \"0x10\""));
-    // No header: no number of it may be lost.
-    CHECK(error("1,\u22122\n4,5\n").starts_with("line 1, column 2: \"\u22122\" is no number of 64 bits; "));
-    CHECK(error("\u00a01,2\n4,5\n").starts_with("line 1, column 1: \"\u00a01\" is no number of 64 bits; "));
-    CHECK(error("NA,2\n4,5\n") ==
-          "line 1, column 1: \"NA\" is no number of 64 bits; expected a number such as 1.5, or names in "
-          "quotes if this line is a header");
-    CHECK(error("1;2,5\n4;5\n").starts_with("line 1, column 2: \"2,5\" is no number of 64 bits; "));
-    CHECK(error(",0,1\n0,5,6\n") ==
-          "line 1, column 1: is empty; expected a number such as 1.5, or names in quotes, and no column of "
-          "row numbers (pandas: index=False), if this line is a header");
-    CHECK(error("1,,2\n0,5,6\n") ==
-          "line 1, column 2: is empty; expected a number such as 1.5, or names in quotes if this line is a "
-          "header");
-    CHECK(error("label p0 p1\n0 1 2\n")
-              .ends_with("such as 1.5, and a comma, semicolon or tab between columns"));
-    CHECK(error("1,2,setosa\n3,4,virginica\n") ==
-          "line 1, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
-          "§label-column 3 if these are labels");
-    CHECK(error("a,b,species\n1,2,setosa\n3,4,virginica\n") ==
-          "line 2, column 3: \"setosa\" is no number of 64 bits; expected a number such as 1.5, or "
-          "§label-column 3 if these are labels");
-    CHECK(error("a,b,label\n1,text,x\n") ==
-          "line 2, column 2: \"text\" is no number of 64 bits; expected a number such as 1.5");
-    CHECK(error("1,2\nnan,4\n") == "line 2, column 1: \"nan\" is not finite; expected finite numbers");
-    CHECK(error("1,2\n1,-inf\n") == "line 2, column 2: \"-inf\" is not finite; expected finite numbers");
-    CHECK(error("1,2\n3,\"4\n") ==
-          "line 2, column 2: its quotes do not end; expected a field in quotes, with \"\" for a quote");
-    CHECK(error("1,2\n3,\"4\n5\t\"\n") ==
-          "line 2, column 2: \"4 5 \" is no number of 64 bits; expected a number such as 1.5");
-    CHECK(error("1,2\n3,\"4\"5\n").starts_with("line 2, column 2: its quotes do not end"));
-    CHECK(error("a,b\n").starts_with("line 1, column 1: \"a\" is no number of 64 bits; "));
-    CHECK(error("\n\n") == "has no rows; expected numbers, one row on each line");
-    CHECK(error("1,12345678901234567890x123\n")
-              .starts_with("line 1, column 2: \"12345678901234567890...\" is no number"));
+    const std::string number = " is no number of 64 bits; expected a number such as 1.5",
+                      header = ", or names in quotes if this line is a header",
+                      empty = "is empty; expected a number such as 1.5",
+                      two = "; expected 2 columns, as the first line has",
+                      labels = ", or §label-column 3 if these are labels",
+                      finite = " is not finite; expected finite numbers",
+                      large =
+                          "\" is too large for a number of 64 bits; expected at most 1.79e+308 in magnitude",
+                      open = "its quotes do not end; expected a field in quotes, with \"\" for a quote";
     std::string wide = "1";
     for (int i = 0; i < 65'536; ++i)
         wide += ",1";
-    CHECK(error(wide) == "has more than 65,536 columns; expected at most 65,536");
+    for (const auto& [content, expected] : std::initializer_list<std::pair<std::string, std::string>>{
+             {"a,b\n1,2\n3\n", "line 3: has 1 column" + two},
+             {"1,2\n\n3,4,5\n", "line 3: has 3 columns" + two},
+             {"1,2\n3,x\n", "line 2, column 2: \"x\"" + number},
+             {"1,2\n3,\n", "line 2, column 2: " + empty},
+             {"1;2\n3,5;4\n", "line 2, column 1: \"3,5\"" + number},
+             {"1,2\n3,1e999\n", "line 2, column 2: \"1e999" + large},
+             {"1,2\n3,-1e309\n", "line 2, column 2: \"-1e309" + large},
+             {"1,2\n3,0.001e400\n", "line 2, column 2: \"0.001e400" + large},
+             {"1,2\n3,1e99999999999999999999\n", "line 2, column 2: \"1e999999999999999999..." + large},
+             {"1,2\n3,0x10\n", "line 2, column 2: \"0x10\"" + number},
+             // No header: no number of it may be lost.
+             {"1,\u22122\n4,5\n", "line 1, column 2: \"\u22122\"" + number + header},
+             {"\u00a01,2\n4,5\n", "line 1, column 1: \"\u00a01\"" + number + header},
+             {"NA,2\n4,5\n", "line 1, column 1: \"NA\"" + number + header},
+             {"1;2,5\n4;5\n", "line 1, column 2: \"2,5\"" + number + header},
+             {",0,1\n0,5,6\n", "line 1, column 1: " + empty +
+                                   ", or names in quotes, and no column of row numbers (pandas: "
+                                   "index=False), if this line is a "
+                                   "header"},
+             {"1,,2\n0,5,6\n", "line 1, column 2: " + empty + header},
+             {"1,2,setosa\n3,4,virginica\n", "line 1, column 3: \"setosa\"" + number + labels},
+             {"a,b,species\n1,2,setosa\n3,4,virginica\n", "line 2, column 3: \"setosa\"" + number + labels},
+             {"a,b,label\n1,text,x\n", "line 2, column 2: \"text\"" + number},
+             {"1,2\nnan,4\n", "line 2, column 1: \"nan\"" + finite},
+             {"1,2\n1,-inf\n", "line 2, column 2: \"-inf\"" + finite},
+             {"1,2\n3,\"4\n", "line 2, column 2: " + open},
+             {"1,2\n3,\"4\n5\t\"\n", "line 2, column 2: \"4 5 \"" + number},
+             {"1,2\n3,\"4\"5\n", "line 2, column 2: " + open},
+             {"\n\n", "has no rows; expected numbers, one row on each line"},
+             {wide, "has more than 65,536 columns; expected at most 65,536"}})
+        CHECK(error(content) == expected);
+    CHECK(error("label p0 p1\n0 1 2\n")
+              .ends_with("such as 1.5, and a comma, semicolon or tab between columns"));
+    CHECK(error("a,b\n").starts_with("line 1, column 1: \"a\"" + number));
+    CHECK(error("1,12345678901234567890x123\n")
+              .starts_with("line 1, column 2: \"12345678901234567890...\" is no"));
     CHECK(load(wide.substr(2)).dim == 65'536);
     CHECK(error("1,2\n3,4\n", {.free_bytes = 30}) ==
           "needs 40 bytes of memory, of which 30 are free; expected that much free memory, or fewer rows");
@@ -185,8 +178,7 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: no control characters of two bytes") {
     CHECK(load("1,label\n1,\xc3\x9b\xc2\xa0\n").count == 1);
 }
 
-TEST_CASE_FIXTURE(CsvFolder,
-                  "csv: a header may have numbers in it, or be in quotes where the numbers are not") {
+TEST_CASE_FIXTURE(CsvFolder, "csv: a header may have numbers in it, or quotes where numbers have none") {
     const VectorSet years = load("year,2019,2020\n1,2,3\n4,5,6\n");
     CHECK(years.count == 2);
     CHECK(values_of(years) == Doubles{1, 2, 3, 4, 5, 6});

@@ -1,12 +1,7 @@
 #include "data/vectors/generate.h"
 
-#include <doctest/doctest.h>
-
-#include <cmath>
-#include <sstream>
-
 #include "data/vectors/write.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/test.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;

@@ -1,103 +1,92 @@
 #include "data/vectors/write.h"
 
-#include <doctest/doctest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 #include "tests/support/idx_bytes.h"
-#include "tests/support/run.h"
-#include "tests/support/skip.h"
+#include "tests/support/test.h"
 #include "tests/support/vector_files.h"
 
 using namespace knn;
 using namespace knn::test;
 using Doubles = std::vector<double>;
 
-TEST_CASE_FIXTURE(InFolder, "npy: each type, version and order of bytes") {
+TEST_CASE_FIXTURE(VectorFolder, "npy: each type, version and order of bytes") {
     const std::string two = raw(std::vector<float>{1.5F, -2});
-    const VectorSet set = load_vectors(folder.write("a.npy", npy_of("<f4", "(1, 2)", two)));
+    const VectorSet set = read("a.npy", npy_of("<f4", "(1, 2)", two)),
+                    images = read("e.npy.gz", gzip(npy_of("|u1", "(2, 2, 3)", pattern(12)))),
+                    cubes = read("f", npy_of("<f4", "(1, 1, 2)", two));
     CHECK(set.type == ElementType::float32);
     CHECK(set.count == 1);
     CHECK(values_of(set) == Doubles{1.5, -2});
     for (const int version : {1, 2, 3})
-        CHECK(values_of(load_vectors(
-                  folder.write("b.npy", npy("{\"shape\":(2,1,),\"fortran_order\":False,\"descr\":\"<f4\"}  ",
-                                            two, version)))) == Doubles{1.5, -2});
-    CHECK(values_of(load_vectors(folder.write(
-              "c", npy_of(">f8", "(2L, 1L)", raw(Doubles{3, 1e-310}, true))))) == Doubles{3, 1e-310});
-    CHECK(values_of(load_vectors(folder.write("d", npy_of("|i1", "(1, 2)", "\xff\x7f")))) ==
-          Doubles{-1, 127});
-    const VectorSet images =
-        load_vectors(folder.write("e.npy.gz", gzip(npy_of("|u1", "(2, 2, 3)", pattern(12)))));
+        CHECK(values("b.npy", npy("{\"shape\":(2,1,),\"fortran_order\":False,\"descr\":\"<f4\"}  ", two,
+                                  version)) == Doubles{1.5, -2});
+    CHECK(values("c", npy_of(">f8", "(2L, 1L)", raw(Doubles{3, 1e-310}, true))) == Doubles{3, 1e-310});
+    CHECK(values("d", npy_of("|i1", "(1, 2)", "\xff\x7f")) == Doubles{-1, 127});
     CHECK(images.shape == ImageShape{2, 3});
     CHECK(images.name == "e");
-    const VectorSet cubes = load_vectors(folder.write("f", npy_of("<f4", "(1, 1, 2)", two)));
     CHECK(!cubes.are_images());
     CHECK(cubes.dim == 2);
 }
 
-TEST_CASE_FIXTURE(InFolder, "npy: Fortran order") {
-    const auto file = [&](const char* shape, const std::string& data) {
-        return folder.write(
-            "x.npy",
-            npy("{'descr': '<f4', 'fortran_order': True, 'shape': " + std::string(shape) + ", }", data));
+TEST_CASE_FIXTURE(VectorFolder, "npy: Fortran order") {
+    const auto file = [](const std::string& shape, const std::string& data) {
+        return npy("{'descr': '<f4', 'fortran_order': True, 'shape': " + shape + ", }", data);
     };
     std::vector<float> columns = {1, 2, 3, 4, 5, 6};
-    CHECK(values_of(load_vectors(file("(2, 3)", raw(columns)))) == Doubles{1, 3, 5, 2, 4, 6});
+    CHECK(values("x.npy", file("(2, 3)", raw(columns))) == Doubles{1, 3, 5, 2, 4, 6});
     columns[5] = std::nanf("");
-    CHECK(values_of(load_vectors(file("(2, 3)", raw(columns)), {.first = 1})) == Doubles{1, 3, 5});
-    CHECK(vectors_error(file("(2, 3)", raw(columns))) ==
-          "row 2, column 3 is not a number (NaN); expected finite numbers");
-    CHECK(vectors_error(file("(2, 4)", raw(columns))) ==
-          "is cut short: it declares 2 rows of 4 columns = 32 bytes; expected as many, not 24");
-    CHECK(vectors_error(folder.write("x.npy.gz", gzip(read_file(file("(2, 4)", raw(columns)))))) ==
-          "is cut short within its elements; expected 2 rows of 4 columns");
+    const std::string numbers = raw(columns);
+    CHECK(values("x.npy", file("(2, 3)", numbers), {.first = 1}) == Doubles{1, 3, 5});
+    check_wrong(
+        {{"x.npy", file("(2, 3)", numbers), "row 2, column 3 is not a number (NaN); expected finite numbers"},
+         {"x.npy", file("(2, 4)", numbers),
+          "is cut short: it declares 2 rows of 4 columns = 32 bytes; expected as many, not 24"},
+         {"x.npy.gz", gzip(file("(2, 4)", numbers)),
+          "is cut short within its elements; expected 2 rows of 4 columns"}});
 }
 
-TEST_CASE_FIXTURE(InFolder, "npy: what is wrong is said in one line") {
-    const auto error = [&](const std::string& content) {
-        return vectors_error(folder.write("x.npy", content));
+TEST_CASE_FIXTURE(VectorFolder, "npy: what is wrong is said in one line") {
+    const auto check = [&](const std::string& content, const std::string& error) {
+        check_wrong({{"x.npy", content, error}});
     };
+    const std::string two_sizes = "; expected two sizes, rows and columns, or three of images";
+    for (const auto& [type, shape, error] : std::initializer_list<std::array<std::string, 3>>{
+             {"<i8", "(2, 3)", "holds int64; expected uint8, int8, float32 or float64"},
+             {"|b1", "(2, 3)", "holds bool; expected uint8, int8, float32 or float64"},
+             {">f2", "(2, 3)", "holds float16; expected uint8, int8, float32 or float64"},
+             {"<U1", "(2, 3)", "holds <U1; expected uint8, int8, float32 or float64"},
+             {"<f4", "(6,)", "has the shape (6,)" + two_sizes},
+             {"<f4", "()", "has the shape ()" + two_sizes},
+             {"<f4", "(9223372036854775808, 2)",
+              "declares 9,223,372,036,854,775,807 rows of 2 columns; expected sizes within 64 bits"},
+             {"<f4", "(2, 9223372036854775808)",
+              "declares 2 rows of 9,223,372,036,854,775,807 columns; expected at most 65,536 columns"},
+             {"<f4", "(2, 4294967296, 4294967296)",
+              "has the shape (2, 4294967296, 4294967296); expected sizes within 64 bits"},
+             {"|u1", "(2, 4294967296, 1)",
+              "has the shape (2, 4294967296, 1); expected images of sizes within 31 bits"}})
+        check(npy_of(type, shape, ""), error);
+    CHECK(vectors_error(folder.write("x.npy", npy_of("<f4", "(99999999999999999999, 2)", "")))
+              .starts_with("declares a size beyond 64 bits; expected"));
+    check(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }", ""),
+          "holds records of several fields; expected one number type");
     const std::string damaged =
         "has a damaged NPY header; expected a dictionary with descr, fortran_order and shape, as numpy.save "
         "writes it";
-    for (const auto& [type, name] :
-         {std::pair{"<i8", "int64"}, {"|b1", "bool"}, {">f2", "float16"}, {"<U1", "<U1"}})
-        CHECK(error(npy_of(type, "(2, 3)", "")) ==
-              std::string("holds ") + name + "; expected uint8, int8, float32 or float64");
-    CHECK(error(npy_of("<f4", "(6,)", "")) ==
-          "has the shape (6,); expected two sizes, rows and columns, or three of images");
-    CHECK(error(npy_of("<f4", "()", "")) ==
-          "has the shape (); expected two sizes, rows and columns, or three of images");
-    CHECK(error(npy_of("<f4", "(9223372036854775808, 2)", "")) ==
-          "declares 9,223,372,036,854,775,807 rows of 2 columns; expected sizes within 64 bits");
-    CHECK(error(npy_of("<f4", "(2, 9223372036854775808)", "")) ==
-          "declares 2 rows of 9,223,372,036,854,775,807 columns; expected at most 65,536 columns");
-    CHECK(error(npy_of("<f4", "(2, 4294967296, 4294967296)", "")) ==
-          "has the shape (2, 4294967296, 4294967296); expected sizes within 64 bits");
-    CHECK(error(npy_of("|u1", "(2, 4294967296, 1)", "")) ==
-          "has the shape (2, 4294967296, 1); expected images of sizes within 31 bits");
-    CHECK(error(npy_of("<f4", "(99999999999999999999, 2)", ""))
-              .starts_with("declares a size beyond 64 bits; expected"));
-    CHECK(error(npy_of("<f4", "(-1, 2)", "")) == damaged);
-    CHECK(error(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }", "")) ==
-          "holds records of several fields; expected one number type");
+    check(npy_of("<f4", "(-1, 2)", ""), damaged);
     for (const char* header :
          {"", "{", "{}", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)} x",
           "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)}",
           "{'descr': '<f4, 'fortran_order': Maybe, 'shape': (1, 2)}", "{'a': 1}",
           "{'descr': '<i\n8', 'fortran_order': False, 'shape': (1, 2)}"})
-        CHECK(error(npy(header, "12345678")) == damaged);
-    CHECK(error(npy_of("<f4", "(1, 2)", "1234567")) ==
+        check(npy(header, "12345678"), damaged);
+    check(npy_of("<f4", "(1, 2)", "1234567"),
           "is cut short: it declares 1 rows of 2 columns = 8 bytes; expected as many, not 7");
-    CHECK(error(npy_of("<f4", "(1, 2)", "").substr(0, 30)).starts_with("is cut short within its header"));
-    CHECK(error("\x93NUMPY\x04" + std::string(20, '\0')) ==
-          "is NPY of version 4.0; expected 1.0, 2.0 or 3.0");
-    CHECK(error("\x93NUMPY\x01\x09" + std::string(20, '\0')) ==
-          "is NPY of version 1.9; expected 1.0, 2.0 or 3.0");
-    CHECK(error(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12)) ==
+    CHECK(vectors_error(folder.write("x.npy", npy_of("<f4", "(1, 2)", "").substr(0, 30)))
+              .starts_with("is cut short within its header"));
+    const std::string versions = "; expected 1.0, 2.0 or 3.0", zeros(20, '\0');
+    check("\x93NUMPY\x04" + zeros, "is NPY of version 4.0" + versions);
+    check("\x93NUMPY\x01\x09" + zeros, "is NPY of version 1.9" + versions);
+    check(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12),
           "declares a header of 4294967295 bytes; expected at most 1048576");
 }
 
