@@ -5,7 +5,6 @@
 
 #include "app/console/console.h"
 #include "app/serve/bodies.h"
-#include "app/serve/page.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 
@@ -101,13 +100,46 @@ const Route* Route::find(const Head& head) {
     throw Problem(405, "The method does not fit this path; expected " + allowed + ".", "Allow", allowed);
 }
 
+Workers::Workers(int threads, std::size_t max_waiting) : max_waiting_(max_waiting) {
+    for (int thread = 0; thread < threads; ++thread)
+        threads_.emplace_back([this, thread] { run(thread); });
+}
+
+Workers::~Workers() {
+    {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_)
+        thread.join();
+}
+
+bool Workers::add(Job job) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (jobs_.size() >= max_waiting_) return false;
+        jobs_.push_back(std::move(job));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+void Workers::run(int thread) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [&] { return closed_ || !jobs_.empty(); });
+        if (jobs_.empty()) return;
+        const Job job = std::move(jobs_.front());
+        jobs_.pop_front();
+        lock.unlock();
+        job(thread);
+        lock.lock();
+    }
+}
+
 Routes::Routes(Access access, bool reads_pictures)
     : access_(std::move(access)), reads_pictures_(reads_pictures) {}
-
-Routes::~Routes() {
-    if (test_thread_.joinable()) test_thread_.join();
-    workers_.reset();
-}
 
 void Routes::open(Model model) {
     model_ = std::move(model);
@@ -116,6 +148,7 @@ void Routes::open(Model model) {
             decoder.start();
     batcher_.start(model_.search);
     workers_.emplace(static_cast<int>(decoders_.size()), max_waiting_jobs);
+    test_worker_.emplace(1, max_waiting_jobs);
     ready_ = true;
 }
 
@@ -187,8 +220,8 @@ void Routes::predict(Request request, const Done& done) {
 }
 
 /// On one of the threads for requests that take long.
-void Routes::work(const Done& done, std::function<Response(int thread)> answer) {
-    const bool added = workers_->add([done, answer = std::move(answer)](int thread) {
+void Routes::work(Workers& threads, const Done& done, std::function<Response(int thread)> answer) {
+    const bool added = threads.add([done, answer = std::move(answer)](int thread) {
         done(response_of([&] { return answer(thread); }));
     });
     if (!added) throw try_later(429, "Too many requests wait for an answer.");
@@ -229,9 +262,11 @@ void Routes::classify(Request request, const Done& done) {
     const Parameters given(request.head.query, {"many", "neighbors", "limit"});
     const bool many = given.flag("many"), neighbors = given.flag("neighbors");
     const int limit = given.number("limit", 1, 100, 0);
-    work(done, [this, many, neighbors, limit, picture = std::move(request.body)](int thread) -> Response {
-        return {200, "application/json", classify_body(answers_to(picture, many, thread), limit, neighbors)};
-    });
+    work(*workers_, done,
+         [this, many, neighbors, limit, picture = std::move(request.body)](int thread) -> Response {
+             return {200, "application/json",
+                     classify_body(answers_to(picture, many, thread), limit, neighbors)};
+         });
 }
 
 void Routes::classify_form(Request request, const Done& done) {
@@ -246,86 +281,52 @@ void Routes::classify_form(Request request, const Done& done) {
         done(page_of({}, problem));
         return;
     }
-    work(done, [=, this, many = fields["many"] == "1", picture = std::move(fields["picture"])](int thread) {
-        try {
-            return page_of(answers_to(picture, many, thread), Problem(200, ""));
-        } catch (const Problem& problem) {
-            return page_of({}, problem);
-        }
-    });
+    work(*workers_, done,
+         [=, this, many = fields["many"] == "1", picture = std::move(fields["picture"])](int thread) {
+             try {
+                 return page_of(answers_to(picture, many, thread), Problem(200, ""));
+             } catch (const Problem& problem) {
+                 return page_of({}, problem);
+             }
+         });
 }
 
 void Routes::mistakes(Request request, const Done& done) {
     const Parameters given(request.head.query, {"true", "predicted", "first", "count"});
     const int truth = given.number("true", 0, 255, -1), predicted = given.number("predicted", 0, 255, -1);
     const int first = given.number("first", 0, 1'000'000'000, 0), count = given.number("count", 1, 100, 24);
-    with_test_answers(done, [=, this]() -> Response {
-        const Evaluation& evaluation = *test_answers_.evaluation;
+    work(*test_worker_, done, [=, this](int) -> Response {
+        const TestAnswers& test = test_answers();
+        const Evaluation& evaluation = *test.evaluation;
         const std::vector<std::int64_t> all = mistakes_of(evaluation, truth, predicted);
         const auto begin = std::min<std::int64_t>(first, std::ssize(all));
         const auto end = std::min<std::int64_t>(begin + count, std::ssize(all));
         const std::vector<std::int64_t> shown(all.begin() + begin, all.begin() + end);
-        test_answers_.complete(shown);
+        test.complete(shown);
         return {200, "application/json", mistakes_body(evaluation, shown, std::ssize(all))};
     });
 }
 
 void Routes::confusion(Request request, const Done& done) {
     const Parameters none(request.head.query, {});
-    with_test_answers(done, [this]() -> Response {
-        return {200, "application/json", confusion_body(*test_answers_.evaluation)};
+    work(*test_worker_, done, [this](int) -> Response {
+        return {200, "application/json", confusion_body(*test_answers().evaluation)};
     });
 }
 
-/// Classifies the test set first, unless that is done or failed.
-void Routes::with_test_answers(const Done& done, Later answer) {
-    const auto run = [this, done, answer = std::move(answer)] {
-        work(done, [this, answer](int) {
-            const std::lock_guard lock(test_mutex_);
-            return answer();
-        });
-    };
-    if (!has_test_answers_) {
-        const std::lock_guard lock(mutex_);
-        if (no_test_answers_) throw *no_test_answers_;
-        if (!has_test_answers_) {
-            if (waiting_.size() >= max_waiting_jobs)
-                throw try_later(429, "Too many requests wait for an answer.");
-            waiting_.emplace_back([this, run, done] {
-                try {
-                    if (no_test_answers_) throw *no_test_answers_;
-                    run();
-                } catch (...) {
-                    done(response_of([]() -> Response { throw; }));
-                }
-            });
-            if (!is_classifying_) test_thread_ = std::thread([this] { classify_test_set(); });
-            is_classifying_ = true;
-            return;
-        }
-    }
-    run();
-}
-
-void Routes::classify_test_set() {
-    std::optional<Problem> problem;
+/// Classifies the test set first, unless that is done or failed. Throws Problem, Interrupted.
+TestAnswers& Routes::test_answers() {
     try {
-        test_answers_ = model_.classify_test_set();
+        if (!test_answers_ && !no_test_answers_) test_answers_ = model_.classify_test_set();
     } catch (const Interrupted&) {
-        problem = try_later(503, "The server is stopping.");
+        throw;
     } catch (const std::exception& error) {
         print_line_to_stderr(std::string("error: ") + error.what());
-        problem = Problem(404, "The test set cannot be classified; the server's own messages say why.");
+        no_test_answers_ =
+            Problem(404, "The test set cannot be classified; the server's own messages say why.");
     }
-    std::vector<std::function<void()>> waiting;
-    {
-        const std::lock_guard lock(mutex_);
-        no_test_answers_ = problem;
-        has_test_answers_ = !problem;
-        waiting.swap(waiting_);
-    }
-    for (const std::function<void()>& go_on : waiting)
-        go_on();
+    if (no_test_answers_) throw *no_test_answers_;
+    return *test_answers_;
 }
 
 }  // namespace knn::web
