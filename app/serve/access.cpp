@@ -74,12 +74,9 @@ void Access::check_origin(const Head& head) const {
 void Access::check_token(const Head& head) const {
     constexpr std::string_view scheme = "bearer ";
     const std::string given = in_small_letters(head.authorization.substr(0, scheme.size()));
-    check_token(given == scheme ? std::string_view(head.authorization).substr(scheme.size())
-                                : std::string_view());
-}
-
-void Access::check_token(std::string_view given) const {
-    if (!token_.empty() && !equal(given, token_))
+    const std::string_view token =
+        given == scheme ? std::string_view(head.authorization).substr(scheme.size()) : std::string_view();
+    if (!token_.empty() && !equal(token, token_))
         throw Problem(401, "The request has no token, or a wrong one.", "WWW-Authenticate", "Bearer");
 }
 

@@ -6,7 +6,6 @@
 #include "app/report/answers.h"
 #include "app/report/json.h"
 #include "app/report/page.h"
-#include "app/report/text.h"
 #include "app/serve/http.h"
 #include "data/core/format.h"
 #include "data/picture/digit_image.h"
@@ -16,7 +15,6 @@ namespace knn::web {
 namespace {
 
 constexpr std::size_t image_size = DigitImage::Pixels{}.size();
-constexpr std::size_t max_parts = 16;
 
 /// As HTML forms encode it: "+" is a blank, %41 is A.
 std::string decoded_text(std::string_view text) {
@@ -78,21 +76,6 @@ std::string npy_pixels(const std::string& body) {
     return body.substr(begin + length);
 }
 
-/// The value of `name` in the fields of a part or of Content-Type: name="value" or name=value.
-std::string quoted_value(std::string_view fields, const std::string& name) {
-    std::size_t at = 0;
-    while ((at = fields.find(name + '=', at)) != fields.npos && at > 0 && fields[at - 1] != ' ' &&
-           fields[at - 1] != ';')
-        at += name.size();
-    if (at == fields.npos) return "";
-    fields.remove_prefix(at + name.size() + 1);
-    if (fields.starts_with('"')) {
-        fields.remove_prefix(1);
-        return std::string(fields.substr(0, fields.find('"')));
-    }
-    return std::string(fields.substr(0, fields.find_first_of("; \r\n")));
-}
-
 using Json = nlohmann::ordered_json;
 
 std::string base64_of(const Rows& images, std::int64_t image) {
@@ -147,27 +130,6 @@ std::string pixels_of(std::string body) {
     return pixels;
 }
 
-std::map<std::string, std::string> form_fields(std::string_view content_type, std::string_view body) {
-    const std::string boundary = quoted_value(content_type, "boundary");
-    if (boundary.empty() || boundary.size() > 70) throw Problem(400, "The form has no usable boundary.");
-    const std::string separator = "\r\n--" + boundary;
-    std::map<std::string, std::string> fields;
-    if (!body.starts_with(std::string_view(separator).substr(2)))
-        throw Problem(400, "The form does not begin with its boundary.");
-    body.remove_prefix(separator.size() - 2);
-    while (!body.starts_with("--")) {
-        if (!body.starts_with("\r\n") || body.find(separator) == body.npos)
-            throw Problem(400, "The form is cut short.");
-        std::string_view part = take_until(body, separator);
-        const std::size_t end = part.find("\r\n\r\n");
-        if (end == part.npos) throw Problem(400, "A part of the form has no head.");
-        const std::string name = quoted_value(part.substr(0, end), "name");
-        fields[name] = std::string(part.substr(end + 4));
-        if (fields.size() > max_parts) throw Problem(400, "The form has more than 16 fields.");
-    }
-    return fields;
-}
-
 std::string classify_body(const PictureAnswers& answers, int limit, bool neighbor_pixels) {
     Json json = answers_object(answers);
     const PictureAnswer& picture = answers.pictures.at(0);
@@ -185,30 +147,6 @@ std::string classify_body(const PictureAnswers& answers, int limit, bool neighbo
         digit["pixels"] = base64(picture.digits[i].image.pixels);
     }
     return json.dump() + '\n';
-}
-
-std::string classify_page(const PictureAnswers& answers, const std::string& error) {
-    std::string text =
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>mnist-knn</title>\n<link rel=\"icon\" href=\"data:,\">\n"
-        "<link rel=\"stylesheet\" href=\"/app.css\">\n<body>\n<main>\n<section class=\"panel\">\n"
-        "<p class=\"program\">mnist-knn</p>\n";
-    if (!error.empty()) {
-        text += "<h1>No answer</h1>\n<p class=\"notice\">" + escaped(error) + "</p>\n";
-    } else {
-        const PictureAnswer& picture = answers.pictures.at(0);
-        text += "<h1>" + escaped(digits_text(picture)) + "</h1>\n<pre class=\"rows\">";
-        for (const std::string& line : page_lines(picture))
-            text += escaped(line) + '\n';
-        text += "</pre>\n";
-        for (const Answer& digit : picture.digits)
-            text += "<p>" +
-                    escaped(symbol(digit) + ": " +
-                            (digit.label ? "confidence " + percent(digit.confidence, 0) : digit.reason)) +
-                    "</p>\n";
-    }
-    return text + "<p><a href=\"/\">Another picture</a></p>\n</section>\n</main>\n</body>\n</html>\n";
 }
 
 std::string predict_body(const std::vector<Predicted>& answers) {

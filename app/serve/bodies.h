@@ -1,5 +1,5 @@
 #pragma once
-/// Readers of what a request carries: parameters, images, forms, which all throw Problem (400), for any bytes; and the bodies of
+/// Readers of what a request carries: parameters and images, which all throw Problem (400), for any bytes; and the bodies of
 /// responses.
 
 #include <map>
@@ -28,15 +28,9 @@ class Parameters {
 /// n × 28 × 28 or n × 784.
 std::string pixels_of(std::string body);
 
-/// The fields of a form, multipart/form-data (RFC 7578), by name.
-std::map<std::string, std::string> form_fields(std::string_view content_type, std::string_view body);
-
 /// Of POST /v1/classify: the JSON of `classify`, with the size of the picture, the lines of a page and base64 of pixels.
 /// `limit`: neighbors of each digit; 0: all. `neighbor_pixels`: those of each neighbor too.
 std::string classify_body(const PictureAnswers& answers, int limit, bool neighbor_pixels);
-
-/// The same as a page, for browsers without scripts; `error`: instead of answers.
-std::string classify_page(const PictureAnswers& answers, const std::string& error);
 
 /// Of POST /v1/predict.
 std::string predict_body(const std::vector<Predicted>& answers);

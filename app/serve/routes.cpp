@@ -12,13 +12,11 @@ namespace knn::web {
 
 /// One row for each request that is answered; a GET answers HEAD too.
 struct Route {
-    enum class Token { none, in_field, in_form };
-    enum class Body { none, picture, pixels, form };
+    enum class Body { none, picture, pixels };
 
     const char *method, *path;
     void (Routes::*answer)(Request, const Routes::Done&);  ///< null: with `text`
-    Token token = Token::none;
-    bool needs_index = false;
+    bool needs_token = false, needs_index = false;
     Body body = Body::none;
     const char* type = nullptr;
     const std::string_view* text = nullptr;
@@ -43,7 +41,6 @@ bool begins(const std::string& text, std::string_view with) {
 }
 
 bool takes(Route::Body body, const std::string& type) {
-    if (body == Route::Body::form) return begins(type, "multipart/form-data;");
     return type.empty() || begins(type, "application/octet-stream") ||
            (body == Route::Body::picture && begins(type, "image/"));
 }
@@ -68,21 +65,19 @@ Response response_of(const Work& work) {
 }  // namespace
 
 std::span<const Route> Route::all() {
-    using enum Token;
     static constexpr Route rows[] = {
-        {"GET", "/", nullptr, none, false, Body::none, "text/html; charset=utf-8", &serve_html},
-        {"GET", "/app.css", nullptr, none, false, Body::none, "text/css; charset=utf-8", &serve_css},
-        {"GET", "/app.js", nullptr, none, false, Body::none, "text/javascript; charset=utf-8", &serve_js},
-        {"GET", "/livez", nullptr, none, false, Body::none, plain_text, &alive},
+        {"GET", "/", nullptr, false, false, Body::none, "text/html; charset=utf-8", &serve_html},
+        {"GET", "/app.css", nullptr, false, false, Body::none, "text/css; charset=utf-8", &serve_css},
+        {"GET", "/app.js", nullptr, false, false, Body::none, "text/javascript; charset=utf-8", &serve_js},
+        {"GET", "/livez", nullptr, false, false, Body::none, plain_text, &alive},
         {"GET", "/readyz", &Routes::readyz},
-        {"GET", "/openapi.json", nullptr, none, false, Body::none, "application/json", &openapi_json},
-        {"GET", "/metrics", &Routes::metrics_text, in_field},
-        {"GET", "/v1/info", &Routes::info, in_field, true},
-        {"GET", "/v1/mistakes", &Routes::mistakes, in_field, true},
-        {"GET", "/v1/confusion", &Routes::confusion, in_field, true},
-        {"POST", "/v1/classify", &Routes::classify, in_field, true, Body::picture},
-        {"POST", "/v1/predict", &Routes::predict, in_field, true, Body::pixels},
-        {"POST", "/classify", &Routes::classify_form, in_form, true, Body::form},
+        {"GET", "/openapi.json", nullptr, false, false, Body::none, "application/json", &openapi_json},
+        {"GET", "/metrics", &Routes::metrics_text, true},
+        {"GET", "/v1/info", &Routes::info, true, true},
+        {"GET", "/v1/mistakes", &Routes::mistakes, true, true},
+        {"GET", "/v1/confusion", &Routes::confusion, true, true},
+        {"POST", "/v1/classify", &Routes::classify, true, true, Body::picture},
+        {"POST", "/v1/predict", &Routes::predict, true, true, Body::pixels},
     };
     return rows;
 }
@@ -161,7 +156,7 @@ std::string Routes::name_of(const Head& head) {
 void Routes::check(const Head& head) const {
     access_.check_origin(head);
     const Route& route = *Route::find(head);
-    if (route.token == Route::Token::in_field) access_.check_token(head);
+    if (route.needs_token) access_.check_token(head);
     const bool has_body = head.chunked || head.content_length.value_or(0) > 0;
     if (route.body == Route::Body::none) {
         if (has_body) throw Problem(400, "The request has a body; expected none.");
@@ -170,9 +165,8 @@ void Routes::check(const Head& head) const {
             throw Problem(411, "The request has no length; expected Content-Length or chunks.");
         if (!takes(route.body, head.content_type))
             throw Problem(415, std::string("The body has another type than this path takes; expected ") +
-                                   (route.body == Route::Body::form     ? "multipart/form-data."
-                                    : route.body == Route::Body::pixels ? "application/octet-stream."
-                                                                        : "image/*, such as image/png."));
+                                   (route.body == Route::Body::pixels ? "application/octet-stream."
+                                                                      : "image/*, such as image/png."));
         if (!head.content_encoding.empty())
             throw Problem(415, "The body has a content coding such as gzip; expected it without.");
     }
@@ -266,28 +260,6 @@ void Routes::classify(Request request, const Done& done) {
          [this, many, neighbors, limit, picture = std::move(request.body)](int thread) -> Response {
              return {200, "application/json",
                      classify_body(answers_to(picture, many, thread), limit, neighbors)};
-         });
-}
-
-void Routes::classify_form(Request request, const Done& done) {
-    auto fields = form_fields(request.head.content_type, request.body);
-    const auto page_of = [](const PictureAnswers& answers, const Problem& problem) -> Response {
-        return {problem.status, "text/html; charset=utf-8", classify_page(answers, problem.what())};
-    };
-    try {
-        access_.check_token(fields["token"]);
-        if (fields["picture"].empty()) throw Problem(422, "The form has no picture.");
-    } catch (const Problem& problem) {
-        done(page_of({}, problem));
-        return;
-    }
-    work(*workers_, done,
-         [=, this, many = fields["many"] == "1", picture = std::move(fields["picture"])](int thread) {
-             try {
-                 return page_of(answers_to(picture, many, thread), Problem(200, ""));
-             } catch (const Problem& problem) {
-                 return page_of({}, problem);
-             }
          });
 }
 

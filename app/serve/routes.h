@@ -45,8 +45,6 @@ class Access {
     void check_origin(const Head& head) const;
     /// Throws Problem (401) unless the Authorization field is "Bearer TOKEN".
     void check_token(const Head& head) const;
-    /// The same of a token in a form.
-    void check_token(std::string_view given) const;
 
     /// Whether only this machine reaches the address.
     static bool is_loopback(const std::string& address);
@@ -155,7 +153,7 @@ class Routes {
   private:
     friend struct Route;
     using Handler = void(Request request, const Done& done);
-    Handler readyz, metrics_text, info, predict, classify, classify_form, mistakes, confusion;
+    Handler readyz, metrics_text, info, predict, classify, mistakes, confusion;
 
     void work(Workers& threads, const Done& done, std::function<Response(int thread)> answer);
     PictureAnswers answers_to(std::string_view picture, bool many, int thread);
