@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The share of a measured limit.
 LimitShare within(double reached, double limit, const char* name, const char* above) {
     if (limit <= 0 || reached <= 0) return {};
     if (reached > limit) return {0, above};
@@ -103,7 +102,6 @@ void write_csv_row(std::ostream& out, const Json& record) {
     out << '\n';
 }
 
-/// Whether a measurement says that this was left out.
 bool has_row(const BenchReport& report, const LeftOut& left_out) {
     return std::ranges::any_of(report.measurements, [&](const Measurement& row) {
         return row.name == left_out.name && row.left_out == left_out.reason;
@@ -172,11 +170,6 @@ std::string left_out_text(const std::vector<LeftOut>& left_out) {
         text += (first ? "  " : ", ") + one.name + (last ? ": " + harmless(one.reason) + '\n' : "");
     }
     return text + '\n';
-}
-
-/// The columns of every measurement, after its name.
-std::vector<std::string> columns_of(const Unit& unit) {
-    return {unit.many, "ms", "min to max", std::string("us/") + unit.one, "GB/s", "GFLOP/s", "of the limit"};
 }
 
 std::string whole_number(double value) {
@@ -333,8 +326,8 @@ Section::Section(BenchReport& report, std::string title, const std::string& firs
                  const std::vector<std::string>& more, const Unit& unit)
     : report_(report), unit_(unit) {
     table_.title = std::move(title);
-    table_.columns = columns_of(unit);
-    table_.columns.insert(table_.columns.begin(), first);
+    table_.columns = {first,  unit.many, "ms",          "min to max", std::string("us/") + unit.one,
+                      "GB/s", "GFLOP/s", "of the limit"};
     table_.columns.insert(table_.columns.end(), more.begin(), more.end());
     panel_.title = table_.title.substr(0, table_.title.find(" ("));
     panel_.x_label =

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <csignal>
 
-#include "app/bench/workload.h"
 #include "app/console/console.h"
 #include "classifier/engines.h"
 #include "data/core/errors.h"
