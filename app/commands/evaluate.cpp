@@ -44,7 +44,6 @@ void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& dat
          output);
 }
 
-/// The files that were asked for, and a summary on standard output.
 void write_evaluation(const Evaluation& evaluation, const OutputOptions& output) {
     std::vector<OutputFile> files = {
         {output.json, [&](std::ostream& out) { out << json_report(evaluation); }},

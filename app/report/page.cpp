@@ -108,7 +108,6 @@ class Sprite {
         return place->second;
     }
 
-    /// Tiles per row.
     int columns() const { return columns_; }
 
     /// The picture: tiles in order, row by row. At least one row, because a PNG cannot be empty.
@@ -237,6 +236,28 @@ std::string base64(std::span<const std::uint8_t> bytes) {
     text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
                                                          bytes.data(), static_cast<int>(bytes.size()))));
     return text;
+}
+
+Sheet sheet_of(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
+    const LabeledImages& test = evaluation.data->test;
+    const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits,
+                       pages = sheet_pages(all);
+    const std::string place =
+        pages > 1 ? "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " : "";
+    Sheet sheet{gallery.title,
+                place + counted_of(all, std::max(gallery.found, all), "digit") + ", " +
+                    short_method_text(evaluation.method) + ", accuracy " +
+                    percent(evaluation.score.accuracy) + " on " + evaluation.data->name,
+                "true label, predicted label, index, confidence",
+                test,
+                {},
+                all};
+    for (std::int64_t i = begin; i < std::min(begin + sheet_digits, all); ++i) {
+        const std::int64_t image = gallery.images[static_cast<std::size_t>(i)];
+        sheet.digits.push_back(
+            {image, evaluation.truth(image), evaluation.predicted(image), evaluation.confidence[at(image)]});
+    }
+    return sheet;
 }
 
 Gallery misclassified(const Evaluation& evaluation) {

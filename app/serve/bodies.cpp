@@ -174,12 +174,11 @@ std::string confusion_body(const Evaluation& evaluation) {
 }
 
 std::vector<std::int64_t> mistakes_of(const Evaluation& evaluation, int truth, int predicted) {
-    std::vector<std::int64_t> images;
-    for (std::int64_t image = 0; image < evaluation.n_test; ++image) {
-        const int label = evaluation.truth(image), given = evaluation.predicted(image);
-        if (label != given && (truth < 0 || truth == label) && (predicted < 0 || predicted == given))
-            images.push_back(image);
-    }
+    std::vector<std::int64_t> images = misclassified(evaluation).images;
+    std::erase_if(images, [&](std::int64_t image) {
+        return (truth >= 0 && truth != evaluation.truth(image)) ||
+               (predicted >= 0 && predicted != evaluation.predicted(image));
+    });
     std::ranges::stable_sort(images, std::greater(), [&](std::int64_t image) {
         return evaluation.confidence[static_cast<std::size_t>(image)];
     });

@@ -111,7 +111,6 @@ struct TestAnswers {
     const Evaluation* evaluation = nullptr;
     /// Finds the neighbors of these test images, unless they are known.
     std::function<void(const std::vector<std::int64_t>&)> complete;
-    std::shared_ptr<const void> owner;
 };
 
 struct Model {

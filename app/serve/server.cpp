@@ -10,7 +10,7 @@
 #include <chrono>
 #include <set>
 
-#include "app/serve/request_reader.h"
+#include "app/serve/http.h"
 #include "app/serve/routes.h"
 #include "data/core/errors.h"
 #include "data/file/transfer.h"

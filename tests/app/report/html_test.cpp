@@ -1,5 +1,4 @@
 #include "app/report/page.h"
-#include "app/report/picture.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "app/view/viewer.h"
+#include "app/view/shown_window.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "tests/support/error_of.h"

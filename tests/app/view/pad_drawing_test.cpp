@@ -1,4 +1,3 @@
-#include "app/view/pad.h"
 
 #include <doctest/doctest.h>
 

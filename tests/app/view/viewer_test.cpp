@@ -1,4 +1,4 @@
-#include "app/view/viewer.h"
+#include "app/view/shown_window.h"
 
 #include <doctest/doctest.h>
 
