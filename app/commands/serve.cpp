@@ -12,7 +12,6 @@
 #include "app/console/console.h"
 #include "app/report/json.h"
 #include "app/serve/routes.h"
-#include "app/serve/server.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"

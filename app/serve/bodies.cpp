@@ -1,4 +1,4 @@
-#include "app/serve/bodies.h"
+#include "app/serve/routes.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,6 @@
 #include "app/report/answers.h"
 #include "app/report/json.h"
 #include "app/report/page.h"
-#include "app/serve/http.h"
 #include "data/core/format.h"
 #include "data/picture/digit_image.h"
 

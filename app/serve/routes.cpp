@@ -7,7 +7,6 @@
 #include <new>
 
 #include "app/console/console.h"
-#include "app/serve/bodies.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 

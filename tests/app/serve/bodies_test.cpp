@@ -1,8 +1,7 @@
-#include "app/serve/bodies.h"
+#include "app/serve/routes.h"
 
 #include <doctest/doctest.h>
 
-#include "app/serve/http.h"
 #include "tests/support/error_of.h"
 #include "tests/support/npy_bytes.h"
 
