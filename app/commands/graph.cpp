@@ -346,7 +346,7 @@ int graph(const Options& options, Clock::time_point start) {
     if (!options.output.json.empty()) files.open(options.output.json) << graph_json(result);
     if (!options.graph.plot.empty()) files.open(options.graph.plot) << graph_plot(result);
     files.commit();
-    if (!options.output.quiet && !files.print()) print(graph_text(result));
+    if (!options.output.quiet && !files.has_standard_output()) print(graph_text(result));
     return 0;
 }
 

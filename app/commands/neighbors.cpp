@@ -311,7 +311,7 @@ int neighbors(const Options& options, Clock::time_point start) {
     found.wall_ms = ms_since(start);
     if (!options.output.json.empty()) written.open(options.output.json) << neighbors_report(found);
     written.commit();
-    if (!options.output.quiet && !written.print())
+    if (!options.output.quiet && !written.has_standard_output())
         print(neighbors_text(found, output_places(options).empty()));
     return 0;
 }

@@ -77,7 +77,7 @@ class OutputFiles {
     /// Throws if one of them could not be written: between parts, so that a full disk ends the work early.
     void check() const;
     /// Whether one of them is standard output.
-    bool print() const { return names_.size() < files_.size(); }
+    bool has_standard_output() const { return names_.size() < files_.size(); }
     /// Puts all in place. Throws Interrupted instead if the user asked to stop.
     void commit();
 
