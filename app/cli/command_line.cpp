@@ -7,8 +7,12 @@
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
+#include "classifier/host.h"
+#include "classifier/plan.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/set/cache.h"
+#include "data/set/locate.h"
 #include "version.h"
 
 namespace po = boost::program_options;
@@ -202,10 +206,25 @@ std::string label(const Option& option) {
     return indent + option.name + (placeholder != nullptr ? std::string(" ") + placeholder : "");
 }
 
-/// "mnist-knn evaluate [OPTION]..."
-std::string call_of(const Command& command) {
-    return std::string("mnist-knn ") + command.name + " [OPTION]..." +
-           (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n';
+/// "; if not given, here: 8", of a default that depends on the machine; empty for others.
+std::string default_here(const Option& option) {
+    const std::string name = option.key();
+    const bool is_engine = name == "engine";
+    std::string found;
+    if (option.meaning.find("default") == std::string::npos) return "";
+    if (name == "threads") {
+        found = std::to_string(threads_or_all(0));
+    } else if (name == "data") {
+        try {
+            found = harmless(locate({}).source);
+        } catch (const DataError& error) {
+            found = std::string("none, ") + harmless(error.what());
+        }
+    } else if (name == "device" || is_engine) {
+        const std::vector<Device> gpus = find_machine({}, nullptr).gpus;
+        found = gpus.empty() ? "cpu" : is_engine ? default_engine : device_id(gpus.front());
+    }
+    return found.empty() ? "" : "; if not given, here: " + found;
 }
 
 }  // namespace
@@ -249,9 +268,11 @@ void CommandLine::parse(std::vector<std::string> words) {
 }
 
 std::string CommandLine::usage() const {
-    const std::string name = command != nullptr ? std::string(" ") + command->name : "";
-    return "usage: " + (command != nullptr ? call_of(*command) : "mnist-knn COMMAND [OPTION]...\n") +
-           "'mnist-knn" + name + " --help' lists the options\n";
+    const std::string name = command != nullptr ? command->name : "COMMAND";
+    const bool has_operands = command != nullptr && command->operands != nullptr;
+    const std::string operands = has_operands ? std::string(" ") + command->operands : "";
+    return "usage: mnist-knn " + name + " [OPTION]..." + operands + "\n'mnist-knn" +
+           (command != nullptr ? " " + name : "") + " --help' lists the options\n";
 }
 
 std::string program_help() {
@@ -274,7 +295,9 @@ std::string command_help(const Command& command, HelpLength length) {
     const bool all = length == HelpLength::all;
     std::string summary = command.summary;
     summary[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(summary[0])));
-    std::string text = "Usage: " + call_of(command) + summary + '\n';
+    std::string text = std::string("Usage: mnist-knn ") + command.name + " [OPTION]..." +
+                       (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n' +
+                       summary + '\n';
     Options ignored;
     if (!all) text += '\n';
     for (const OptionGroup& group : option_table(ignored, command.name)) {
@@ -282,7 +305,8 @@ std::string command_help(const Command& command, HelpLength length) {
         for (const Option& option : group.options)
             if (all || !option.is_rare())
                 text += entry(label(option),
-                              option.meaning.substr(0, all ? std::string::npos : option.meaning.find(';')),
+                              option.meaning.substr(0, all ? std::string::npos : option.meaning.find(';')) +
+                                  default_here(option),
                               option_column);
     }
     if (all)

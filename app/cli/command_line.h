@@ -52,7 +52,7 @@ struct CommandLine {
 };
 
 /// What --help prints: of the whole program its commands, of one command its usual options, or with --help=all all of them
-/// by group.
+/// by group. Defaults that depend on the machine follow with what they are on this one.
 enum class HelpLength { usual, all };
 std::string program_help();
 std::string command_help(const Command& command, HelpLength length);

@@ -27,6 +27,32 @@ TEST_CASE("the version, and help of the program and of each command") {
     check_contains(program("evaluate --help").out, {"(default raw)"});
 }
 
+TEST_CASE("defaults that depend on the machine are told as they are on this one") {
+    const Work work;
+    RunOptions options;
+    const auto help = [&](const Words& words) {
+        std::string text;
+        for (const std::string& word : Words(program(words, options).out))
+            text += word + ' ';
+        return text;
+    };
+    const auto info = nlohmann::json::parse(program("info --json -").out);
+    const bool gpu = info["devices"][0]["kind"] == "gpu";
+    const std::string here = "if not given, here: ", threads = info["devices"].back()["threads"].dump();
+    for (const Words words : {"evaluate --help", "evaluate --help=all", "bench --help"}) {
+        CHECK(contains(help(words), "--data DIR folder with the four IDX files, each plain or .gz"));
+        CHECK(contains(help(words), here + "built-in synthetic digits "));
+        CHECK(contains(help(words), "gpu:all; " + here + (gpu ? "gpu:0 " : "cpu ")));
+    }
+    check_contains(help("evaluate --help=all"),
+                   {("(default: all); " + here + threads + " ").c_str(),
+                    ("a named GPU engine needs a GPU; " + here + (gpu ? "classic " : "cpu ")).c_str()});
+    options.environment["MNIST_KNN_DATA"] = work.folder.path().string();
+    CHECK(contains(help("evaluate --help"), here + work.folder.path().string()));
+    options.environment["MNIST_KNN_DATA"] = "/nonexistent";
+    CHECK(contains(help("evaluate --help"), here + "none, "));
+}
+
 namespace {
 
 /// What is refused after the words of a command line were read. Before: app/cli/option_table_test.cpp and values_test.cpp,
