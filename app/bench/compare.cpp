@@ -22,7 +22,6 @@ constexpr const char
     *operations_note =
         "GFLOP/s: one multiplication and one addition per pair of images and pixel, for every engine.";
 
-/// A table of whole searches, which have kernels on a GPU alone.
 void add_searches(BenchRun& run, const std::string& title, const Workload& work,
                   const std::vector<SearchWay>& ways, int k, const std::vector<std::string>& notes) {
     std::vector<std::string> columns = {"open ms"};
@@ -49,7 +48,6 @@ std::string both(const Measurement& a, const Measurement& b) {
     return a.good() && b.good() ? short_number(a.us_per_query() + b.us_per_query()) : "";
 }
 
-/// Lists by name what a machine without a GPU leaves out.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
     run.not_run("distance", gpu_names(distance_kernels(), run.options.bench), problem);
     run.not_run("select", gpu_names(selectors(), run.options.bench), problem);
@@ -188,7 +186,6 @@ void compare_kernels(BenchRun& run, const Workload& work, int k, std::span<const
         {"launched as one CUDA graph, from the queries to the votes; the training set is prepared before."});
 }
 
-/// Whether there are kernels of `tensor` to time.
 bool has_tensor(BenchRun& run, const Workload& work) {
     return run.has_gpu() && run.wants_engine(search_way("tensor")) && work.train.are_bytes();
 }

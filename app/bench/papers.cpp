@@ -45,7 +45,6 @@ std::vector<Piece> pieces_of(const PaperSize& row, const std::string& way, int k
     return pieces;
 }
 
-/// What a column measures.
 std::vector<std::string> ways_of(const PaperColumn& column) {
     if (column.kind == PaperColumn::size) return {};
     return column.kind == PaperColumn::ratio ? std::vector{column.way, column.other}
@@ -123,7 +122,6 @@ std::string stage_cell(const Measurement& one, const std::vector<std::string>& n
     return ms > 0 ? short_number(ms) + (one.partial() ? partial_mark : "") : "";
 }
 
-/// Of row i.
 Cell cell_of(const BenchReport& report, const PaperStudy& study, const PaperColumn& column, std::size_t i) {
     using enum PaperColumn::Kind;
     const PaperSize& row = study.sizes[i];
@@ -152,7 +150,6 @@ Cell cell_of(const BenchReport& report, const PaperStudy& study, const PaperColu
     return cell;
 }
 
-/// Whether --only lets all of its ways run.
 bool is_wanted_column(const BenchOptions& options, const PaperColumn& column) {
     return std::ranges::all_of(ways_of(column), [&](const std::string& way) {
         return is_stated(way) || is_wanted(options, words_of(way).back());

@@ -18,7 +18,6 @@ constexpr std::int64_t max_checked_images = 1000, max_checked_queries = 100;
 constexpr std::int64_t max_plain = 8;  // queries on the CPU, half a second for 96 candidates each
 constexpr const char* plain_mark = ", plain loops";
 
-/// Where a part is measured.
 struct Place {
     std::string title, on;
     bool on_gpu = false;
@@ -108,7 +107,6 @@ Measurement measure(BenchRun& run, const Place& place, const FittedTransform& fi
     return one;
 }
 
-/// The nearest `count` training images of each query by gradients.
 Neighbors nearest_by_gradients(const BenchRun& run, const Workload& work, ImageShape shape, int count) {
     Training training = work.training();
     training.shape = shape;

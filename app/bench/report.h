@@ -119,9 +119,7 @@ struct BenchReport {
 std::string bench_text(const BenchReport& report);
 std::string bench_json(const BenchReport& report);
 
-/// One line per measurement, then one for each omission without a measurement, such as a GPU:
-/// experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,
-/// min_ms,max_ms,us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason.
+/// One line per measurement, then one for each omission without a measurement, such as a GPU.
 void write_bench_csv(std::ostream& out, const BenchReport& report);
 
 /// The time of all queries, marked if extrapolated; "WRONG" or "not run" if there is none.

@@ -44,12 +44,6 @@ ElementType parse_written_type(Text option, Text value) {
     return *named<ElementType>(names[parse_name(option, value, names)]);
 }
 
-std::string parse_label_column(Text option, Text value) {
-    if (value.empty())
-        throw UsageError(as_given(option, value) + ": is empty; expected a name, a number from 1, or none");
-    return value;
-}
-
 /// The beginning of the names of two files.
 std::string parse_prefix(Text option, Text value) {
     if (value.empty() || value == "-" || value.ends_with('/'))
@@ -204,7 +198,7 @@ std::vector<Option> data_options(Options& o) {
          "file such as train-labels.npy beside train.npy"},
         {with_vector_tests, "--test", input("FILE", d.test),
          "test vectors of the same columns; labels likewise"},
-        {all_searching, "--label-column", once("C", d.label_column, parse_label_column),
+        {all_searching, "--label-column", once("C", d.label_column, parse_file_name),
          "the column of a CSV that has labels; a name of its header, a number from 1, or none; default: the "
          "one called label or class"},
         {with_test_set, "--test-images", input("FILE", d.test_images), "the test images"},
@@ -340,9 +334,9 @@ std::vector<Option> output_options(Options& o) {
              ", and the 28x28 pixels of the pictures, so that view --from DIR shows them"},
         {"evaluate", "--report", folder(out.report, std::span(report_files).first(4), report),
          std::string("a folder with all of it: ") + files_of_report},
-        {"info", "--write-synthetic", folder(o.write_synthetic, set),
+        {"info", "--write-synthetic", folder(o.info.write_synthetic, set),
          "writes the built-in synthetic digits as IDX files and does nothing else"},
-        {"info", "--clear-cache", flag(o.clear_cache),
+        {"info", "--clear-cache", flag(o.info.clear_cache),
          "removes what earlier runs kept in the user's cache folder and does nothing else"},
         {"audit", "--limit", number(o.audit.limit),
          "only the first N (default: text and sheet 20, page 500, JSON 1,000, CSV all)"},

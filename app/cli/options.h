@@ -37,7 +37,8 @@ enum class Turn { none, quarter, half, three_quarters };
 template <>
 inline constexpr std::array name_list<Turn>{"0", "90", "180", "270"};
 
-/// What `classify` alone takes.
+// What one command alone takes.
+
 struct ClassifyOptions {
     std::vector<std::string> images;  ///< files, folders, "-"
     std::string explain;              ///< file of the picture
@@ -75,7 +76,6 @@ struct ViewOptions {
     bool text = false;
 };
 
-/// What `bench` alone takes.
 struct BenchOptions {
     std::string which;              ///< the case; empty: the data set
     std::vector<std::string> only;  ///< names; empty: all
@@ -85,14 +85,12 @@ struct BenchOptions {
     std::string csv, plot;
 };
 
-/// What `graph` alone takes.
 struct GraphOptions {
     std::string images;               ///< empty: a data set
     std::string npy, csv, mtx, plot;  ///< npy: the beginning of two names
     GraphForm form = GraphForm::directed;
 };
 
-/// What `neighbors` alone takes.
 struct NeighborsOptions {
     std::string train, queries;   ///< no queries: the training rows are
     std::string label_column;     ///< of CSV files: is no attribute
@@ -101,23 +99,11 @@ struct NeighborsOptions {
     std::string npy, npz, csv, ibin;  ///< npy: the beginning of two names
 };
 
-/// What `condense` alone takes.
-struct CondenseOptions {
-    std::string out;
-    PrototypeRule rule = PrototypeRule::both;
-};
-
-/// What `learn` alone takes beside pictures.
-struct LearnOptions {
-    std::string out;
-};
-
 /// Which set `audit` judges: the training set by leave-one-out, or the test set.
 enum class AuditSet { train, test };
 template <>
 inline constexpr std::array name_list<AuditSet>{"train", "test"};
 
-/// What `audit` alone takes.
 struct AuditOptions {
     AuditSet of = AuditSet::train;
     std::string csv, html, sheet;
@@ -138,19 +124,6 @@ struct TuneOptions {
     std::string csv, plot, save;
 };
 
-/// What `generate` alone takes.
-struct GenerateOptions {
-    GenerateSettings settings;
-    std::string out;
-};
-
-/// What `compare` alone takes.
-struct CompareOptions {
-    std::string a, b;  ///< reports
-    std::string csv, html;
-};
-
-/// What `serve` alone takes.
 struct ServeOptions {
     std::string address = "127.0.0.1";
     int port = 8765;    ///< 0: any free one
@@ -165,21 +138,34 @@ struct Options {
     Method method;
     PlanRequest request;
     OutputOptions output;
-    std::string write_synthetic;  ///< of `info`: a folder
-    bool clear_cache = false;     ///< of `info`
+    bool no_cache = false;
     ClassifyOptions classify;
     ViewOptions view;
     BenchOptions bench;
     GraphOptions graph;
     NeighborsOptions neighbors;
-    CondenseOptions condense;
-    LearnOptions learn;
     AuditOptions audit;
-    bool no_cache = false;
     TuneOptions tune;
-    CompareOptions compare;
     ServeOptions serve;
-    GenerateOptions generate;
+    struct {
+        std::string out;
+        PrototypeRule rule = PrototypeRule::both;
+    } condense;
+    struct {
+        std::string out;
+    } learn;
+    struct {
+        std::string a, b;  ///< reports
+        std::string csv, html;
+    } compare;
+    struct {
+        GenerateSettings settings;
+        std::string out;
+    } generate;
+    struct {
+        std::string write_synthetic;  ///< a folder
+        bool clear_cache = false;
+    } info;
     std::vector<std::filesystem::path> method_files;  ///< of --method
     std::set<std::string> given;                      ///< which options the command line has: "data", "-k"
 };

@@ -12,7 +12,6 @@
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/page.h"
-#include "app/report/picture.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/vectors/sets.h"
@@ -52,7 +51,6 @@ struct AuditReport {
     std::int64_t contradicted() const {
         return std::ranges::count_if(audit.images, [](auto& one) { return one.suggested != one.label; });
     }
-    /// The neighbors of an image, at most `count`.
     std::span<const Neighbor> nearest(const Suspicion& one, std::int64_t count) const {
         const auto row = audit.neighbors.row(one.index);
         return row.first(std::min(row.size(), static_cast<std::size_t>(count)));
@@ -145,7 +143,6 @@ std::string audit_json(const AuditReport& report) {
     return json_text(json);
 }
 
-/// A PNG of at most as many images as one sheet has.
 std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
     Sheet sheet{.title = "Suspicious labels",
                 .words = "",

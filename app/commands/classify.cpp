@@ -1,14 +1,20 @@
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <future>
 #include <optional>
+#include <ostream>
 #include <set>
 
 #include "app/cli/command_line.h"
-#include "app/commands/digits.h"
+#include "app/commands/loading.h"
 #include "app/commands/pictures.h"
 #include "app/console/console.h"
 #include "app/report/answers.h"
-#include "app/report/picture.h"
+#include "app/report/page.h"
 #include "app/report/report_file.h"
 #include "app/report/text.h"
 #include "classifier/evaluation.h"
@@ -29,8 +35,7 @@ namespace {
 enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 
 /// One search for all digits. Without a digit nothing is fitted, but unsupported options are reported.
-Results answer(std::span<PictureAnswer> pictures, LoadedTraining& training, const Options& options,
-               int threads) {
+Results answer(std::span<PictureAnswer> pictures, LoadedTraining& training, const Options& options) {
     const std::vector<Answer*> digits = digits_to_search(pictures, options.classify.reject.has_value());
     const auto has_two_sizes = [](const Answer* digit) { return digit->image.smaller.has_value(); };
     const std::int64_t n = std::ssize(digits) + std::ranges::count_if(digits, has_two_sizes);
@@ -38,7 +43,6 @@ Results answer(std::span<PictureAnswer> pictures, LoadedTraining& training, cons
         check_for_digits(training, options);
         return {};
     }
-    fit_for_digits(training, options, threads);
     const DigitSearch search(training, options, n);
     Results found = with_progress(options.output, "searching",
                                   [&](const ProgressToken& token) { return search.answer(digits, token); });
@@ -114,7 +118,6 @@ Judgment judge(const PictureAnswers& answers) {
     return result;
 }
 
-/// A line for each picture with a wrong answer.
 std::string wrong_text(const Judgment& judgment) {
     std::string text;
     for (const PictureAnswer* one : judgment.answered)
@@ -185,7 +188,6 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     write_outputs_together(report_folder(evaluation, options.output), options.output.report);
 }
 
-/// Throws UsageError where standard input would be read twice.
 void check(const Options& options) {
     const ClassifyOptions& classify = options.classify;
     const bool reads_picture = std::ranges::count(classify.images, "-") > 0;
@@ -195,6 +197,79 @@ void check(const Options& options) {
                          "; expected the name of a file");
     if (!classify.review.empty() && reads_picture)
         throw UsageError("--review: the answers are read from standard input; expected no picture -");
+}
+
+constexpr double sure = 0.9;
+constexpr int digit_side = DigitImage::side;
+
+bool is_doubtful(const Answer& answer) {
+    return !answer.neighbors.empty() && (!answer.label || answer.confidence < sure);
+}
+
+/// The first characters of a line of standard input, without blanks; "q" at the end of the input.
+std::string ask() {
+    std::string line;
+    for (;;) {
+        pollfd input = {STDIN_FILENO, POLLIN, 0};
+        do
+            stop_if_asked();
+        while (::poll(&input, 1, 100) <= 0);
+        char byte = 0;
+        if (::read(STDIN_FILENO, &byte, 1) != 1) {
+            print_to_stderr("\n");
+            return "q";
+        }
+        if (byte == '\n') return line;
+        if (byte != '\r' && byte != ' ' && line.size() < 2) line += byte;
+    }
+}
+
+/// A name in the folder that nothing has yet; not hidden, as `learn` would not find it, nor longer than a name may be.
+fs::path free_name(const fs::path& folder, const std::string& picture) {
+    std::string stem = picture == "-" ? "stdin" : fs::path(picture).stem().string();
+    stem = stem.substr(std::min(stem.find_first_not_of('.'), stem.size()), 200);
+    for (int number = 1;; ++number) {
+        const fs::path file = folder / (stem + '-' + std::to_string(number) + ".png");
+        std::error_code none;
+        if (!fs::exists(fs::symlink_status(file, none))) return file;
+    }
+}
+
+void keep(const Answer& answer, const fs::path& folder, const std::string& picture) {
+    const auto png = encode_png(answer.image.pixels.data(), digit_side, digit_side, 1);
+    write_outputs_together(std::array{OutputFile{free_name(folder, picture).string(),
+                                                 [&](std::ostream& out) { put(out, png); }}},
+                           folder.string());
+}
+
+/// Shows each digit that was rejected or is right with less than 90 % on standard error, asks on standard input which it is, and writes
+/// its 28×28 pixels to FOLDER/DIGIT/NAME.png, a new name each time. Enter skips one, q ends. Returns how many it wrote.
+std::int64_t review(const PictureAnswers& answers, const std::string& folder, Blocks blocks) {
+    std::int64_t doubtful = 0, number = 0, kept = 0;
+    for (const PictureAnswer& picture : answers.pictures)
+        doubtful += std::ranges::count_if(picture.digits, is_doubtful);
+    for (const PictureAnswer& picture : answers.pictures)
+        for (const Answer& answer : picture.digits) {
+            if (!is_doubtful(answer)) continue;
+            std::string shown;
+            for (const std::string& line :
+                 block_lines(answer.image.pixels.data(), digit_side, digit_side, blocks))
+                shown += line + '\n';
+            const std::optional<int> best = answer.label ? answer.label : answer.guess;
+            print_to_stderr(shown + harmless(picture.file) + ", " + std::to_string(++number) + " of " +
+                            with_commas(doubtful) + ": " + (best ? std::to_string(*best) : "?") + ", " +
+                            percent(answer.confidence, 0) + ". Which digit is it?");
+            std::string line;
+            do {
+                print_to_stderr(" 0 to 9, ?: no digit, Enter: skip, q: quit > ");
+                line = ask();
+            } while (line.size() == 2 || line.find_first_not_of("0123456789?q") != std::string::npos);
+            if (line == "q") return kept;
+            if (line.empty()) continue;
+            keep(answer, fs::path(folder) / line, picture.file);
+            ++kept;
+        }
+    return kept;
 }
 
 }  // namespace
@@ -217,13 +292,12 @@ int classify(const Options& options, Clock::time_point start) {
         form = read_form(options.classify.form);
     }
     check_outputs(output_places(options), inputs);
-    note(data_notice_of_pictures(location));  // first: without MNIST the answers are worth less
+    note(data_notice(location, true));  // first: without MNIST the answers are worth less
     const int threads = threads_or_all(options.request.threads);
 
     limit_codecs();
     // The training set is read while the pictures are.
-    std::future<LoadedTraining> loading =
-        std::async([&] { return load_for_digits(location, options, threads); });
+    std::future<LoadedTraining> loading = std::async([&] { return load_for_digits(location, options); });
     PictureAnswers answers;
     answers.pages = options.classify.reads_pages();
     answers.numbers = options.classify.numbers;
@@ -241,7 +315,7 @@ int classify(const Options& options, Clock::time_point start) {
     for (const std::string& notice : found_pictures.notices)
         note(notice, options.output);
 
-    const Results found = answer(answers.pictures, training, options, threads);
+    const Results found = answer(answers.pictures, training, options);
     answers.calibrated = !training.sample.empty();
     for (PictureAnswer& picture : answers.pictures)
         if (form && picture.error.empty()) picture.fields = read_fields(*form, picture.digits);

@@ -22,7 +22,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A report with its answers.
 struct Side {
     std::string name;  ///< as the user gave it
     SavedReport report;
@@ -31,16 +30,7 @@ struct Side {
     explicit Side(const std::string& file) : name(file), report(read_report(file)) {
         if (report.file == "standard input")
             throw UsageError("-: has no predictions.csv beside it; expected the name of a report");
-        Evaluation& evaluation = report.evaluation;
-        const std::string csv = predictions_of(report).string();
-        predictions = read_predictions(csv, evaluation.n_test, evaluation.score.classes);
-        std::optional<Score> counted = score_of(predictions, evaluation.score.labels);
-        if (!counted || counted->confusion != evaluation.score.confusion)
-            throw DataError(csv +
-                            ": is not of the report beside it; expected the one that 'mnist-knn evaluate "
-                            "--report' wrote with it");
-        counted->classes = std::move(evaluation.score.classes);
-        evaluation.score = *counted;
+        predictions = predictions_beside(report, report.evaluation.score);
     }
 
     const Score& score() const { return report.evaluation.score; }
@@ -60,7 +50,6 @@ struct Side {
     }
 };
 
-/// Throws DataError unless both are of one test set.
 void check_same_test_set(const Side& a, const Side& b, const OutputOptions& output) {
     const auto refuse = [&](const std::string& what) {
         const bool pictures = a.report.of_pictures() && b.report.of_pictures();
@@ -127,7 +116,6 @@ std::string sentence(const Comparison& result, bool images) {
            chance + '.';
 }
 
-/// Both accuracies, the counts, the first digits that only one gets right, and the sentence.
 std::string compare_text(const Side& a, const Side& b, const Comparison& result) {
     constexpr std::size_t most_shown = 20;
     Table heads({Align::left, Align::right, Align::left, Align::left});
@@ -171,7 +159,6 @@ std::string compare_json(const Side& a, const Side& b, const Comparison& result)
     return json_text(json);
 }
 
-/// The digits that only one gets right.
 void write_compare_csv(std::ostream& out, const Comparison& result, const Score& score) {
     Lines lines(out);
     lines.row("index,label,a,b");
@@ -234,7 +221,7 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
 }  // namespace
 
 int compare(const Options& options, Clock::time_point) {
-    const CompareOptions& given = options.compare;
+    const auto& given = options.compare;
     const std::vector<OutputPlace> outputs = output_places(options);
     const Side a(given.a), b(given.b);
     check_outputs(outputs,

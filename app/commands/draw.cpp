@@ -1,9 +1,7 @@
 #include "app/cli/command_line.h"
-#include "app/commands/digits.h"
+#include "app/commands/loading.h"
 #include "app/console/console.h"
-#include "app/view/pad.h"
 #include "app/view/shown_window.h"
-#include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/picture/digit_image.h"
 #include "data/vectors/sets.h"
@@ -13,11 +11,8 @@ namespace knn {
 int draw(const Options& options, Clock::time_point) {
     check_window("; classify reads pictures without one");
     const DataLocation location = locate_training_data(options.data);
-    note(data_notice_of_pictures(location));
-    const int threads = threads_or_all(options.request.threads);
-    LoadedTraining training = load_for_digits(location, options, threads);
-    fit_for_digits(training, options, threads);
-    stop_if_asked();
+    note(data_notice(location, true));
+    LoadedTraining training = load_for_digits(location, options);
     constexpr int sizes = 2;  // of a digit
     const DigitSearch search(training, options, sizes);
     const ProgressToken token = stoppable();

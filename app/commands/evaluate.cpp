@@ -44,7 +44,6 @@ void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& dat
          output);
 }
 
-/// The files that were asked for, and a summary on standard output.
 void write_evaluation(const Evaluation& evaluation, const OutputOptions& output) {
     std::vector<OutputFile> files = {
         {output.json, [&](std::ostream& out) { out << json_report(evaluation); }},
@@ -61,7 +60,7 @@ void write_evaluation(const Evaluation& evaluation, const OutputOptions& output)
 }  // namespace
 
 Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence,
-                            const std::function<void(const Dataset& data, std::int64_t n_test)>& check) {
+                            const DataCheck& check) {
     const OutputOptions& output = options.output;
 
     // Load the training set and the test set.

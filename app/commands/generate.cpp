@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t generated_bytes = 8 << 20;  // made together by all threads
 
-/// The type that was asked for, or that the file has.
 GenerateSettings checked_settings(const Options& options) {
     GenerateSettings settings = options.generate.settings;
     const std::string& out = options.generate.out;

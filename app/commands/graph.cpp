@@ -37,7 +37,7 @@ struct GraphResult : SelfSearch {
 };
 
 std::string points_text(const GraphResult& graph) {
-    return counted(graph.images(), graph.noun()) + " of " + graph.shape_text();
+    return counted(graph.images(), row_noun(graph.set.data())) + " of " + row_text(graph.set.data());
 }
 
 std::string hub_text(const GraphResult& graph, std::int64_t hub) {
@@ -96,7 +96,7 @@ std::string graph_text(const GraphResult& graph) {
                                           : "")},
                 {"same class", counts.same_class ? percent(*counts.same_class) + " of the edges" : ""},
                 {"imbalance", imbalance_text(graph.timeline)},
-                {"time", graph.times()}});
+                {"time", times_text(graph.search_ms, graph.set.load_ms(), graph.wall_ms)}});
 }
 
 Json counts_json(const GraphResult& graph) {
@@ -192,7 +192,6 @@ class GraphWriter {
     /// Of a real measure, before the first row: what the index compares.
     void compare(const Rows& rows) { order_ = {measure(), rows}; }
 
-    /// Rows of the directed graph, in order.
     void take(std::int64_t first, const Neighbors& part) {
         const Rows& rows = order_.rows;
         Uninitialized<double> exact;
@@ -240,7 +239,6 @@ class GraphWriter {
     int k() const { return result_.method.vote.k; }
     const Measure& measure() const { return result_.method.measure; }
 
-    /// Whether distances are integers, else float32 or reals.
     bool has_integers() const { return is_integral(measure()); }
     /// Of a real measure, else none.
     std::vector<double> exact_row(std::int64_t point, std::span<const Neighbor> row) const {
@@ -348,9 +346,7 @@ int graph(const Options& options, Clock::time_point start) {
     if (!options.output.json.empty()) files.open(options.output.json) << graph_json(result);
     if (!options.graph.plot.empty()) files.open(options.graph.plot) << graph_plot(result);
     files.commit();
-    const auto is_printed = [](const OutputPlace& place) { return is_standard_output(place.file); };
-    if (!options.output.quiet && std::ranges::none_of(output_places(options), is_printed))
-        print(graph_text(result));
+    if (!options.output.quiet && !files.has_standard_output()) print(graph_text(result));
     return 0;
 }
 

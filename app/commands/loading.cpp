@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "app/commands/pictures.h"
+#include "app/console/console.h"
 #include "app/report/csv.h"
-#include "app/report/picture.h"
+#include "app/report/page.h"
 #include "classifier/host.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
@@ -73,8 +74,70 @@ std::vector<std::string> pictures_in(const std::string& folder) {
     return files;
 }
 
-bool needs_images(const TransformSpec& spec) {
-    return std::ranges::any_of(spec.steps, [](auto& step) { return !info(step.kind).takes_features; });
+/// Up to here a CPU has answered before a GPU has started: 0.3 s for a CUDA context, 0.1 s for 1,000 digits
+/// on two cores.
+constexpr std::int64_t few_digits = 1000;
+
+/// Of more training images a fit takes seconds.
+constexpr std::int64_t few_images = 10'000;
+
+bool is_all_fitted(const LoadedTraining& training, const Method& method) {
+    return is_fitted(training.set, method) &&
+           (!training.drawn || ExtraRows::are_fitted(*training.drawn, method));
+}
+
+/// What is fitted to the training set comes from the cache, or is fitted on the CPU and kept there.
+LeaveOneOut fit(const LoadedTraining& training, const Options& options, int threads) {
+    const TrainingSet& set = training.set;
+    const Method& method = options.method;
+    const bool is_all = is_all_fitted(training, method);
+    if (auto kept = find_sample(set, method, training.drawn.has_value()); kept && is_all)
+        return std::move(*kept);
+    const bool samples = set.size() >= min_sampled_images && method.vote.k < set.size();
+    if (!samples && is_all) return {};
+    if (!is_fitted(set, method) && set.size() > few_images)
+        note("fitting the re-ranking to the training set" +
+                 std::string(set.is_cached() ? ", once unless it changes" : ""),
+             options.output);
+    const Problem problem = method.problem(set.view(), std::ssize(strided_sample(set.size())));
+    const Index index(set, method, resolve_on_cpu(problem, threads), stoppable());
+    const auto extra =
+        training.drawn ? std::make_unique<ExtraRows>(index, *training.drawn, stoppable()) : nullptr;
+    return fitted_sample(index, stoppable(), extra.get());
+}
+
+const TrainingSet& fitted(LoadedTraining& training, const Options& options, int threads) {
+    Timeline timeline;
+    training.set.features(options.method.transform, threads, &stop_flag(), timeline);
+    training.sample = fit(training, options, threads);
+    stop_if_asked();
+    return training.set;
+}
+
+Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std::int64_t n_query) {
+    PlanRequest request = options.request;
+    if (!request.chooses() && n_query <= few_digits) request.device.kind = DeviceKind::cpu;
+    Resolved resolved = Planner(request).resolve(options.method.problem(set.view(), n_query));
+    note(resolved.notice, options.output);
+    return resolved;
+}
+
+/// The training set; that of --train is in no cache.
+TrainingImages read_training(const DataLocation& location, const Options& options, int threads) {
+    if (!location.vectors) return load_training(location, !options.no_cache, threads, options.first.train);
+    const auto loaded = std::make_shared<const Dataset>(load_training_data(
+        location, {.first = options.first, .threads = threads, .free_bytes = available_bytes()}));
+    if (!loaded->are_images() || !loaded->classes.empty())
+        throw DataError(loaded->are_images() ? location.files[0].string() +
+                                                   ": its labels have names; expected numbers, as digits have"
+                                             : not_images(*loaded));
+    TrainingImages set;
+    set.source = location.files[0].string();
+    set.owner = loaded;
+    set.images = loaded->train.images();
+    set.labels = loaded->train.labels.span();
+    set.shape = loaded->train.shape();
+    return set;
 }
 
 }  // namespace
@@ -85,31 +148,22 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
       output_(options.output),
       planner_(options.request),
       threads_(threads_or_all(options.request.threads)) {
-    if (location)
+    if (location) {
         location_ = std::move(*location);
-    else
-        locate_images(options);
-    if (!pictures_.empty())
-        files_ = {pictures_.begin(), pictures_.end()};
-    else if (!images_.empty())
-        files_ = {images_};
-    else
-        files_ = location_.inputs();
+    } else if (const std::string& images = options.graph.images; !images.empty()) {
+        std::error_code none;
+        if (fs::is_directory(images, none)) pictures_ = pictures_in(images);
+        location_.source = images;
+        location_.files = {images};
+    } else {
+        location_ = needed == Needed::both ? locate_data(options.data) : locate_training_data(options.data);
+    }
+    files_ =
+        pictures_.empty() ? location_.inputs() : std::vector<fs::path>(pictures_.begin(), pictures_.end());
     for (const auto& more : {options.method_files, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
     check_outputs(output_places(options), files_);
     read(options);
-}
-
-void LoadedSet::locate_images(const Options& options) {
-    if (needed_ == Needed::points) images_ = options.graph.images;
-    if (images_.empty()) {
-        location_ = needed_ == Needed::both ? locate_data(options.data) : locate_training_data(options.data);
-        return;
-    }
-    std::error_code none;
-    if (fs::is_directory(images_, none)) pictures_ = pictures_in(images_);
-    location_.source = images_;
 }
 
 Dataset LoadedSet::read_images(const Options& options) const {
@@ -120,7 +174,7 @@ Dataset LoadedSet::read_images(const Options& options) const {
                                    .free_bytes = available_bytes(),
                                    .memory = memory};
     if (needed_ == Needed::both) return load_data(location_, load_options);
-    if (pictures_.empty() && images_.empty()) return load_training_data(location_, load_options);
+    if (options.graph.images.empty()) return load_training_data(location_, load_options);
     Dataset data;
     data.source = location_.source;
     if (!pictures_.empty()) {
@@ -128,7 +182,7 @@ Dataset LoadedSet::read_images(const Options& options) const {
             return read_pictures(pictures_, memory, token);
         });
     } else {
-        IdxData read = read_idx(images_, IdxKind::images, memory, options.first.train);
+        IdxData read = read_idx(location_.source, IdxKind::images, memory, options.first.train);
         data.train = {read.count, read.rows, read.cols, std::move(read.bytes), {}};
     }
     return data;
@@ -157,15 +211,6 @@ void LoadedSet::read(const Options& options) {
     data_notice_ = data_notice(location_);
 }
 
-/// Throws DataError where a method compares pixels beside each other, and these are no images.
-void LoadedSet::require_images(const Method& method) const {
-    if (data_.are_images()) return;
-    if (needs_images(method.transform))
-        throw DataError(not_images(data_) + " for --transform " + method.transform.text());
-    if (method.rerank.has_descriptors())
-        throw DataError(not_images(data_) + " for --rerank " + name(method.rerank.kind));
-}
-
 void check_elements(const std::string& file, const Rows& rows, const Method& method, int threads) {
     if (method.transform.is_raw()) return check_elements(file, rows, method.measure, rows.dim, threads);
     // What the scaling adds up: squares, or not even that.
@@ -173,16 +218,17 @@ void check_elements(const std::string& file, const Rows& rows, const Method& met
     check_elements(file, rows, {squares ? Metric::l2 : Metric::l1}, std::max(rows.count, rows.dim), threads);
 }
 
-void LoadedSet::check_elements(const Method& method) const {
-    if (!data_.named_vectors) return;
-    knn::check_elements(data_.files[0].string(), training_->view().rows, method, threads_);
-    if (queries_.count > 0) knn::check_elements(data_.files[2].string(), queries_, method, threads_);
-}
-
 Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     const auto start = Clock::now();
-    require_images(method);
-    check_elements(method);
+    const auto compares_pixels = [](const TransformStep& step) { return !info(step.kind).takes_features; };
+    if (!data_.are_images() && std::ranges::any_of(method.transform.steps, compares_pixels))
+        throw DataError(not_images(data_) + " for --transform " + method.transform.text());
+    if (!data_.are_images() && method.rerank.has_descriptors())
+        throw DataError(not_images(data_) + " for --rerank " + name(method.rerank.kind));
+    if (data_.named_vectors) {
+        check_elements(data_.files[0].string(), training_->view().rows, method, threads_);
+        if (queries_.count > 0) check_elements(data_.files[2].string(), queries_, method, threads_);
+    }
     Resolved resolved = planner_.resolve(method.problem(training_->view(), n_query));
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);
@@ -234,6 +280,59 @@ Training first_images(const Rows& images, std::span<const std::uint8_t> labels, 
     const Rows rows = images.first(n > 0 ? n : images.count);
     if (!labels.empty()) labels = labels.first(static_cast<std::size_t>(rows.count));
     return {rows, labels, shape};
+}
+
+LoadedTraining load_for_digits(const DataLocation& location, const Options& options) {
+    const int threads = threads_or_all(options.request.threads);
+    const TrainingImages read = read_training(location, options, threads);
+    const ImageShape shape = read.shape;
+    const Training all{read.images, read.labels, shape};
+    LoadedTraining training{
+        TrainingSet(first_images(all.rows, all.labels, shape, location.limit(options.first.train)),
+                    read.identity, read.owner),
+        read.source, all};
+    if (shape.rows != DigitImage::side || shape.cols != DigitImage::side)
+        throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
+                        std::to_string(shape.cols) +
+                        "; expected 28x28 pixels, as pictures are scaled to these");
+    if (options.first.train == 0 && ExtraRows::suit(options.method) && is_mnist(read.labels)) {
+        const TrainingImages drawn = load_drawn_rows(!options.no_cache, threads);
+        const auto set_of = [](const TrainingImages& rows) {
+            return TrainingSet(Training{rows.images, rows.labels, rows.shape}, rows.identity, rows.owner);
+        };
+        training.drawn = set_of(drawn);
+        if (!location.no_digits.empty()) training.taught = set_of(with_no_digits(drawn, location.no_digits));
+    } else if (!location.no_digits.empty()) {
+        note("--extra: its pictures of no digit are left out; they need all of MNIST and --method accurate",
+             options.output);
+    }
+    // What an earlier run has fitted is read while the pictures are; what is missing waits until there is a digit.
+    if (find_sample(training.set, options.method, training.drawn.has_value()) &&
+        is_all_fitted(training, options.method))
+        fitted(training, options, threads);
+    return training;
+}
+
+void check_for_digits(const LoadedTraining& training, const Options& options) {
+    resolve_for_digits(training.set, options, 1);
+}
+
+DigitSearch::DigitSearch(LoadedTraining& training, const Options& options, std::int64_t n_query)
+    : index_(fitted(training, options, threads_or_all(options.request.threads)), options.method,
+             resolve_for_digits(training.set, options, n_query)),
+      extra_(training.drawn ? std::make_unique<ExtraRows>(
+                                  index_, training.taught ? *training.taught : *training.drawn, stoppable())
+                            : nullptr),
+      sample_(training.sample),
+      scorer_(index_, training.sample, extra_.get()),
+      loss_(options.classify.reject) {}
+
+Results DigitSearch::answer(std::span<Answer* const> digits, const ProgressToken& token) const {
+    return answer_digits(index_, scorer_, loss_, digits, token);
+}
+
+void DigitSearch::choose(std::span<PictureAnswer> pictures, const ProgressToken& token) const {
+    choose_answers(pictures, index_, scorer_, sample_, token);
 }
 
 }  // namespace knn

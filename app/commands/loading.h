@@ -12,7 +12,10 @@
 #include "app/cli/options.h"
 #include "app/console/console.h"
 #include "app/report/text.h"
+#include "classifier/confidence.h"
+#include "classifier/extra_rows.h"
 #include "classifier/index.h"
+#include "classifier/picture_answers.h"
 #include "classifier/plan.h"
 #include "data/core/dataset.h"
 #include "data/set/locate.h"
@@ -51,17 +54,13 @@ class LoadedSet {
     Resolved resolve(const Method& method, std::int64_t n_query);
 
   private:
-    void locate_images(const Options& options);
     void read(const Options& options);
     Dataset read_images(const Options& options) const;
-    void require_images(const Method& method) const;
-    void check_elements(const Method& method) const;
 
     Needed needed_;
     OutputOptions output_;
     Planner planner_;
     DataLocation location_;              ///< of a data set; of --images its source alone
-    std::string images_;                 ///< --images: a file or a folder
     std::vector<std::string> pictures_;  ///< of a folder, in the order of the images
     std::vector<std::filesystem::path> files_;
     std::unique_ptr<HostMemory> memory_;
@@ -87,12 +86,8 @@ struct SelfSearch {
     double search_ms = 0, wall_ms = 0;  ///< search_ms includes opening, not the writing
 
     const std::string& source() const { return set.data().source; }
-    /// "image", or "row" of other vectors.
-    std::string noun() const { return row_noun(set.data()); }
     const Training& training() const { return set.training().view(); }
     std::int64_t images() const { return training().rows.count; }
-    std::string shape_text() const { return row_text(set.data()); }
-    std::string times() const { return times_text(search_ms, set.load_ms(), wall_ms); }
 };
 
 /// An index, with a progress bar if something has to be fitted. Throws as Index.
@@ -112,5 +107,47 @@ std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t
 /// The first `n` images and their labels; 0: all.
 Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,
                       std::int64_t n);
+
+// Digits in pictures, answered by a training set and what is fitted to it: for `classify`, `draw` and `serve`.
+
+/// The training set, and what its own digits look like to one another.
+struct LoadedTraining {
+    TrainingSet set;                         ///< the first images, as many as the options want
+    std::string source;                      ///< the file of the images, or what else it is
+    Training all;                            ///< whatever the options want
+    std::optional<TrainingSet> drawn = {};   ///< forms that vote beside MNIST (classifier/extra_rows.h)
+    std::optional<TrainingSet> taught = {};  ///< with the user's own pictures of no digit
+    LeaveOneOut sample = {};                 ///< once it is fitted
+};
+
+/// Reads the training set, from the cache where that is faster. Throws DataError, UsageError, Interrupted.
+LoadedTraining load_for_digits(const DataLocation& location, const Options& options);
+
+/// Throws UsageError, DeviceError where no such search is possible.
+void check_for_digits(const LoadedTraining& training, const Options& options);
+
+/// Searches for digits in a training set, says how sure the answers are, and rejects what is no digit.
+class DigitSearch {
+  public:
+    /// For `n_query` rows at a time: on the CPU if they are few and the user asks for no device. What is fitted to `training`, which
+    /// must outlive this, comes from the cache, or is fitted on the CPU, which may take seconds, and kept there. Throws UsageError,
+    /// DataError, DeviceError, Interrupted.
+    DigitSearch(LoadedTraining& training, const Options& options, std::int64_t n_query);
+
+    /// Searches for all digits at once and writes the answers into them. Throws as Index::search.
+    Results answer(std::span<Answer* const> digits, const ProgressToken& token) const;
+    /// Then, of all digits of the pictures: choose_answers (classifier/picture_answers.h). Throws the same.
+    void choose(std::span<PictureAnswer> pictures, const ProgressToken& token) const;
+
+    /// Makes at once what pays for so many digits, which will come in small numbers. Throws Interrupted.
+    void expect(std::int64_t digits, const ProgressToken& token) const { index_.expect(digits, token); }
+
+  private:
+    Index index_;
+    std::unique_ptr<ExtraRows> extra_;  ///< null: none
+    const LeaveOneOut& sample_;         ///< of the training set given
+    AnswerScorer scorer_;
+    std::optional<double> loss_;  ///< the share of digits that may be rejected; none: nothing is
+};
 
 }  // namespace knn

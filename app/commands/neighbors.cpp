@@ -38,10 +38,21 @@ class SearchedVectors {
         check_outputs(output_places(options), files);
         const auto start = Clock::now();
         memory_ = host_memory(planner_.likely_engine(), planner_.likely_device());
+        const auto read = [&](const std::string& file) {
+            return load_vectors(file, {.label_column = n.label_column,
+                                       .threads = options.request.threads,
+                                       .free_bytes = available_bytes(),
+                                       .memory = memory_->resource()});
+        };
         train_ = read(n.train);
-        if (!n.queries.empty()) {
+        if (!are_own()) {
             queries_ = read(n.queries);
-            fit_together();
+            check_same_columns(train_, queries_);
+            const ElementType type = common_type(train_.type, queries_.type);
+            for (VectorSet* one : {&train_, &queries_}) {
+                if (one->type != type) one->elements = converted(one->rows(), type, memory_->resource());
+                one->type = type;
+            }
         }
         check_label_column(n.label_column, train_, are_own() ? nullptr : &queries_);
         stop_if_asked();
@@ -71,22 +82,16 @@ class SearchedVectors {
         if (!are_own()) check_elements(queries_.source, queries_.rows(), method, threads);
         if (!method.transform.is_raw()) {
             const Features& made = set_->features(method.transform, threads, token.stop, timeline);
-            if (are_own()) {
-                compared_queries_ = made.rows;
-            } else {
-                query_features_ = features(made.transform, queries_.rows(), threads, token.stop);
-                compared_queries_.pixels = query_features_.data();
-                compared_queries_.dim = made.rows.dim;
-                compared_queries_.type = made.rows.type;
-            }
+            if (!are_own()) query_features_ = features(made.transform, queries_.rows(), threads, token.stop);
+            compared_queries_ =
+                are_own() ? made.rows
+                          : Rows{query_features_.data(), queries_.count, made.rows.dim, made.rows.type};
             original_ = std::move(set_);
             set_.emplace(Training{made.rows, {}, {}});
         }
     }
     const TrainingSet& compared() const { return *set_; }
-    const Rows& compared_queries() const { return compared_queries_; }
 
-    /// Queries first .. first + n - 1.
     Queries queries(std::int64_t first, std::int64_t n) const {
         if (options_.neighbors.exclude_self) return Queries::some_of(set_->images(), first, n);
         return compared_queries_.slice(first, n);
@@ -100,23 +105,6 @@ class SearchedVectors {
     }
 
   private:
-    VectorSet read(const std::string& file) const {
-        return load_vectors(file, {.label_column = options_.neighbors.label_column,
-                                   .threads = options_.request.threads,
-                                   .free_bytes = available_bytes(),
-                                   .memory = memory_->resource()});
-    }
-
-    void fit_together() {
-        check_same_columns(train_, queries_);
-        const ElementType type = common_type(train_.type, queries_.type);
-        for (VectorSet* one : {&train_, &queries_}) {
-            if (one->type == type) continue;
-            one->elements = converted(one->rows(), type, memory_->resource());
-            one->type = type;
-        }
-    }
-
     const Options& options_;
     Planner planner_;
     std::unique_ptr<HostMemory> memory_;
@@ -127,7 +115,6 @@ class SearchedVectors {
     double load_ms_ = 0;
 };
 
-/// What the reports say.
 struct Found {
     const SearchedVectors& vectors;
     const NeighborsOptions& options;
@@ -163,7 +150,6 @@ std::string line(const Measure& measure, const FoundRow& row) {
     return text.empty() ? "none" : text;
 }
 
-/// The rows go to the files in the order of the queries.
 void take(const FoundRow& row, Found& found, NeighborsFiles& files) {
     const std::int64_t n = std::ssize(row.indices);
     found.fewest = found.n_rows++ == 0 ? n : std::min(found.fewest, n);
@@ -174,7 +160,6 @@ void take(const FoundRow& row, Found& found, NeighborsFiles& files) {
     files.take(row);
 }
 
-/// The k nearest of all queries, part by part.
 void search_k(const Index& index, Found& found, int threads, const ProgressToken& token,
               NeighborsFiles& files) {
     const Rows& train = found.vectors.compared().images();
@@ -197,7 +182,6 @@ void search_k(const Index& index, Found& found, int threads, const ProgressToken
     }
 }
 
-/// All within the range.
 void search_range(RangeSearch& search, Found& found, const ProgressToken& token, NeighborsFiles& files) {
     constexpr std::int64_t most = 8192;
     const std::int64_t all = found.vectors.n_query();
@@ -209,11 +193,6 @@ void search_range(RangeSearch& search, Found& found, const ProgressToken& token,
     }
     found.search_ms += search.search_ms();
     found.plan = search.plan();
-}
-
-std::string wanted_text(const Found& found) {
-    if (found.options.range) return "all within " + shortest(*found.options.range);
-    return "k = " + std::to_string(found.k());
 }
 
 std::string vectors_text(const VectorSet& set) {
@@ -231,13 +210,15 @@ std::string neighbors_text(const Found& found, bool with_rows) {
     const std::string queries = !vectors.are_own() ? vectors_text(vectors.queries())
                                 : leaves_out       ? "each of these rows, which is not its own neighbor"
                                                    : "each of these rows";
+    const std::string wanted = found.options.range ? "all within " + shortest(*found.options.range)
+                                                   : "k = " + std::to_string(found.k());
     std::string text = facts_text({{"train", vectors_text(vectors.train())},
                                    {"queries", queries},
                                    {"device", device_text(found.plan.device)},
                                    {"spread", spread_text(found.plan)},
                                    {"engine", engine_text(found.plan)},
-                                   {"settings", features_text(found.method.transform) + wanted_text(found) +
-                                                    ", metric " + metric_text(found.method.measure)},
+                                   {"settings", features_text(found.method.transform) + wanted + ", metric " +
+                                                    metric_text(found.method.measure)},
                                    {"neighbors", counts},
                                    {"time", times_text(found.search_ms, vectors.load_ms(), found.wall_ms)}});
     if (!with_rows) return text;
@@ -330,10 +311,8 @@ int neighbors(const Options& options, Clock::time_point start) {
     found.wall_ms = ms_since(start);
     if (!options.output.json.empty()) written.open(options.output.json) << neighbors_report(found);
     written.commit();
-    const std::vector<OutputPlace> places = output_places(options);
-    const auto is_printed = [](const OutputPlace& place) { return is_standard_output(place.file); };
-    if (!options.output.quiet && std::ranges::none_of(places, is_printed))
-        print(neighbors_text(found, places.empty()));
+    if (!options.output.quiet && !written.has_standard_output())
+        print(neighbors_text(found, output_places(options).empty()));
     return 0;
 }
 

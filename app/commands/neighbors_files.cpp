@@ -60,7 +60,6 @@ class NpzWriter {
         entries_.push_back(entry);
     }
 
-    /// After the last array.
     void finish() {
         std::string directory;
         for (const Entry& entry : entries_)
@@ -179,7 +178,6 @@ OutputFiles& NeighborsFiles::finish() {
     return files_;
 }
 
-/// A sparse matrix as scipy.sparse.save_npz writes it, uncompressed.
 void NeighborsFiles::finish_npz() {
     const std::array<std::int64_t, 2> shape = {next_, form_.n_train};
     const std::array<std::int64_t, 1> n_pairs = {npz_begins_.back()}, n_begins = {next_ + 1}, two = {2};

@@ -54,9 +54,4 @@ std::size_t report_failures(std::span<const PictureAnswer> pictures);
 /// --template: the description of a form. Reads the schema mnist-knn/template/1 (docs/classify.md). Throws DataError.
 Form read_form(const std::string& file);
 
-/// --review: shows each digit that was rejected or is right with less than 90 % on standard error, asks on standard input which it is,
-/// and writes its 28×28 pixels to FOLDER/DIGIT/NAME.png, a new name each time. Enter skips one, q ends. Returns how many it
-/// wrote. Throws DataError, Interrupted.
-std::int64_t review(const PictureAnswers& answers, const std::string& folder, Blocks blocks);
-
 }  // namespace knn

@@ -15,7 +15,6 @@ namespace knn {
 
 namespace {
 
-/// Sets the options to those of the report's evaluation.
 void adopt(Options& options, const SavedReport& report) {
     options.method = report.evaluation.method;
     options.first = {report.evaluation.n_train - report.n_extra, report.evaluation.n_test};
@@ -26,28 +25,22 @@ void adopt(Options& options, const SavedReport& report) {
 /// The data set that a report names, of pictures its training set.
 DataLocation named_by(const SavedReport& report) {
     std::error_code none;
-    if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
+    DataLocation location = report.data;
+    if (!location.synthetic && location.files.empty() && fs::is_directory(location.source, none)) {
         DataOptions options;
-        options.folder = report.source;
+        options.folder = location.source;
         return locate_data(options);
     }
-    DataLocation location;
-    location.source = report.source;
-    location.synthetic = report.synthetic;
-    location.files = report.files;
-    location.extra = report.extra;
     // The user named none of them: a pipe may never be written to.
-    location.vectors = report.vectors;
-    location.label_column = report.label_column;
-    if (report.vectors && location.files.size() > 1) {
+    if (location.vectors && location.files.size() > 1) {
         location.train_labels_named = !location.files[1].empty();
         location.test_labels_named = location.files.size() > 3 && !location.files[3].empty();
     }
     const std::vector<fs::path> inputs = location.inputs();
     const auto missing = std::ranges::find_if_not(
         inputs, [&](const fs::path& file) { return fs::is_regular_file(file, none); });
-    if ((report.files.empty() && !report.synthetic) || missing != inputs.end())
-        throw DataError(report.file + ": its data set, " + report.source + ", was not found" +
+    if ((location.files.empty() && !location.synthetic) || missing != inputs.end())
+        throw DataError(report.file + ": its data set, " + location.source + ", was not found" +
                         (missing != inputs.end() ? ": " + missing->string() + " is missing" : "") +
                         "; expected it there, or " +
                         (location.extra.empty() ? "--data with its new folder"
@@ -77,16 +70,39 @@ fs::path predictions_of(const SavedReport& report) {
     return fs::path(report.file).parent_path() / "predictions.csv";
 }
 
-std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels) {
-    const auto known = [&](int label) { return std::ranges::binary_search(labels, label); };
-    const bool fits = std::ranges::all_of(predictions.truth, known) &&
-                      std::ranges::all_of(predictions.votes, known, &Vote::label);
-    if (!fits) return std::nullopt;
-    return score(predictions.votes, predictions.truth, labels);
+Predictions predictions_beside(const SavedReport& report, Score& score) {
+    const std::string file = predictions_of(report).string();
+    const Score& said = report.evaluation.score;
+    Predictions read = read_predictions(file, report.evaluation.n_test, said.classes);
+    const auto known = [&](int label) { return std::ranges::binary_search(said.labels, label); };
+    Score counted;
+    if (std::ranges::all_of(read.truth, known) && std::ranges::all_of(read.votes, known, &Vote::label))
+        counted = knn::score(read.votes, read.truth, said.labels);
+    if (counted.confusion != said.confusion)
+        throw DataError(file +
+                        ": is not of the report beside it; expected the one that 'mnist-knn evaluate "
+                        "--report' wrote with it");
+    counted.classes = said.classes;
+    score = std::move(counted);
+    return read;
 }
 
-SavedEvaluation::SavedEvaluation(const Options& options, const SavedReport& report)
-    : options_(options), of_pictures_(report.of_pictures()) {
+ShownEvaluation::ShownEvaluation(const Options& options, const std::optional<SavedReport>& report,
+                                 Clock::time_point start, const DataCheck& check)
+    : options_(options) {
+    if (report) {
+        open(*report);
+        if (check) check(*evaluation_.data, evaluation_.n_test);
+        return;
+    }
+    Evaluated made = evaluate_test_set(options, start, true, check);
+    set_ = std::move(made.set);
+    evaluation_ = std::move(made.evaluation);
+    neighbors_known_ = true;
+}
+
+void ShownEvaluation::open(const SavedReport& report) {
+    of_pictures_ = report.of_pictures();
     adopt(options_, report);
     const std::vector<fs::path> also_read = {options_.view.from, report.file, predictions_of(report)};
     set_ = std::make_unique<LoadedSet>(options_, Needed::both, location_of(report, options_), also_read);
@@ -98,14 +114,14 @@ SavedEvaluation::SavedEvaluation(const Options& options, const SavedReport& repo
     if (!take_predictions(report)) search_again(report);
 }
 
-Results SavedEvaluation::search(const Rows& images) {
+Results ShownEvaluation::search(const Rows& images) {
     if (index_ == nullptr) index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
     return with_progress(options_.output, "searching", [&](const ProgressToken& token) {
         return index_->search(images, {.token = token});
     });
 }
 
-void SavedEvaluation::check_data(const SavedReport& report) const {
+void ShownEvaluation::check_data(const SavedReport& report) const {
     const Dataset& data = set_->data();
     const auto differ = [&](const std::string& what) {
         throw DataError(report.file + ": needs " + what + ", which " + data.source +
@@ -129,23 +145,18 @@ void SavedEvaluation::check_data(const SavedReport& report) const {
         differ("other test images or labels");
 }
 
-bool SavedEvaluation::take_predictions(const SavedReport& report) {
+bool ShownEvaluation::take_predictions(const SavedReport& report) {
     if (report.file == "standard input") return false;
     const fs::path file = predictions_of(report);
     std::error_code none;
     if (!fs::is_regular_file(file, none)) return false;
     try {
-        Predictions read = read_predictions(file, evaluation_.n_test, evaluation_.data->classes);
+        Predictions read = predictions_beside(report, evaluation_.score);
         if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
             throw DataError(file.string() + ": has other labels than the data set");
-        const std::optional<Score> counted = score_of(read, evaluation_.data->labels);
-        if (!counted) throw DataError(file.string() + ": has labels that are not classes of the data set");
-        if (counted->confusion != report.evaluation.score.confusion)
-            throw DataError(file.string() + ": is not of this report");
         evaluation_.found.votes = std::move(read.votes);
         evaluation_.confidence = std::move(read.confidence);
         evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
-        evaluation_.score = *counted;
         evaluation_.score.classes = evaluation_.data->classes;
         return true;
     } catch (const DataError& error) {
@@ -154,7 +165,7 @@ bool SavedEvaluation::take_predictions(const SavedReport& report) {
     }
 }
 
-void SavedEvaluation::search_again(const SavedReport& report) {
+void ShownEvaluation::search_again(const SavedReport& report) {
     Results found = search(set_->queries());
     const std::vector<std::uint8_t> truth = first_labels(evaluation_.data->test, evaluation_.n_test);
     evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
@@ -172,7 +183,7 @@ void SavedEvaluation::search_again(const SavedReport& report) {
     neighbors_known_ = true;
 }
 
-void SavedEvaluation::complete(const std::vector<std::int64_t>& images) {
+void ShownEvaluation::complete(const std::vector<std::int64_t>& images) {
     if (neighbors_known_ || images.empty()) return;
     const Rows& all = set_->queries();
     std::vector<std::uint8_t> pixels;

@@ -18,16 +18,30 @@ DataLocation location_of(const SavedReport& report, const Options& options);
 /// The predictions.csv beside a report.
 std::filesystem::path predictions_of(const SavedReport& report);
 
-/// The score of predictions; none if they have a label that is not one of these.
-std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels);
+/// What it has; `score` becomes that of these answers. Throws DataError unless they give the report's confusion matrix.
+Predictions predictions_beside(const SavedReport& report, Score& score);
 
-/// A report's evaluation with its votes: those of the predictions.csv next to it if the two agree, else those of a new
-/// search with the report's settings. Either way they must give the report's confusion matrix, so that data of another data
-/// set is never shown.
-class SavedEvaluation {
+/// A test set, classified and scored.
+/// Called with the data and the number of test images before they are searched; may throw.
+using DataCheck = std::function<void(const Dataset& data, std::int64_t n_test)>;
+
+struct Evaluated {
+    std::unique_ptr<LoadedSet> set;
+    Evaluation evaluation;  ///< of the images of `set`
+};
+
+/// `start`: when the command began; with_confidence: fits confidences. Throws DataError, DeviceError, UsageError, Interrupted.
+Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence,
+                            const DataCheck& check = {});
+
+/// The evaluation that is shown: that of a report, or one made now. The votes of a report are those of the predictions.csv next to
+/// it if the two agree, else those of a new search with the report's settings. Either way they must give the report's confusion
+/// matrix, so that data of another data set is never shown.
+class ShownEvaluation {
   public:
-    /// Throws DataError, DeviceError, UsageError, Interrupted.
-    SavedEvaluation(const Options& options, const SavedReport& report);
+    /// No `report`: evaluates. Throws DataError, DeviceError, UsageError, Interrupted.
+    ShownEvaluation(const Options& options, const std::optional<SavedReport>& report, Clock::time_point start,
+                    const DataCheck& check = {});
 
     /// Votes of all images; neighbors of those passed to `complete`.
     const Evaluation& evaluation() const { return evaluation_; }
@@ -38,29 +52,19 @@ class SavedEvaluation {
     void complete(const std::vector<std::int64_t>& images);
 
   private:
+    void open(const SavedReport& report);
     Results search(const Rows& images);
     void check_data(const SavedReport& report) const;
     bool take_predictions(const SavedReport& report);
     void search_again(const SavedReport& report);
 
     Options options_;
-    bool of_pictures_;  ///< its votes may be those of rows beside the training set too, as classify has them
+    bool of_pictures_ = false;  ///< votes may be those of rows beside the training set, as classify has them
     std::unique_ptr<LoadedSet> set_;
     Resolved resolved_;
     std::unique_ptr<Index> index_;  ///< once something is searched
     Evaluation evaluation_;
     bool neighbors_known_ = false;
 };
-
-/// A test set, classified and scored.
-struct Evaluated {
-    std::unique_ptr<LoadedSet> set;
-    Evaluation evaluation;  ///< of the images of `set`
-};
-
-/// `start`: when the command began; with_confidence: fits confidences; `check`: called with the data and the number of test images
-/// before the search. Throws DataError, DeviceError, UsageError, Interrupted.
-Evaluated evaluate_test_set(const Options& options, Clock::time_point start, bool with_confidence,
-                            const std::function<void(const Dataset& data, std::int64_t n_test)>& check = {});
 
 }  // namespace knn

@@ -7,12 +7,11 @@
 #include <thread>
 
 #include "app/cli/command_line.h"
-#include "app/commands/digits.h"
+#include "app/commands/loading.h"
 #include "app/commands/saved_evaluation.h"
 #include "app/console/console.h"
 #include "app/report/json.h"
 #include "app/serve/routes.h"
-#include "app/serve/server.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
@@ -30,14 +29,6 @@ struct Opened {
     std::optional<DigitSearch> search;
 };
 
-/// Throws UsageError where strangers could ask without the user's knowledge.
-void check_access(const Options& options, const std::string& address) {
-    const ServeOptions& serve = options.serve;
-    if (!web::Access::is_loopback(address) && serve.token.empty() && !serve.no_token)
-        throw UsageError("--address " + serve.address +
-                         ": other machines can ask; expected --token T, or --no-token where anyone may");
-}
-
 /// The address that opens the page with its token, in which all but letters and digits is escaped.
 std::string with_token(const std::string& address, const std::string& token) {
     constexpr const char* hex = "0123456789ABCDEF";
@@ -50,17 +41,6 @@ std::string with_token(const std::string& address, const std::string& token) {
             (text += '%').append({hex[byte / 16], hex[byte % 16]});
     }
     return text;
-}
-
-web::TestAnswers saved_answers(Options options, const SavedReport& report) {
-    options.view.from = options.serve.report;
-    const auto saved = std::make_shared<SavedEvaluation>(options, report);
-    return {&saved->evaluation(), [saved](const auto& images) { saved->complete(images); }, saved};
-}
-
-web::TestAnswers classified_answers(const Options& options) {
-    const auto made = std::make_shared<Evaluated>(evaluate_test_set(options, Clock::now(), true));
-    return {&made->evaluation, [](const auto&) {}, made};
 }
 
 Json info_of(const LoadedTraining& training, const Options& options, const Plan& plan) {
@@ -79,11 +59,8 @@ Json info_of(const LoadedTraining& training, const Options& options, const Plan&
 /// Loads the training set, opens the index, and makes one search, after which all is in memory.
 web::Model open_model(Opened& opened, const Options& options, std::optional<SavedReport> report) {
     const DataLocation location = locate_training(options.data);
-    note(data_notice_of_pictures(location));
-    const int threads = threads_or_all(options.request.threads);
-    LoadedTraining& training = opened.training.emplace(load_for_digits(location, options, threads));
-    fit_for_digits(training, options, threads);
-    stop_if_asked();
+    note(data_notice(location, true));
+    LoadedTraining& training = opened.training.emplace(load_for_digits(location, options));
     constexpr std::int64_t batch = web::Batcher::max_batch;
     const DigitSearch& search = opened.search.emplace(training, options, batch);
     // As many as it takes to make all that later searches use.
@@ -104,7 +81,10 @@ web::Model open_model(Opened& opened, const Options& options, std::optional<Save
     model.info = info_of(training, options, plan);
     model.info["dataset"]["synthetic"] = location.synthetic;
     model.classify_test_set = [options, report = std::move(report)] {
-        return report ? saved_answers(options, *report) : classified_answers(options);
+        Options own = options;
+        own.view.from = options.serve.report;
+        const auto made = std::make_shared<ShownEvaluation>(own, report, Clock::now());
+        return web::TestAnswers{&made->evaluation(), [made](const auto& images) { made->complete(images); }};
     };
     return model;
 }
@@ -133,7 +113,9 @@ int serve(const Options& options, Clock::time_point) {
         location_of(*report, options);  // it is read when the page asks for it, but must be there
     }
     web::Server server(given.address, given.port);
-    check_access(options, server.address());
+    if (!web::Access::is_loopback(server.address()) && given.token.empty() && !given.no_token)
+        throw UsageError("--address " + given.address +
+                         ": other machines can ask; expected --token T, or --no-token where anyone may");
     limit_codecs();
     const std::string no_pictures = missing_picture_module();
     if (!no_pictures.empty()) note("no pictures can be read: " + no_pictures);

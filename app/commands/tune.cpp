@@ -196,7 +196,6 @@ std::vector<std::string> row_text(const TuneResult& result, const Configuration&
             rerank_text(one.method.rerank)};
 }
 
-/// The best configuration and its errors.
 std::string tune_line(const TuneResult& result) {
     const Configuration& best = result.configurations.front();
     return options_text(best.method) + ": " + counted(best.errors, "error") + " of " +
@@ -231,8 +230,8 @@ std::vector<const Configuration*> different(const std::vector<Configuration>& al
 
 /// The table of the first `limit` different configurations, the best first.
 std::string tune_text(const TuneResult& result, std::int64_t limit) {
-    Facts facts = {{"data", counted(result.images(), "training " + result.noun()) + " of " +
-                                result.shape_text() + ", " + counted(result.classes(), "class")},
+    Facts facts = {{"data", counted(result.images(), "training " + row_noun(result.set.data())) + " of " +
+                                row_text(result.set.data()) + ", " + counted(result.classes(), "class")},
                    {"source", harmless(result.source())},
                    {"device", device_text(result.plan.device)},
                    {"engine", engine_text(result.plan)}};
@@ -241,7 +240,7 @@ std::string tune_text(const TuneResult& result, std::int64_t limit) {
                            search_text(search) + ": the nearest " + std::to_string(search.vote.k));
     facts.emplace_back("tried", counted(std::ssize(result.configurations), "configuration") +
                                     ", k = " + ranges_text(result.range.k));
-    facts.emplace_back("time", result.times());
+    facts.emplace_back("time", times_text(result.search_ms, result.set.load_ms(), result.wall_ms));
 
     using enum Align;
     Table table({left, right, right, left, right, right, left, left, left, left, left, left});
@@ -308,7 +307,6 @@ std::string tune_json(const TuneResult& result) {
     return json_text(json);
 }
 
-/// All configurations, row by row.
 std::string tune_csv(const TuneResult& result) {
     std::string text =
         "errors,error,error_low,error_high,p_value,as_good_as_best,transform,metric,p,rerank,candidates,vote,"
@@ -359,10 +357,11 @@ std::string tune_plot(const TuneResult& result) {
         "Filled: McNemar's test does not tell it from the best of all. Small k follows single images, large "
         "k blurs the classes.");
     const Configuration& best = result.configurations.front();
-    return draw_panels("Errors over k",
-                       {counted(result.images(), result.noun()) + ", each left out once; " + result.source(),
-                        "best: " + options_text(best.method) + ", " + counted(best.errors, "error")},
-                       panels);
+    return draw_panels(
+        "Errors over k",
+        {counted(result.images(), row_noun(result.set.data())) + ", each left out once; " + result.source(),
+         "best: " + options_text(best.method) + ", " + counted(best.errors, "error")},
+        panels);
 }
 
 }  // namespace

@@ -11,10 +11,8 @@
 #include "app/commands/saved_evaluation.h"
 #include "app/console/console.h"
 #include "app/report/page.h"
-#include "app/report/picture.h"
 #include "app/report/text.h"
 #include "app/view/shown_window.h"
-#include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/vectors/sets.h"
@@ -198,7 +196,6 @@ std::string remove_old_pages(const std::string& file, std::int64_t pages) {
            harmless(old.front()) + " on\n";
 }
 
-/// The pages of the sheet and the page for a browser.
 std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& evaluation,
                                  const Gallery& gallery) {
     std::vector<OutputFile> files;
@@ -207,7 +204,8 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
         for (std::int64_t page = 0; page < pages; ++page)
             files.push_back({page_name(view.sheet, page, pages),
                              [&evaluation, &gallery, page, several = pages > 1](std::ostream& out) {
-                                 std::vector<std::uint8_t> png = sheet_png(evaluation, gallery, page);
+                                 std::vector<std::uint8_t> png =
+                                     sheet_png(sheet_of(evaluation, gallery, page));
                                  const std::string_view mark = several ? page_mark : single_mark;
                                  png.insert(png.begin() + mark_place, mark.begin(), mark.end());
                                  put(out, png);
@@ -255,23 +253,18 @@ int view(const Options& options, Clock::time_point start) {
     std::optional<SavedReport> report;
     if (!view.from.empty()) report = read_image_report(view.from);
     if (wants_window(view)) check_window(view_without_window);
-    std::optional<SavedEvaluation> saved;
-    Evaluated made;
-    const auto check = [&](const Dataset& data, std::int64_t n_test) { check_selection(data, n_test, view); };
-    if (report)
-        saved.emplace(options, *report);
-    else
-        made = evaluate_test_set(options, start, true, check);
-    const Evaluation& evaluation = saved ? saved->evaluation() : made.evaluation;
-    if (saved) check(*evaluation.data, evaluation.n_test);
+    ShownEvaluation shown(options, report, start, [&](const Dataset& data, std::int64_t n_test) {
+        check_selection(data, n_test, view);
+    });
+    const Evaluation& evaluation = shown.evaluation();
     const Selection selection = select(evaluation, view);
-    check_pages(view, selection.gallery, (saved ? saved->set() : *made.set).files());
+    check_pages(view, selection.gallery, shown.set().files());
     Selection in_text = selection;  // a terminal gets fewer
     if (view.limit == 0 && std::ssize(in_text.gallery.images) > text_limit)
         in_text.gallery.images.resize(text_limit);
     const bool text_alone = view.text && view.html.empty();
-    if (saved && (view.text || !view.html.empty() || wants_window(view)))  // a sheet has no neighbors
-        saved->complete((text_alone ? in_text : selection).gallery.images);
+    if (view.text || !view.html.empty() || wants_window(view))  // a sheet has no neighbors
+        shown.complete((text_alone ? in_text : selection).gallery.images);
 
     const bool quiet = output.quiet || html_is_printed(view);
     if (html_is_printed(view) && selection.found == 0) note(found_text(selection), output);

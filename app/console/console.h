@@ -76,6 +76,8 @@ class OutputFiles {
     std::ostream& open(const std::string& file);
     /// Throws if one of them could not be written: between parts, so that a full disk ends the work early.
     void check() const;
+    /// Whether one of them is standard output.
+    bool has_standard_output() const { return names_.size() < files_.size(); }
     /// Puts all in place. Throws Interrupted instead if the user asked to stop.
     void commit();
 
@@ -172,11 +174,9 @@ auto with_progress(const OutputOptions& output, const char* what, const Work& wo
     return work(token);
 }
 
-/// A note for the user if the data is synthetic, or if incomplete data sets were skipped; else empty.
-std::string data_notice(const DataLocation& location);
-
-/// The same for commands that compare a user's pictures with the data: what that costs without MNIST, and how to get it.
-std::string data_notice_of_pictures(const DataLocation& location);
+/// A note for the user if the data is synthetic, or if incomplete data sets were skipped; else empty. `of_pictures`: the command
+/// compares a user's pictures with the data; what that costs without MNIST.
+std::string data_notice(const DataLocation& location, bool of_pictures = false);
 
 /// Prints "note: TEXT" on standard error, unless the text is empty; also with --quiet, for notes that change the
 /// meaning of the results.

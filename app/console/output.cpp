@@ -32,7 +32,6 @@ bool announces = false;
 /// What the command reads, as far as `check_outputs` was told.
 std::vector<fs::path> read_files;
 
-/// Throws DataError unless files can be made in `folder`.
 void check_writable(const fs::path& folder, const std::string& file) {
     std::error_code none;
     const fs::path place = folder.empty() ? "." : folder;
@@ -69,7 +68,6 @@ struct NewFolders {
             fs::remove(folder, not_empty);
     }
 
-    /// Makes a folder and its parents.
     void make(const fs::path& folder) {
         std::error_code error;
         for (fs::path part = folder; !part.empty() && !fs::exists(part, error); part = part.parent_path())
@@ -103,7 +101,6 @@ void check_output_file(const std::string& file) {
     check_writable(follow_links(file).parent_path(), file);
 }
 
-/// Throws DataError where `file` is one of `inputs`; "-" among them is standard input.
 void check_not_read(const std::string& file, const std::string& option, const std::vector<fs::path>& inputs) {
     const fs::path written = is_standard_output(file) ? "/proc/self/fd/1" : file;
     std::error_code none;
@@ -170,17 +167,18 @@ void check_no_data_set(const OutputPlace& output, const std::vector<OutputPlace>
 
 /// Throws DataError where a file is there that neither the command line names nor an earlier run wrote.
 void check_own(const OutputPlace& output) {
-    std::error_code none;
     if (!output.is_own) return;
-    if (fs::is_symlink(output.file, none))  // the file that it leads to is somebody's
-        throw DataError(output.file + ": is a link, which no earlier run made; expected another " +
-                        (output.in_folder ? "folder" : "name") + " for " + output.option);
-    if (fs::is_other(output.file, none))  // writing to a pipe would wait for a reader
-        throw DataError(output.file + ": is no regular file, as an earlier run makes it; expected another " +
-                        (output.in_folder ? "folder" : "name") + " for " + output.option);
-    if (fs::is_regular_file(output.file, none) && !output.is_own())
-        throw DataError(output.file + ": is there, and not from an earlier run; expected another " +
-                        (output.in_folder ? "folder" : "name") + " for " + output.option);
+    std::error_code none;
+    const auto refuse_if = [&](bool wrong, const char* what) {
+        if (wrong)
+            throw DataError(output.file + ": is " + what + "; expected another " +
+                            (output.in_folder ? "folder" : "name") + " for " + output.option);
+    };
+    // The file that a link leads to is somebody's, and writing to a pipe would wait for a reader.
+    refuse_if(fs::is_symlink(output.file, none), "a link, which no earlier run made");
+    refuse_if(fs::is_other(output.file, none), "no regular file, as an earlier run makes it");
+    refuse_if(fs::is_regular_file(output.file, none) && !output.is_own(),
+              "there, and not from an earlier run");
 }
 
 void check_output_folder(const std::string& folder) {

@@ -5,9 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <csignal>
 #include <cstdlib>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
+#include <system_error>
+
+#include "data/core/errors.h"
+#include "data/file/atomic_file.h"
+#include "data/file/transfer.h"
+#include "data/picture/picture_file.h"
 
 namespace knn {
 
@@ -27,15 +38,61 @@ int terminal_width() {
 
 constexpr std::string_view clear_line = "\r\x1b[K";
 
-std::string notice_of(const DataLocation& location, const std::string& synthetic) {
-    std::string incomplete;
-    for (const std::string& place : location.incomplete)
-        incomplete += (incomplete.empty() ? "" : "; ") + place;
-    if (!location.synthetic) return incomplete.empty() ? "" : incomplete + ": using " + location.source;
-    if (location.looked_in.empty()) return "";  // the user asked for them
-    return (incomplete.empty() ? "no data set found: "
-                               : "no complete data set found (" + incomplete + "): ") +
-           synthetic + "; 'mnist-knn info' tells how to get MNIST";
+std::atomic<bool> stop = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
+
+std::atomic<int> first_signal = 0;
+
+void on_stop(int signal) {
+    first_signal.store(signal, std::memory_order_relaxed);
+    stop.store(true, std::memory_order_relaxed);
+}
+
+/// A crash of the program itself has its default action, which follows when this returns. Of codecs that crash on several
+/// threads one is reported.
+void on_crash(int signal) {
+    static std::atomic_flag reported;
+    const char* picture = picture_in_codec();
+    if (picture == nullptr) {
+        std::signal(signal, SIG_DFL);
+        return;
+    }
+    while (reported.test_and_set())
+        ::pause();
+    for (const std::string_view text :
+         {"mnist-knn: error: ", picture,
+          ": crashed the picture codec; expected an undamaged picture and enough free memory\n"})
+        write_all(STDERR_FILENO, text);
+    ::_exit(1);
+}
+
+/// Calls `handler` at the first of these signals (SA_RESETHAND) or at each, without SA_RESTART: a blocked write returns and
+/// checks the flag.
+/// Signals that the process was started to ignore, or that a sanitizer handles, stay as they are.
+void handle(std::initializer_list<int> signals, void (*handler)(int), unsigned flags) {
+    struct sigaction action = {}, before = {};
+    action.sa_handler = handler;
+    action.sa_flags = static_cast<int>(flags);
+    sigemptyset(&action.sa_mask);
+    for (const int signal : signals)
+        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(signal, &action, nullptr);
+}
+
+void end_late(const std::stop_token& done) {
+    constexpr std::chrono::milliseconds look_every{50}, patience{100};
+    std::mutex mutex;
+    std::condition_variable_any nothing;
+    std::unique_lock lock(mutex);
+    const auto wait = [&](std::chrono::milliseconds time) {  // or until `done`
+        nothing.wait_for(lock, done, time, [] { return false; });
+    };
+    while (!done.stop_requested() && !stop.load(std::memory_order_relaxed))
+        wait(look_every);
+    wait(patience);
+    if (done.stop_requested()) return;
+    remove_unfinished_files();
+    ::_exit(130);
 }
 
 }  // namespace
@@ -111,14 +168,18 @@ void Progress::update(std::int64_t done, std::int64_t total) {
     print_to_stderr(std::string(clear_line) + progress_line(done, total, elapsed_s, terminal_width(), what_));
 }
 
-std::string data_notice(const DataLocation& location) {
-    return notice_of(location, "using the built-in synthetic digits");
-}
-
-std::string data_notice_of_pictures(const DataLocation& location) {
-    return notice_of(
-        location,
-        "comparing with the built-in synthetic digits, by which a quarter of real digits are rejected");
+std::string data_notice(const DataLocation& location, bool of_pictures) {
+    std::string incomplete;
+    for (const std::string& place : location.incomplete)
+        incomplete += (incomplete.empty() ? "" : "; ") + place;
+    if (!location.synthetic) return incomplete.empty() ? "" : incomplete + ": using " + location.source;
+    if (location.looked_in.empty()) return "";  // the user asked for them
+    return (incomplete.empty() ? "no data set found: "
+                               : "no complete data set found (" + incomplete + "): ") +
+           (of_pictures ? "comparing with the built-in synthetic digits, by which a quarter of real digits "
+                          "are rejected"
+                        : "using the built-in synthetic digits") +
+           "; 'mnist-knn info' tells how to get MNIST";
 }
 
 void note(const std::string& text) {
@@ -127,6 +188,39 @@ void note(const std::string& text) {
 
 void note(const std::string& text, const OutputOptions& output) {
     if (!output.quiet) note(text);
+}
+
+void watch_for_interrupts() {
+    stop_transfers_on(stop);
+    std::signal(SIGINT, SIG_DFL);  // shells start what runs in the background with SIGINT ignored
+    handle({SIGINT, SIGTERM, SIGHUP}, on_stop, SA_RESETHAND);
+    handle({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}, on_crash, 0);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+const std::atomic<bool>& stop_flag() {
+    return stop;
+}
+
+int stop_signal() {
+    return first_signal.load(std::memory_order_relaxed);
+}
+
+void wait_for_stop() {
+    while (!stop.load(std::memory_order_relaxed))
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+void stop_if_asked() {
+    if (stop.load(std::memory_order_relaxed)) throw Interrupted();
+}
+
+StopDeadline::StopDeadline() {
+    try {
+        watcher_ = std::jthread(end_late);
+    } catch (const std::system_error&) {
+    }
 }
 
 }  // namespace knn

@@ -33,7 +33,6 @@ int gap_between(const Box& before, const Box& box) {
     return box.x - (before.x + before.w);
 }
 
-/// A digit or a mark of a page.
 struct Symbol {
     int row;
     Box box;
@@ -104,7 +103,6 @@ std::string single_text(const PictureAnswer& picture, const PictureAnswers& answ
     return text + ")\n" + neighbors_text(answer, answers);
 }
 
-/// The fields of a form, a line each.
 std::string fields_text(const PictureAnswer& form, bool color) {
     Table table({Align::left, Align::left, Align::left});
     for (const FieldAnswer& field : form.fields)
@@ -132,7 +130,6 @@ std::string page_text(const PictureAnswer& page, int columns, bool color) {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds the members of one digit to `json`.
 void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers) {
     json["digit"] = answer.label ? Json(*answer.label) : Json();
     if (!answer.label) json["reason"] = answer.reason;
@@ -151,7 +148,6 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
     if (answers.pixels) json["pixels"] = answer.image.pixels;
 }
 
-/// Adds what is read of a page beside its digits.
 void add_text(Json& json, const PictureAnswer& picture, const PictureAnswers& answers) {
     if (answers.numbers || answers.columns > 0) json["text"] = page_lines(picture, answers.columns);
     if (picture.fields.empty() || answers.columns > 0) return;

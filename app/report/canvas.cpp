@@ -12,8 +12,8 @@ namespace knn {
 namespace {
 
 constexpr int font = cv::FONT_HERSHEY_SIMPLEX;
-constexpr double capitals = 21;  // the height of the font's capitals at scale 1
-constexpr double space = 0.5;    // between words, in heights; the font's space is too wide
+constexpr double font_capitals = 21;  // the height of the font's capitals at scale 1
+constexpr double word_gap = 0.5;      // between words, in heights; the font's space is too wide
 
 }  // namespace
 
@@ -33,9 +33,9 @@ void Canvas::text(const std::string& words, double x, double y, double height, c
                   double stroke) {
     x -= width_of(words, height) * (side == Side::left ? 0 : side == Side::center ? 0.5 : 1);
     std::istringstream rest(words);
-    for (std::string word; rest >> word; x += width_of(word, height) + space * height)
-        cv::putText(mat_, word, cv::Point2d(x * fine_, y * fine_), font, height * fine_ / capitals, color,
-                    std::max(1, int(std::lround(height * fine_ * stroke))), cv::LINE_AA);
+    for (std::string word; rest >> word; x += width_of(word, height) + word_gap * height)
+        cv::putText(mat_, word, cv::Point2d(x * fine_, y * fine_), font, height * fine_ / font_capitals,
+                    color, std::max(1, int(std::lround(height * fine_ * stroke))), cv::LINE_AA);
 }
 
 void Canvas::text_upward(const std::string& words, double x, double y, double height) {
@@ -78,8 +78,9 @@ double Canvas::width_of(const std::string& words, double height) {
     std::istringstream rest(words);
     double width = 0;
     for (std::string word; rest >> word;)
-        width += (width > 0 ? space * height : 0) +
-                 cv::getTextSize(word, font, height * finer / capitals, 1, nullptr).width / double(finer);
+        width +=
+            (width > 0 ? word_gap * height : 0) +
+            cv::getTextSize(word, font, height * finer / font_capitals, 1, nullptr).width / double(finer);
     return width;
 }
 

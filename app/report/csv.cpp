@@ -10,6 +10,7 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/file/transfer.h"
+#include "data/vectors/csv.h"
 
 namespace fs = std::filesystem;
 
@@ -41,37 +42,22 @@ bool next_record(std::istream& stream, std::string& record, std::size_t most) {
     return true;
 }
 
-/// Reads the cells of one line, from left to right.
-class Cells {
-  public:
-    /// `classes`: names as text_cell and as_utf8 write them.
-    Cells(std::string_view line, const std::vector<std::string>& classes) : rest_(line), classes_(classes) {}
-    bool take_label(std::uint8_t& label) {
-        if (classes_.empty()) return take(label);
-        for (std::size_t i = 0; i < classes_.size(); ++i) {
-            const std::string cell = classes_[i] + ',';
-            if (!rest_.starts_with(cell)) continue;
-            label = static_cast<std::uint8_t>(i);
-            rest_.remove_prefix(cell.size());
-            return true;
-        }
-        return false;
+std::vector<std::string> fields_of(std::string_view record) {
+    std::vector<std::string> fields;
+    std::string buffer;
+    std::string_view field;
+    for (CsvFields rest(record, ','); rest.more();) {
+        if (!rest.next(field, buffer)) return {};
+        fields.emplace_back(field);
     }
-    template <class Number>
-    bool take(Number& number, bool last = false) {
-        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-        if (error != std::errc{}) return false;
-        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
-        if (last) return rest_.empty();
-        if (!rest_.starts_with(',')) return false;
-        rest_.remove_prefix(1);
-        return true;
-    }
+    return fields;
+}
 
-  private:
-    std::string_view rest_;
-    const std::vector<std::string>& classes_;
-};
+template <class Number>
+bool read_number(const std::string& field, Number& number) {
+    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
+    return error == std::errc{} && end == field.data() + field.size();
+}
 
 }  // namespace
 
@@ -131,14 +117,10 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
 
 Predictions read_predictions(const fs::path& file, std::int64_t n_test,
                              const std::vector<std::string>& classes) {
-    const auto fail = [&](const std::string& why) {
-        throw DataError(file.string() + ": " + why + "; expected the CSV of --predictions");
-    };
     std::error_code error;
-    const fs::file_status status = fs::status(file, error);
-    if (!fs::exists(status)) fail("cannot be read: " + error.message());
-    if (!fs::is_regular_file(status))
-        fail("cannot be read: is no regular file");  // a pipe may never be written to
+    if (!fs::is_regular_file(file, error) && !error)  // a pipe may never be written to
+        throw DataError(file.string() +
+                        ": cannot be read: is no regular file; expected the CSV of --predictions");
     std::ifstream stream(file, std::ios::binary);
     if (!stream.is_open()) fail_to_read(file.string(), errno, "the CSV of --predictions");
     return read_predictions(stream, file.string(), n_test, classes);
@@ -155,9 +137,15 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
     std::vector<std::string> names;
     std::size_t longest = 0;
     for (const std::string& name_of_class : classes) {
-        names.push_back(as_utf8(text_cell(name_of_class)));
-        longest = std::max(longest, names.back().size());
+        names.push_back(as_utf8(name_of_class));
+        longest = std::max(longest, text_cell(names.back()).size());
     }
+    const auto read_label = [&](const std::string& field, std::uint8_t& label) {
+        if (names.empty()) return read_number(field, label);
+        const auto found = std::ranges::find(names, as_utf8(field));
+        label = static_cast<std::uint8_t>(found - names.begin());
+        return found != names.end();
+    };
     const std::size_t most = 2 * longest + 200;  // two names and three numbers
     Predictions read;
     for (std::int64_t i = 0; i < n_test; ++i) {
@@ -167,11 +155,11 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
         std::uint8_t truth = 0;
         double confidence = 0;
         if (line.size() > most) wrong(i + 2, "is damaged");
-        if (!names.empty()) line = as_utf8(line);
-        Cells cells(line, names);
-        if (!cells.take(index) || index != i || !cells.take_label(truth) || !cells.take_label(vote.label) ||
-            !cells.take(confidence) || !(confidence == 0 || is_share(confidence)) ||
-            !cells.take(vote.vote_share, true) || !is_share(vote.vote_share))
+        const std::vector<std::string> fields = fields_of(line);
+        if (fields.size() != 5 || !read_number(fields[0], index) || index != i ||
+            !read_label(fields[1], truth) || !read_label(fields[2], vote.label) ||
+            !read_number(fields[3], confidence) || !(confidence == 0 || is_share(confidence)) ||
+            !read_number(fields[4], vote.vote_share) || !is_share(vote.vote_share))
             wrong(i + 2, "is damaged");
         read.truth.push_back(truth);
         read.votes.push_back(vote);

@@ -10,7 +10,7 @@ function(bytes_of result)
   set(${result} "${bytes}" PARENT_SCOPE)
 endfunction()
 
-set(code "#include \"app/bench/report.h\"\n#include \"app/report/page.h\"\n#include \"app/serve/page.h\"\n\nnamespace knn {\n\n")
+set(code "#include \"app/bench/report.h\"\n#include \"app/report/page.h\"\n#include \"app/serve/routes.h\"\n\nnamespace knn {\n\n")
 # A constant of the bytes of these files, one after another.
 function(add_constant name)
   bytes_of(bytes ${ARGN})

@@ -51,7 +51,6 @@ void framed(Canvas& canvas, const cv::Mat& picture, double x, double y, double s
                 y + side + caption_size + 10, caption_size, faint_ink, Side::center);
 }
 
-/// The words in as many lines as they need.
 std::vector<std::string> lines_of(const std::string& words, double height) {
     return wrapped(printable(words), [&](const std::string& line) {
         return Canvas::width_of(line, height) <= page_width - 2 * page_margin;
@@ -65,7 +64,6 @@ struct Headline {
     explicit Headline(const std::string& answer, const std::string& smaller = "")
         : words(lines_of(answer, title_size)), detail(lines_of(smaller, heading)) {}
 
-    /// Height of the lines after the first of each.
     double more_lines() const {
         return double(words.size() - 1) * title_pitch + double(detail.size() - 1) * detail_pitch;
     }
@@ -85,7 +83,6 @@ struct Headline {
     }
 };
 
-/// Height of neighbors with their heading.
 double neighbors_height(std::size_t count) {
     return heading + double(divide_up(std::int64_t(count), neighbors_in_row)) * neighbor_pitch;
 }
@@ -216,7 +213,6 @@ void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
     paste(mat, drawn, {box.x, box.y - drawn.rows >= top ? box.y - drawn.rows : box.y + box.height});
 }
 
-/// The whole page with a box and the answer for each digit.
 cv::Mat explain_page(const PictureAnswer& page) {
     Picture shown;
     if (!page.steps.empty()) shown = page.steps.front().picture;

@@ -11,7 +11,6 @@ namespace knn {
 
 namespace {
 
-/// `content` is HTML.
 std::string td(const std::string& content, const std::string& attributes = "") {
     return "<td" + attributes + ">" + content + "</td>";
 }

@@ -1,4 +1,4 @@
-#include "app/report/picture.h"
+#include "app/report/page.h"
 
 #include <array>
 #include <cmath>
@@ -15,7 +15,6 @@ using Counts = std::vector<std::vector<std::int64_t>>;
 
 const Color empty = rgb(0xf2f4f6);
 
-/// A hue from pale to deep.
 using Ramp = std::array<int, 4>;
 constexpr Ramp right_ramp = {0xd7e6f4, 0x8ab6dc, 0x3f7fbd, 0x1a4a86};
 constexpr Ramp wrong_ramp = {0xfdebd8, 0xfcbd83, 0xee7b33, 0xb8390d};
@@ -32,7 +31,6 @@ double strength(std::int64_t count, std::int64_t most) {
     return most > 0 ? std::sqrt(double(count) / double(most)) : 0;
 }
 
-/// The layout, in pixels.
 struct Layout {
     static constexpr double margin = 36, top = 152, left = 106, bar = 16, beside = 120, below = 92;
     int classes;
@@ -215,32 +213,6 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     }
     if (count == 0) canvas.text("There are none.", sheet_margin, sheet_head + 20, 12);
     return png_of(canvas.picture());
-}
-
-Sheet sheet_of(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
-    const LabeledImages& test = evaluation.data->test;
-    const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits,
-                       pages = sheet_pages(all);
-    const std::string place =
-        pages > 1 ? "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " : "";
-    Sheet sheet{gallery.title,
-                place + counted_of(all, std::max(gallery.found, all), "digit") + ", " +
-                    short_method_text(evaluation.method) + ", accuracy " +
-                    percent(evaluation.score.accuracy) + " on " + evaluation.data->name,
-                "true label, predicted label, index, confidence",
-                test,
-                {},
-                all};
-    for (std::int64_t i = begin; i < std::min(begin + sheet_digits, all); ++i) {
-        const std::int64_t image = gallery.images[static_cast<std::size_t>(i)];
-        sheet.digits.push_back(
-            {image, evaluation.truth(image), evaluation.predicted(image), evaluation.confidence[at(image)]});
-    }
-    return sheet;
-}
-
-std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
-    return sheet_png(sheet_of(evaluation, gallery, page));
 }
 
 }  // namespace knn

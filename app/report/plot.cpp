@@ -29,27 +29,10 @@ double width_of(const std::string& text, double height) {
     return letter_width * height * static_cast<double>(text.size());
 }
 
-/// The text wrapped to the width of a panel.
-std::vector<std::string> wrapped(const std::string& text, double height) {
-    const auto most = static_cast<std::size_t>(panel_width / (letter_width * height));
-    std::vector<std::string> lines;
-    std::size_t begin = 0;
-    while (text.size() - begin > most) {
-        const std::size_t space = text.rfind(' ', begin + most);
-        const bool found = space != std::string::npos && space > begin;
-        const std::size_t end = found ? space : begin + most;
-        lines.push_back(text.substr(begin, end - begin));
-        begin = end + (found ? 1 : 0);
-    }
-    lines.push_back(text.substr(begin));
-    return lines;
-}
-
 struct Area {
     double x, y, width, height;
 };
 
-/// A scale from marks to pixels.
 struct Scale {
     std::vector<double> marks;
     double low, high;
@@ -79,7 +62,6 @@ Scale scale_for(const std::vector<double>& values, bool logarithmic, double from
     return {marks, low, high, logarithmic, from, to};
 }
 
-/// ` name="12.34"`.
 std::string attribute(const char* name, double value) {
     return std::string(" ") + name + "=\"" + fixed(value, 2) + '"';
 }
@@ -122,15 +104,15 @@ class Painter {
         if (upward) svg += " transform=\"rotate(-90 " + fixed(x, 2) + ' ' + fixed(y, 2) + ")\"";
         svg += '>' + escaped(words) + "</text>\n";
     }
-    /// Returns its height.
     double panel(const Panel& panel, double x, double y) {
         text(panel.title, x, y + 12, 10.5, dark, Anchor::left);
         const double height = panel.lines.empty()
                                   ? 28 + bar_step * static_cast<double>(panel.bars.size()) + 46
                                   : line_panel_height;
+        const auto fits = [](const std::string& line) { return width_of(line, note_height) <= panel_width; };
         double note_y = y + height + 10;
         for (const std::string& note : panel.notes)
-            for (const std::string& line : wrapped(note, note_height)) {
+            for (const std::string& line : wrapped(note, fits)) {
                 text(line, x, note_y, note_height, gray, Anchor::left);
                 note_y += note_step;
             }

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 #include <numeric>
+#include <ostream>
 
 #include "app/cli/values.h"
+#include "app/console/console.h"
+#include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/json_part.h"
+#include "app/report/page.h"
+#include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/problem.h"
 #include "data/file/transfer.h"
+#include "data/set/idx.h"
 #include "data/set/locate.h"
 
 namespace fs = std::filesystem;
@@ -22,10 +29,6 @@ namespace {
 
 constexpr const char* schema = "mnist-knn/evaluate/1";
 const std::string expected_report = "a report.json of 'mnist-knn evaluate'";
-
-std::string name_of_type(const JsonPart& part) {
-    return name(part.named_value<ElementType>());
-}
 
 Method read_method(const JsonPart& part) {
     Method method;
@@ -160,9 +163,9 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     SavedReport report;
     report.file = name;
     const std::string folder = dataset.at("source").text();
-    report.source =
+    report.data.source =
         dataset.has("files") ? path_in_report(folder).string() : folder;  // older versions wrote it as it is
-    report.synthetic = dataset.at("synthetic").yes();
+    report.data.synthetic = dataset.at("synthetic").yes();
     Evaluation& evaluation = report.evaluation;
     evaluation.n_train = dataset.at("train").whole(1, any_whole);
     evaluation.n_test = dataset.at("test").whole(0, any_whole);
@@ -177,31 +180,57 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     if (dataset.has("files")) {
         const JsonPart files = dataset.at("files");
         for (const JsonPart& file : files.items())
-            report.files.emplace_back(path_in_report(file.text()));
+            report.data.files.emplace_back(path_in_report(file.text()));
         const std::size_t expected = report.of_pictures() ? 2 : mnist_files.size();
-        if (!report.files.empty() && report.files.size() != expected)
+        if (!report.data.files.empty() && report.data.files.size() != expected)
             files.wrong("not " + std::to_string(expected) + " files");
     }
     if (dataset.has("extra")) {
         const JsonPart extra = dataset.at("extra");
         report.n_extra = extra.at("images").whole(1, evaluation.n_train);
         for (const JsonPart& file : extra.at("files").items())
-            report.extra.emplace_back(path_in_report(file.text()));
-        if (report.extra.size() != 2) extra.at("files").wrong("not 2 files");
+            report.data.extra.emplace_back(path_in_report(file.text()));
+        if (report.data.extra.size() != 2) extra.at("files").wrong("not 2 files");
     }
     report.test_checksum = dataset.text_or_none("test_checksum");
     const bool images = !dataset.has("columns");
     report.rows = images ? static_cast<int>(dataset.at("rows").whole(1, max_dim)) : 1;
     report.cols = static_cast<int>(dataset.at(images ? "cols" : "columns").whole(1, max_dim));
-    if (!images) report.type = name_of_type(dataset.at("type"));
-    report.vectors = dataset.has("vectors") && dataset.at("vectors").yes();
-    report.label_column = dataset.text_or_none("label_column");
+    if (!images) report.type = knn::name(dataset.at("type").named_value<ElementType>());
+    report.data.vectors = dataset.has("vectors") && dataset.at("vectors").yes();
+    report.data.label_column = dataset.text_or_none("label_column");
     evaluation.created = part.at("created").text();
     evaluation.method = read_method(part.at("settings"));
     evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));
     read_result(part.at("result"), evaluation);
     read_timing(part.at("timing"), evaluation);
     return report;
+}
+
+std::vector<OutputFile> report_folder(const Evaluation& evaluation, const OutputOptions& output) {
+    std::vector<OutputFile> files;
+    const auto name = [&](std::size_t file) {
+        return (std::filesystem::path(output.report) / report_files[file]).string();
+    };
+    const auto add = [&](std::size_t file, std::string content) {
+        stop_if_asked();
+        files.push_back({name(file), [content = std::move(content)](std::ostream& out) { out << content; }});
+    };
+    add(0, json_report(evaluation));
+    files.push_back({name(1), [&](std::ostream& out) { write_predictions_csv(out, evaluation); }});
+    if (pictures_available()) {
+        const std::vector<std::uint8_t> png = confusion_png(evaluation);
+        add(2, {png.begin(), png.end()});
+    } else {
+        note(name(2) + " is left out: this build has no OpenCV", output);
+    }
+    add(3, html_page(evaluation, misclassified(evaluation)));
+    if (!evaluation.pictures.empty()) {
+        const LabeledImages& images = evaluation.data->test;
+        files.push_back({name(4), [&images](std::ostream& out) { write_idx_images(out, images); }});
+        files.push_back({name(5), [&images](std::ostream& out) { write_idx_labels(out, images); }});
+    }
+    return files;
 }
 
 }  // namespace knn

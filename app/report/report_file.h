@@ -8,24 +8,19 @@
 
 #include "app/console/console.h"
 #include "classifier/evaluation.h"
+#include "data/set/locate.h"
 
 namespace knn {
 
 /// An evaluation as stored in a report: everything except the votes, the neighbors and the images.
 struct SavedReport {
-    std::string file;    ///< its name, for messages
-    std::string source;  ///< of the data set
-    std::vector<std::filesystem::path>
-        files;  ///< four, of pictures two; empty: not given, or built-in digits
-    std::vector<std::filesystem::path> extra;  ///< images and labels added to the training set
+    std::string file;   ///< its name, for messages
+    DataLocation data;  ///< of four files, of pictures two; none: not given, or built-in digits
     std::int64_t n_extra = 0;
-    bool synthetic = false;
     std::string test_checksum;  ///< as report/json.h has it; empty in reports of older versions
     int rows = 0, cols = 0;     ///< of images; of other vectors 1 and their columns
-    bool vectors = false;  ///< the four files are those of §train and §test; those of labels may be empty
-    std::string type;      ///< of the elements of vectors that are no images
-    std::string label_column;
-    Evaluation evaluation;  ///< data is null, found has no neighbors and no votes
+    std::string type;           ///< of the elements of vectors that are no images
+    Evaluation evaluation;      ///< data is null, found has no neighbors and no votes
 
     /// Whether `classify --expected` judged pictures: they are beside the report, in no data set.
     bool of_pictures() const { return !evaluation.pictures.empty(); }

@@ -1,9 +1,11 @@
-#include "app/serve/bodies.h"
+#include "app/serve/routes.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "app/serve/http.h"
+#include "app/report/answers.h"
+#include "app/report/json.h"
+#include "app/report/page.h"
 #include "data/core/format.h"
 #include "data/picture/digit_image.h"
 
@@ -12,7 +14,6 @@ namespace knn::web {
 namespace {
 
 constexpr std::size_t image_size = DigitImage::Pixels{}.size();
-constexpr std::size_t max_parts = 16;
 
 /// As HTML forms encode it: "+" is a blank, %41 is A.
 std::string decoded_text(std::string_view text) {
@@ -71,19 +72,25 @@ std::string npy_pixels(const std::string& body) {
     return body.substr(begin + length);
 }
 
-/// The value of `name` in the fields of a part or of Content-Type: name="value" or name=value.
-std::string quoted_value(std::string_view fields, const std::string& name) {
-    std::size_t at = 0;
-    while ((at = fields.find(name + '=', at)) != fields.npos && at > 0 && fields[at - 1] != ' ' &&
-           fields[at - 1] != ';')
-        at += name.size();
-    if (at == fields.npos) return "";
-    fields.remove_prefix(at + name.size() + 1);
-    if (fields.starts_with('"')) {
-        fields.remove_prefix(1);
-        return std::string(fields.substr(0, fields.find('"')));
+using Json = nlohmann::ordered_json;
+
+std::string base64_of(const Rows& images, std::int64_t image) {
+    return base64({images.row(image), static_cast<std::size_t>(images.dim)});
+}
+
+void add_neighbor_pixels(Json& neighbors, const Rows& train) {
+    for (Json& neighbor : neighbors)
+        neighbor["pixels"] = base64_of(train, neighbor["index"].get<std::int64_t>());
+}
+
+template <class Write>
+std::string list_of(const std::vector<Predicted>& answers, const Write& write) {
+    std::string list = "[";
+    for (const Predicted& answer : answers) {
+        if (list.size() > 1) list += ',';
+        write(list, answer);
     }
-    return std::string(fields.substr(0, fields.find_first_of("; \r\n")));
+    return list + ']';
 }
 
 }  // namespace
@@ -117,25 +124,80 @@ std::string pixels_of(std::string body) {
     return pixels;
 }
 
-std::map<std::string, std::string> form_fields(std::string_view content_type, std::string_view body) {
-    const std::string boundary = quoted_value(content_type, "boundary");
-    if (boundary.empty() || boundary.size() > 70) throw Problem(400, "The form has no usable boundary.");
-    const std::string separator = "\r\n--" + boundary;
-    std::map<std::string, std::string> fields;
-    if (!body.starts_with(std::string_view(separator).substr(2)))
-        throw Problem(400, "The form does not begin with its boundary.");
-    body.remove_prefix(separator.size() - 2);
-    while (!body.starts_with("--")) {
-        if (!body.starts_with("\r\n") || body.find(separator) == body.npos)
-            throw Problem(400, "The form is cut short.");
-        std::string_view part = take_until(body, separator);
-        const std::size_t end = part.find("\r\n\r\n");
-        if (end == part.npos) throw Problem(400, "A part of the form has no head.");
-        const std::string name = quoted_value(part.substr(0, end), "name");
-        fields[name] = std::string(part.substr(end + 4));
-        if (fields.size() > max_parts) throw Problem(400, "The form has more than 16 fields.");
+std::string classify_body(const PictureAnswers& answers, int limit, bool neighbor_pixels) {
+    Json json = answers_object(answers);
+    const PictureAnswer& picture = answers.pictures.at(0);
+    Json& one = json["pictures"][0];
+    one["width"] = picture.cols;
+    one["height"] = picture.rows;
+    if (answers.pages) one["lines"] = page_lines(picture);
+    for (std::size_t i = 0; i < picture.digits.size(); ++i) {
+        Json& digit = answers.pages ? one["digits"][i] : one;
+        Json& neighbors = digit["neighbors"];
+        const auto most = static_cast<std::size_t>(limit);
+        if (limit > 0 && neighbors.size() > most)
+            neighbors.erase(neighbors.begin() + static_cast<std::ptrdiff_t>(most), neighbors.end());
+        if (neighbor_pixels) add_neighbor_pixels(neighbors, answers.train);
+        digit["pixels"] = base64(picture.digits[i].image.pixels);
     }
-    return fields;
+    return json.dump() + '\n';
+}
+
+std::string predict_body(const std::vector<Predicted>& answers) {
+    std::string text = "{\"digits\":";
+    text +=
+        list_of(answers, [](std::string& out, const Predicted& one) { out += std::to_string(one.digit); });
+    text += ",\"confidence\":";
+    text += list_of(answers, [](std::string& out, const Predicted& one) { out += shortest(one.confidence); });
+    text += ",\"rejected\":";
+    text += list_of(answers,
+                    [](std::string& out, const Predicted& one) { out += one.rejected ? "true" : "false"; });
+    return text + "}\n";
+}
+
+std::string confusion_body(const Evaluation& evaluation) {
+    const Score& score = evaluation.score;
+    Json json = json_head("mnist-knn/confusion/1");
+    json["method"] = name_of(evaluation.method);
+    json["labels"] = score.labels;
+    json["matrix"] = score.confusion;
+    json["correct"] = score.correct;
+    json["total"] = score.total;
+    json["accuracy"] = score.accuracy;
+    return json.dump() + '\n';
+}
+
+std::vector<std::int64_t> mistakes_of(const Evaluation& evaluation, int truth, int predicted) {
+    std::vector<std::int64_t> images = misclassified(evaluation).images;
+    std::erase_if(images, [&](std::int64_t image) {
+        return (truth >= 0 && truth != evaluation.truth(image)) ||
+               (predicted >= 0 && predicted != evaluation.predicted(image));
+    });
+    std::ranges::stable_sort(images, std::greater(), [&](std::int64_t image) {
+        return evaluation.confidence[static_cast<std::size_t>(image)];
+    });
+    return images;
+}
+
+std::string mistakes_body(const Evaluation& evaluation, const std::vector<std::int64_t>& images,
+                          std::int64_t total) {
+    Json json = json_head("mnist-knn/mistakes/1");
+    json["total"] = total;
+    json["digits"] = Json::array();
+    const Rows train = evaluation.data->train.images();
+    for (const std::int64_t image : images) {
+        Json digit = {{"index", image},
+                      {"label", evaluation.truth(image)},
+                      {"predicted", evaluation.predicted(image)},
+                      {"confidence", evaluation.confidence[static_cast<std::size_t>(image)]},
+                      {"pixels", base64_of(evaluation.data->test.images(), image)}};
+        digit["neighbors"] =
+            neighbors_json(evaluation.found.neighbors.row(image), evaluation.data->train.labels.data(),
+                           evaluation.method.neighbor_measure());
+        add_neighbor_pixels(digit["neighbors"], train);
+        json["digits"].push_back(std::move(digit));
+    }
+    return json.dump() + '\n';
 }
 
 }  // namespace knn::web

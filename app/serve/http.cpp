@@ -14,7 +14,7 @@ constexpr const char* fields_of_all =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: "
     "blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
-    "Referrer-Policy: same-origin\r\n"  // without a referrer browsers send the form with Origin: null
+    "Referrer-Policy: same-origin\r\n"
     "X-Content-Type-Options: nosniff\r\n";
 
 /// RFC 9110, 5.6.7: "Sun, 06 Nov 1994 08:49:37 GMT". The program never sets another locale than "C".

@@ -2,9 +2,11 @@
 /// Requests and responses of HTTP as the routes see them, without sockets.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,5 +59,37 @@ const char* phrase_of(int status);
 
 /// The bytes to send. `keep_alive`: the connection stays open; `with_body`: false for HEAD.
 std::string bytes_of(const Response& response, bool keep_alive, bool with_body);
+
+class RequestReader {
+  public:
+    RequestReader();
+    RequestReader(RequestReader&&) noexcept;
+    RequestReader& operator=(RequestReader&&) noexcept;
+    ~RequestReader();
+
+    enum class Stage { head, body, whole };
+
+    /// Takes what it can of the bytes, up to the end of the head or of the request, and returns how many; the rest is to be
+    /// given again with what follows. Throws Problem: 400, 413 (more than max_body_bytes, also if only announced) or
+    /// 431 (more than max_head_bytes of header fields, or of anything else beside the body).
+    std::size_t take(std::string_view bytes);
+
+    Stage stage() const { return stage_; }
+    /// Once the stage is `body` or `whole`.
+    const Head& head() const { return head_; }
+    /// Bytes of the body that are there.
+    std::size_t body_size() const;
+    /// The whole request; the reader is then empty.
+    Request release();
+
+  private:
+    struct Parser;
+
+    void read_head();
+
+    std::unique_ptr<Parser> parser_;
+    Head head_;
+    Stage stage_ = Stage::head;
+};
 
 }  // namespace knn::web

@@ -1,4 +1,4 @@
-#include "app/serve/metrics.h"
+#include "app/serve/routes.h"
 
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-#include "app/serve/request_reader.h"
+#include "app/serve/http.h"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>

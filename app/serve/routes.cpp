@@ -1,11 +1,12 @@
 #include "app/serve/routes.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <cctype>
 #include <new>
 
 #include "app/console/console.h"
-#include "app/serve/bodies.h"
-#include "app/serve/page.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 
@@ -13,13 +14,11 @@ namespace knn::web {
 
 /// One row for each request that is answered; a GET answers HEAD too.
 struct Route {
-    enum class Token { none, in_field, in_form };
-    enum class Body { none, picture, pixels, form };
+    enum class Body { none, picture, pixels };
 
     const char *method, *path;
     void (Routes::*answer)(Request, const Routes::Done&);  ///< null: with `text`
-    Token token = Token::none;
-    bool needs_index = false;
+    bool needs_token = false, needs_index = false;
     Body body = Body::none;
     const char* type = nullptr;
     const std::string_view* text = nullptr;
@@ -44,7 +43,6 @@ bool begins(const std::string& text, std::string_view with) {
 }
 
 bool takes(Route::Body body, const std::string& type) {
-    if (body == Route::Body::form) return begins(type, "multipart/form-data;");
     return type.empty() || begins(type, "application/octet-stream") ||
            (body == Route::Body::picture && begins(type, "image/"));
 }
@@ -66,29 +64,50 @@ Response response_of(const Work& work) {
     }
 }
 
+bool is_v4(const std::string& text) {
+    in_addr address{};
+    return ::inet_pton(AF_INET, text.c_str(), &address) == 1;
+}
+
+bool is_v6(const std::string& text) {
+    in6_addr address{};
+    return ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
+}
+
+/// Takes the same time for every text of one length.
+bool equal(std::string_view a, std::string_view b) {
+    unsigned difference = a.size() == b.size() ? 0 : 1;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+    return difference == 0;
+}
+
+std::string in_small_letters(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    return text;
+}
+
 }  // namespace
 
 std::span<const Route> Route::all() {
-    using enum Token;
     static constexpr Route rows[] = {
-        {"GET", "/", nullptr, none, false, Body::none, "text/html; charset=utf-8", &serve_html},
-        {"GET", "/app.css", nullptr, none, false, Body::none, "text/css; charset=utf-8", &serve_css},
-        {"GET", "/app.js", nullptr, none, false, Body::none, "text/javascript; charset=utf-8", &serve_js},
-        {"GET", "/livez", nullptr, none, false, Body::none, plain_text, &alive},
+        {"GET", "/", nullptr, false, false, Body::none, "text/html; charset=utf-8", &serve_html},
+        {"GET", "/app.css", nullptr, false, false, Body::none, "text/css; charset=utf-8", &serve_css},
+        {"GET", "/app.js", nullptr, false, false, Body::none, "text/javascript; charset=utf-8", &serve_js},
+        {"GET", "/livez", nullptr, false, false, Body::none, plain_text, &alive},
         {"GET", "/readyz", &Routes::readyz},
-        {"GET", "/openapi.json", nullptr, none, false, Body::none, "application/json", &openapi_json},
-        {"GET", "/metrics", &Routes::metrics_text, in_field},
-        {"GET", "/v1/info", &Routes::info, in_field, true},
-        {"GET", "/v1/mistakes", &Routes::mistakes, in_field, true},
-        {"GET", "/v1/confusion", &Routes::confusion, in_field, true},
-        {"POST", "/v1/classify", &Routes::classify, in_field, true, Body::picture},
-        {"POST", "/v1/predict", &Routes::predict, in_field, true, Body::pixels},
-        {"POST", "/classify", &Routes::classify_form, in_form, true, Body::form},
+        {"GET", "/openapi.json", nullptr, false, false, Body::none, "application/json", &openapi_json},
+        {"GET", "/metrics", &Routes::metrics_text, true},
+        {"GET", "/v1/info", &Routes::info, true, true},
+        {"GET", "/v1/mistakes", &Routes::mistakes, true, true},
+        {"GET", "/v1/confusion", &Routes::confusion, true, true},
+        {"POST", "/v1/classify", &Routes::classify, true, true, Body::picture},
+        {"POST", "/v1/predict", &Routes::predict, true, true, Body::pixels},
     };
     return rows;
 }
 
-/// Throws Problem: 404, 405.
 const Route* Route::find(const Head& head) {
     std::string allowed;
     for (const Route& route : all()) {
@@ -101,13 +120,46 @@ const Route* Route::find(const Head& head) {
     throw Problem(405, "The method does not fit this path; expected " + allowed + ".", "Allow", allowed);
 }
 
+Workers::Workers(int threads, std::size_t max_waiting) : max_waiting_(max_waiting) {
+    for (int thread = 0; thread < threads; ++thread)
+        threads_.emplace_back([this, thread] { run(thread); });
+}
+
+Workers::~Workers() {
+    {
+        const std::lock_guard lock(mutex_);
+        closed_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_)
+        thread.join();
+}
+
+bool Workers::add(Job job) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (jobs_.size() >= max_waiting_) return false;
+        jobs_.push_back(std::move(job));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+void Workers::run(int thread) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [&] { return closed_ || !jobs_.empty(); });
+        if (jobs_.empty()) return;
+        const Job job = std::move(jobs_.front());
+        jobs_.pop_front();
+        lock.unlock();
+        job(thread);
+        lock.lock();
+    }
+}
+
 Routes::Routes(Access access, bool reads_pictures)
     : access_(std::move(access)), reads_pictures_(reads_pictures) {}
-
-Routes::~Routes() {
-    if (test_thread_.joinable()) test_thread_.join();
-    workers_.reset();
-}
 
 void Routes::open(Model model) {
     model_ = std::move(model);
@@ -116,6 +168,7 @@ void Routes::open(Model model) {
             decoder.start();
     batcher_.start(model_.search);
     workers_.emplace(static_cast<int>(decoders_.size()), max_waiting_jobs);
+    test_worker_.emplace(1, max_waiting_jobs);
     ready_ = true;
 }
 
@@ -128,7 +181,7 @@ std::string Routes::name_of(const Head& head) {
 void Routes::check(const Head& head) const {
     access_.check_origin(head);
     const Route& route = *Route::find(head);
-    if (route.token == Route::Token::in_field) access_.check_token(head);
+    if (route.needs_token) access_.check_token(head);
     const bool has_body = head.chunked || head.content_length.value_or(0) > 0;
     if (route.body == Route::Body::none) {
         if (has_body) throw Problem(400, "The request has a body; expected none.");
@@ -137,9 +190,8 @@ void Routes::check(const Head& head) const {
             throw Problem(411, "The request has no length; expected Content-Length or chunks.");
         if (!takes(route.body, head.content_type))
             throw Problem(415, std::string("The body has another type than this path takes; expected ") +
-                                   (route.body == Route::Body::form     ? "multipart/form-data."
-                                    : route.body == Route::Body::pixels ? "application/octet-stream."
-                                                                        : "image/*, such as image/png."));
+                                   (route.body == Route::Body::pixels ? "application/octet-stream."
+                                                                      : "image/*, such as image/png."));
         if (!head.content_encoding.empty())
             throw Problem(415, "The body has a content coding such as gzip; expected it without.");
     }
@@ -187,8 +239,8 @@ void Routes::predict(Request request, const Done& done) {
 }
 
 /// On one of the threads for requests that take long.
-void Routes::work(const Done& done, std::function<Response(int thread)> answer) {
-    const bool added = workers_->add([done, answer = std::move(answer)](int thread) {
+void Routes::work(Workers& threads, const Done& done, std::function<Response(int thread)> answer) {
+    const bool added = threads.add([done, answer = std::move(answer)](int thread) {
         done(response_of([&] { return answer(thread); }));
     });
     if (!added) throw try_later(429, "Too many requests wait for an answer.");
@@ -229,103 +281,94 @@ void Routes::classify(Request request, const Done& done) {
     const Parameters given(request.head.query, {"many", "neighbors", "limit"});
     const bool many = given.flag("many"), neighbors = given.flag("neighbors");
     const int limit = given.number("limit", 1, 100, 0);
-    work(done, [this, many, neighbors, limit, picture = std::move(request.body)](int thread) -> Response {
-        return {200, "application/json", classify_body(answers_to(picture, many, thread), limit, neighbors)};
-    });
-}
-
-void Routes::classify_form(Request request, const Done& done) {
-    auto fields = form_fields(request.head.content_type, request.body);
-    const auto page_of = [](const PictureAnswers& answers, const Problem& problem) -> Response {
-        return {problem.status, "text/html; charset=utf-8", classify_page(answers, problem.what())};
-    };
-    try {
-        access_.check_token(fields["token"]);
-        if (fields["picture"].empty()) throw Problem(422, "The form has no picture.");
-    } catch (const Problem& problem) {
-        done(page_of({}, problem));
-        return;
-    }
-    work(done, [=, this, many = fields["many"] == "1", picture = std::move(fields["picture"])](int thread) {
-        try {
-            return page_of(answers_to(picture, many, thread), Problem(200, ""));
-        } catch (const Problem& problem) {
-            return page_of({}, problem);
-        }
-    });
+    work(*workers_, done,
+         [this, many, neighbors, limit, picture = std::move(request.body)](int thread) -> Response {
+             return {200, "application/json",
+                     classify_body(answers_to(picture, many, thread), limit, neighbors)};
+         });
 }
 
 void Routes::mistakes(Request request, const Done& done) {
     const Parameters given(request.head.query, {"true", "predicted", "first", "count"});
     const int truth = given.number("true", 0, 255, -1), predicted = given.number("predicted", 0, 255, -1);
     const int first = given.number("first", 0, 1'000'000'000, 0), count = given.number("count", 1, 100, 24);
-    with_test_answers(done, [=, this]() -> Response {
-        const Evaluation& evaluation = *test_answers_.evaluation;
+    work(*test_worker_, done, [=, this](int) -> Response {
+        const TestAnswers& test = test_answers();
+        const Evaluation& evaluation = *test.evaluation;
         const std::vector<std::int64_t> all = mistakes_of(evaluation, truth, predicted);
         const auto begin = std::min<std::int64_t>(first, std::ssize(all));
         const auto end = std::min<std::int64_t>(begin + count, std::ssize(all));
         const std::vector<std::int64_t> shown(all.begin() + begin, all.begin() + end);
-        test_answers_.complete(shown);
+        test.complete(shown);
         return {200, "application/json", mistakes_body(evaluation, shown, std::ssize(all))};
     });
 }
 
 void Routes::confusion(Request request, const Done& done) {
     const Parameters none(request.head.query, {});
-    with_test_answers(done, [this]() -> Response {
-        return {200, "application/json", confusion_body(*test_answers_.evaluation)};
+    work(*test_worker_, done, [this](int) -> Response {
+        return {200, "application/json", confusion_body(*test_answers().evaluation)};
     });
 }
 
-/// Classifies the test set first, unless that is done or failed.
-void Routes::with_test_answers(const Done& done, Later answer) {
-    const auto run = [this, done, answer = std::move(answer)] {
-        work(done, [this, answer](int) {
-            const std::lock_guard lock(test_mutex_);
-            return answer();
-        });
-    };
-    if (!has_test_answers_) {
-        const std::lock_guard lock(mutex_);
-        if (no_test_answers_) throw *no_test_answers_;
-        if (!has_test_answers_) {
-            if (waiting_.size() >= max_waiting_jobs)
-                throw try_later(429, "Too many requests wait for an answer.");
-            waiting_.emplace_back([this, run, done] {
-                try {
-                    if (no_test_answers_) throw *no_test_answers_;
-                    run();
-                } catch (...) {
-                    done(response_of([]() -> Response { throw; }));
-                }
-            });
-            if (!is_classifying_) test_thread_ = std::thread([this] { classify_test_set(); });
-            is_classifying_ = true;
-            return;
-        }
-    }
-    run();
-}
-
-void Routes::classify_test_set() {
-    std::optional<Problem> problem;
+/// Classifies the test set first, unless that is done or failed. Throws Problem, Interrupted.
+TestAnswers& Routes::test_answers() {
     try {
-        test_answers_ = model_.classify_test_set();
+        if (!test_answers_ && !no_test_answers_) test_answers_ = model_.classify_test_set();
     } catch (const Interrupted&) {
-        problem = try_later(503, "The server is stopping.");
+        throw;
     } catch (const std::exception& error) {
         print_line_to_stderr(std::string("error: ") + error.what());
-        problem = Problem(404, "The test set cannot be classified; the server's own messages say why.");
+        no_test_answers_ =
+            Problem(404, "The test set cannot be classified; the server's own messages say why.");
     }
-    std::vector<std::function<void()>> waiting;
-    {
-        const std::lock_guard lock(mutex_);
-        no_test_answers_ = problem;
-        has_test_answers_ = !problem;
-        waiting.swap(waiting_);
-    }
-    for (const std::function<void()>& go_on : waiting)
-        go_on();
+    if (no_test_answers_) throw *no_test_answers_;
+    return *test_answers_;
+}
+
+bool Access::is_loopback(const std::string& address) {
+    return address == "::1" || (is_v4(address) && address.starts_with("127."));
+}
+
+Access::Access(const std::string& address, int port, std::string token)
+    : address_(address),
+      any_address_(address == "0.0.0.0" || address == "::"),
+      loopback_(is_loopback(address)),
+      port_(std::to_string(port)),
+      token_(std::move(token)) {}
+
+bool Access::is_own(const std::string& host) const {
+    const std::size_t colon = host.rfind(':');
+    const bool has_port = colon != host.npos && host.find(']', colon) == host.npos;
+    if ((has_port ? host.substr(colon + 1) : "80") != port_) return false;
+    std::string name = host.substr(0, has_port ? colon : host.npos);
+    const bool bracketed = name.size() > 2 && name.front() == '[' && name.back() == ']';
+    if (bracketed) name = name.substr(1, name.size() - 2);
+    if (bracketed ? !is_v6(name) : !is_v4(name))
+        return in_small_letters(name) == "localhost" && (loopback_ || any_address_);
+    return any_address_ || name == address_;
+}
+
+void Access::check_origin(const Head& head) const {
+    if (!is_own(head.host))
+        throw Problem(403,
+                      "The server is not known by this name; expected its numeric address, or localhost, "
+                      "with the port " +
+                          port_ + ".");
+    const bool own =
+        head.origin.empty() || in_small_letters(head.origin) == "http://" + in_small_letters(head.host);
+    const bool own_site =
+        head.fetch_site.empty() || head.fetch_site == "same-origin" || head.fetch_site == "none";
+    if (!own || !own_site) throw Problem(403, "The request comes from a page of another site.");
+}
+
+void Access::check_token(const Head& head) const {
+    constexpr std::string_view scheme = "bearer ";
+    const std::string given = in_small_letters(head.authorization.substr(0, scheme.size()));
+    const std::string_view token =
+        given == scheme ? std::string_view(head.authorization).substr(scheme.size()) : std::string_view();
+    if (!token_.empty() && !equal(token, token_))
+        throw Problem(401, "The request has no token, or a wrong one.", "WWW-Authenticate", "Bearer");
 }
 
 }  // namespace knn::web

@@ -1,4 +1,4 @@
-#include "app/serve/server.h"
+#include "app/serve/routes.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,6 @@
 #include <chrono>
 #include <set>
 
-#include "app/serve/request_reader.h"
-#include "app/serve/routes.h"
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
 

@@ -1,9 +1,8 @@
 /// What a build without OpenCV has instead of pictures.
 
 #include "app/report/answers.h"
-#include "app/report/picture.h"
-#include "app/view/pad.h"
-#include "app/view/viewer.h"
+#include "app/report/page.h"
+#include "app/view/shown_window.h"
 #include "data/core/errors.h"
 
 namespace knn {
@@ -25,10 +24,6 @@ std::vector<std::uint8_t> confusion_png(const Evaluation&) {
 }
 
 std::vector<std::uint8_t> sheet_png(const Sheet&) {
-    fail("a sheet");
-}
-
-std::vector<std::uint8_t> sheet_png(const Evaluation&, const Gallery&, std::int64_t) {
     fail("a sheet");
 }
 

@@ -1,4 +1,5 @@
-#include "app/view/pad.h"
+
+#include "app/view/shown_window.h"
 
 #include <array>
 #include <opencv2/imgproc.hpp>
@@ -7,7 +8,6 @@
 
 #include "app/report/canvas.h"
 #include "app/report/text.h"
-#include "app/view/shown_window.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -104,7 +104,6 @@ class Pad {
         is_changed_ = false;
     }
 
-    /// The pad, the answer, its neighbors, and keys or a message.
     Frame drawn() const {
         Canvas canvas(window_width, window_height, 2);
         canvas.text("Draw a digit", window_margin, 52, 18, ink, Side::left, 0.15);
@@ -136,7 +135,6 @@ class Pad {
         is_changed_ = true;
     }
 
-    /// False: quit.
     bool press(int key) {
         constexpr int escape = 27, backspace = 8, keysym_backspace = 0xff08, delete_key = 0xffff;
         if (key < 0) return true;

@@ -1,5 +1,7 @@
 // The picture in the window of `view`, and what it has in common with that of `draw`.
 
+#include "app/view/shown_window.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -7,7 +9,6 @@
 #include "app/report/canvas.h"
 #include "app/report/page.h"
 #include "app/report/text.h"
-#include "app/view/viewer.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -22,7 +23,6 @@ constexpr double facts_left = window_margin + shown_side + 40, row_top = 448;
 constexpr std::size_t max_neighbors = 10, max_votes = 6;
 const Color right_bar = rgb(0x8ab6dc), wrong_bar = rgb(0xf2a05f), other_bar = rgb(0xc3ccd6);
 
-/// The color of a label beside this digit.
 const Color& ink_of(int label, const PageDigit& digit) {
     return label == digit.label ? right_ink : label == digit.predicted ? wrong_ink : faint_ink;
 }

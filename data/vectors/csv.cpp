@@ -16,6 +16,7 @@
 #include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/vectors/content.h"
+#include "data/vectors/csv.h"
 
 namespace knn {
 
@@ -71,28 +72,7 @@ Text trimmed(Text text) {
     return text;
 }
 
-/// The fields of one record, one after another.
-class CsvFields {
-  public:
-    CsvFields(std::string_view record, char delimiter) : rest_(record), delimiter_(delimiter) {
-        while (!rest_.empty() && (rest_.back() == '\n' || rest_.back() == '\r'))
-            rest_.remove_suffix(1);
-    }
-
-    bool more() const { return more_; }
-    /// Whether the last one was in quotes.
-    bool quoted() const { return quoted_; }
-    /// A quoted field may be copied to `buffer`. False where what is quoted does not end, or something follows it.
-    bool next(std::string_view& field, std::string& buffer);
-
-  private:
-    bool next_quoted(std::string_view start, std::string_view& field, std::string& buffer);
-    void pass(std::size_t end);
-
-    std::string_view rest_;
-    char delimiter_;
-    bool more_ = true, quoted_ = false;
-};
+}  // namespace
 
 bool CsvFields::next(Text& field, std::string& buffer) {
     Text start = rest_;
@@ -129,6 +109,8 @@ void CsvFields::pass(std::size_t end) {
     more_ = end != rest_.npos;
     rest_.remove_prefix(more_ ? end + 1 : rest_.size());
 }
+
+namespace {
 
 enum class ParsedReal { number, too_large, not_one };
 

@@ -21,13 +21,6 @@ json as_classified(json digit) {
     return digit;
 }
 
-std::string form(const std::string& picture, const std::string& more = "") {
-    return "--b\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"a\"\r\n\r\n" + picture +
-           more + "\r\n--b--\r\n";
-}
-
-const std::string as_form = "Content-Type: multipart/form-data; boundary=b\r\n";
-
 }  // namespace
 
 TEST_CASE("serve answers pictures as classify does") {
@@ -74,23 +67,6 @@ TEST_CASE("serve answers pictures as classify does") {
     CHECK(server.post("/v1/classify", "GIF89a", as_pgm).status == 422);
     CHECK(server.post("/v1/classify", "", as_pgm).status == 422);
     CHECK(server.post("/v1/classify", "P5 20000 20000 255\n" + std::string(1000, 'x'), as_pgm).status == 422);
-}
-
-TEST_CASE("serve answers forms with a page") {
-    if (!has_opencv) return skip(no_opencv);
-    const Digits digits;
-    const Served server(data_of(digits) + "--method raw --token <secret>");
-    const std::string token = "\r\n--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n<secret>";
-    const Answered answer = server.post("/classify", form(photo(digits, 3), token), as_form);
-    CHECK(answer.status == 200);
-    CHECK(contains(answer.body, "<h1>1 digit"));
-    CHECK(server.post("/classify", form(photo(digits, 3)), as_form).status == 401);
-    const Answered wrong = server.post("/classify", form("<script>", token), as_form);
-    CHECK(wrong.status == 422);
-    CHECK(!contains(wrong.body, "<script>"));
-    CHECK(server.post("/classify", form("", token), as_form).status == 422);
-    CHECK(server.post("/classify", "--b", as_form).status == 400);
-    CHECK(server.post("/classify", form(""), as_pgm).status == 415);
 }
 
 TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
@@ -179,7 +155,6 @@ TEST_CASE("serve without its module of pictures says so at the start, and 501 fo
         const Answered answer = server.post("/v1/classify", picture, as_pgm);
         CHECK(answer.status == 501);
         CHECK(answer.json()["detail"] == "This server cannot read pictures; its own messages say why.");
-        CHECK(server.post("/classify", form(picture), as_form).status == 501);
         CHECK(server.post("/v1/predict", std::string(784, '\0'), as_bytes).status == 200);
         CHECK(server.get("/v1/info").json()["pictures"] == is_damaged);
         CHECK(server.stop(SIGTERM) == 0);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/serve/request_reader.h"
+#include "app/serve/http.h"
 #include "app/serve/routes.h"
 #include "tests/fuzz/input.h"
 

@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         require(sum == score.total && sum == evaluation.n_test, "the matrix counts every test image");
         require(score.correct >= 0 && score.correct <= score.total, "no more are correct than there are");
-        require(report.files.empty() || report.files.size() == (report.of_pictures() ? 2U : 4U),
+        require(report.data.files.empty() || report.data.files.size() == (report.of_pictures() ? 2U : 4U),
                 "a data set has four files, a training set two");
         require(!report.of_pictures() || std::ssize(evaluation.pictures) == evaluation.n_test,
                 "each picture has a name");

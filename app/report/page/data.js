@@ -14,9 +14,10 @@ const called = (digit) => `${words.image} ${digit.index}` +
   (page.dataset.pictures ? ` (${page.dataset.pictures[digit.index]})` : "");
 
 /** One image of the sprite as a separate canvas; the style sheet sets its size. */
-function drawn(tile, description) {
+function drawn({ tile }, description) {
   const { rows, cols } = page.dataset;
-  const canvas = element("canvas", { width: cols, height: rows, role: "img", "aria-label": description });
+  const canvas = element("canvas",
+    { width: cols, height: rows, role: description && "img", "aria-label": description, "aria-hidden": !description && "true" });
   const x = (tile % page.sprite.columns) * cols;
   const y = Math.floor(tile / page.sprite.columns) * rows;
   canvas.getContext("2d").drawImage(sprite, x, y, cols, rows, 0, 0, cols, rows);

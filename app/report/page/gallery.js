@@ -1,7 +1,6 @@
 /* The digits: which ones are shown, in which order, each as a card with its nearest neighbors. */
 
 const cardsAtOnce = innerWidth < 640 ? 20 : 48;
-const neighborsOnCard = 5;
 
 const orders = {
   confidence: { name: words.order, compare: (a, b) => b.confidence - a.confidence || a.index - b.index },
@@ -15,32 +14,11 @@ const orders = {
 /** The reader's choices; `shown` is derived from the rest. */
 const chosen = { label: null, predicted: null, order: page.gallery.order, limit: cardsAtOnce, shown: [] };
 
-const described = (digit) => `${called(digit)}: ${words.label} ${digit.label}, ` +
-  `${words.other} ${digit.predicted}, ${words.share} ${percent(digit.confidence, 0)}`;
-
-function card(digit, position) {
-  const neighbors = digit.neighbors.slice(0, neighborsOnCard).map((neighbor) =>
-    element("span", { class: "neighbor" }, drawn(neighbor.tile, `neighbor labeled ${neighbor.label}`),
-      labelFor(neighbor.label, digit)));
-  return element("button", {
-    type: "button", class: "card", tabindex: position === 0 ? 0 : -1, "data-index": digit.index,
-    "aria-label": described(digit), click: () => openViewer(position),
-  },
-  drawn(digit.tile, ""),
-  element("span", { class: "words" }, element("span", { class: "verdict" }, ...verdict(digit)),
-    element("span", { class: "share" }, percent(digit.confidence, 0)),
-    element("span", { class: "number" }, page.dataset.pictures?.[digit.index].split("/").pop() ?? `#${digit.index}`)),
-  element("span", { class: "neighbors" }, ...neighbors));
-}
+const numberText = ({ index }) => page.dataset.pictures?.[index].split("/").pop() ?? `#${index}`;
 
 function showStatus() {
-  const parts = [];
-  if (chosen.label !== null) parts.push(`${words.label} ${chosen.label}`);
-  if (chosen.predicted !== null) parts.push(`${words.other} ${chosen.predicted}`);
-  const number = chosen.shown.length;
   const held = page.gallery.digits.length;
-  let text = `${whole.format(number)} ${number === 1 ? "digit" : "digits"}`;
-  if (parts.length > 0) text += `: ${parts.join(", ")}`;
+  let text = counted(chosen.shown.length, "digit", "digits") + chosenText(chosen);
   if (held < page.gallery.total)
     text += `. The page holds ${whole.format(held)} of ${whole.format(page.gallery.total)}, ` + (words.held ??
       "from every cell of the matrix the most sure ones; the other forms of the report have all.");
@@ -62,13 +40,7 @@ function update() {
   const fits = (digit) => (chosen.label === null || digit.label === chosen.label) &&
     (chosen.predicted === null || digit.predicted === chosen.predicted);
   chosen.shown = page.gallery.digits.filter(fits).sort(orders[chosen.order].compare);
-  const text = (label) => (label === null ? "" : String(label));
-  byId("true-label").value = text(chosen.label);
-  byId("predicted-label").value = text(chosen.predicted);
-  byId("clear").disabled = chosen.label === null && chosen.predicted === null;
-  for (const button of document.querySelectorAll("button.choice"))
-    button.setAttribute("aria-pressed", String(!byId("clear").disabled && button.dataset.true === text(chosen.label) &&
-      button.dataset.predicted === text(chosen.predicted)));
+  markChosen(chosen, byId("clear"));
   showStatus();
   showGallery();
 }
@@ -90,8 +62,7 @@ function labelSelect(id, name, labels, change) {
 }
 
 function showFilters() {
-  const chosenLabel = (id) => (byId(id).value === "" ? null : Number(byId(id).value));
-  const filter = () => chooseFilter(chosenLabel("true-label"), chosenLabel("predicted-label"));
+  const filter = () => chooseFilter(...selectedLabels());
   const occurring = (field) => [...new Set(page.gallery.digits.map((digit) => digit[field]))].sort((a, b) => a - b);
   const order = element("select", {
     id: "order", change: (event) => { chosen.order = event.target.value; update(); },
@@ -107,7 +78,6 @@ function showFilters() {
 }
 /* One digit, large, with its votes and its neighbors; and the keys. */
 
-const viewer = byId("viewer");
 let viewed = 0; // position in chosen.shown
 
 function voteBars(digit) {
@@ -119,37 +89,13 @@ function voteBars(digit) {
   return element("ul", { class: "votes", "aria-label": "Share of the votes" }, ...rows);
 }
 
-/** An integer, or with enough digits after the point to distinguish neighbors. */
-function distanceText(distance) {
-  const digits = { lp: 2, cosine: 5, pearson: 5 }[page.settings.metric] ?? 0;
-  const form = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return new Intl.NumberFormat("en-US", form).format(distance);
-}
-
-function neighborList(digit) {
-  return element("ol", { class: "neighbors" }, ...digit.neighbors.map((neighbor) => element("li", {},
-    drawn(neighbor.tile, `training image ${neighbor.index}, labeled ${neighbor.label}`),
-    labelFor(neighbor.label, digit), element("span", { class: "number" }, `#${neighbor.index}`),
-    element("span", { class: "distance" }, distanceText(neighbor.distance)))));
-}
-
 function showViewed() {
   const digit = chosen.shown[viewed];
   const { k } = page.settings;
   const heading = digit.neighbors.length < k ? `Nearest ${digit.neighbors.length} of ${k} neighbors`
     : k === 1 ? "Nearest neighbor" : `${k} nearest neighbors`;
-  byId("viewer-digit").replaceChildren(
-    element("div", { class: "large" }, drawn(digit.tile, described(digit)),
-      element("div", {},
-        element("small", { "aria-hidden": "true" }, `${words.label} → ${words.other}`),
-        element("h2", { id: "viewer-title", "aria-label": described(digit) }, ...verdict(digit)),
-        element("p", {}, `${called(digit)}, ${words.share} ${percent(digit.confidence, 0)}`),
-        element("h3", {}, k === 1 ? words.votes.slice(0, -1) : `${words.votes} of ${k} neighbors`), voteBars(digit))),
-    element("h3", {}, heading, element("small", {}, ` label, training image, ${page.gallery.distance}`)),
-    neighborList(digit));
-  byId("position").textContent = `${whole.format(viewed + 1)} of ${whole.format(chosen.shown.length)}`;
-  byId("previous").disabled = viewed === 0;
-  byId("next").disabled = viewed === chosen.shown.length - 1;
+  const votes = element("h3", {}, k === 1 ? words.votes.slice(0, -1) : `${words.votes} of ${k} neighbors`);
+  showLarge(digit, viewed, chosen.shown.length, [votes, voteBars(digit)], heading, `training image, ${page.gallery.distance}`);
 }
 
 function openViewer(position) {
@@ -195,13 +141,4 @@ function keyPressed(event) {
   else if (!viewer.open && event.key === "Escape") chooseFilter(null, null);
   else return;
   event.preventDefault();
-}
-
-function watchViewer() {
-  byId("previous").addEventListener("click", () => step(-1));
-  byId("next").addEventListener("click", () => step(1));
-  byId("close").addEventListener("click", () => viewer.close());
-  viewer.addEventListener("click", (event) => { if (event.target === viewer) viewer.close(); });
-  viewer.addEventListener("close", viewerClosed);
-  document.addEventListener("keydown", keyPressed);
 }

@@ -16,6 +16,7 @@ function element(tag, attributes = {}, ...children) {
 }
 
 const whole = new Intl.NumberFormat("en-US");
+const counted = (count, one, many) => `${whole.format(count)} ${count === 1 ? one : many}`;
 
 /** As `percent` of data/core/format.cpp: less than all is never rounded up to 100 %. */
 function percent(share, places = 2) {
@@ -74,4 +75,99 @@ function moveByArrows(container, selector) {
     for (const stop of container.querySelectorAll(`${selector}[tabindex="0"]`)) stop.tabIndex = -1;
     event.target.tabIndex = 0;
   });
+}
+
+/* Digits as cards, and one of them large in the viewer. A page that shows them says in which `words`, how one is `called` and `drawn`, with
+   its `numberText`, and what to do in `openViewer` and `chooseFilter`. */
+
+const viewer = byId("viewer");
+const neighborsOnCard = 5;
+
+const described = (digit) => `${called(digit)}: ${words.label} ${digit.label}, ` +
+  `${words.other} ${digit.predicted}, ${words.share} ${percent(digit.confidence, 0)}`;
+
+function card(digit, position) {
+  const neighbors = digit.neighbors.slice(0, neighborsOnCard).map((neighbor) =>
+    element("span", { class: "neighbor" }, drawn(neighbor), labelFor(neighbor.label, digit)));
+  return element("button", {
+    type: "button", class: "card", tabindex: position === 0 ? 0 : -1, "data-index": digit.index,
+    "aria-label": described(digit), click: () => openViewer(position),
+  },
+  drawn(digit),
+  element("span", { class: "words" }, element("span", { class: "verdict" }, ...verdict(digit)),
+    element("span", { class: "share" }, percent(digit.confidence, 0)),
+    element("span", { class: "number" }, numberText(digit))),
+  element("span", { class: "neighbors" }, ...neighbors));
+}
+
+/** An integer, or with enough digits to distinguish neighbors. */
+function distanceText(distance) {
+  return Number.isInteger(distance) ? whole.format(distance) : String(Number(distance.toPrecision(5)));
+}
+
+/** `digit`: has the labels that give the neighbors their colors. */
+function neighborList(neighbors, digit) {
+  return element("ol", { class: "neighbors" }, ...neighbors.map((neighbor) => element("li", {},
+    drawn(neighbor, `training image ${neighbor.index}, labeled ${neighbor.label}`),
+    labelFor(neighbor.label, digit), element("span", { class: "number" }, `#${neighbor.index}`),
+    element("span", { class: "distance" }, distanceText(neighbor.distance)))));
+}
+
+/** A digit at a position among `total` in the viewer, with what is `beside` it; its neighbors below a heading. */
+function showLarge(digit, position, total, beside, heading, columns) {
+  byId("viewer-digit").replaceChildren(
+    element("div", { class: "large" }, drawn(digit, described(digit)), element("div", {},
+      element("small", { "aria-hidden": "true" }, `${words.label} → ${words.other}`),
+      element("h2", { id: "viewer-title", "aria-label": described(digit) }, ...verdict(digit)),
+      element("p", {}, `${called(digit)}, ${words.share} ${percent(digit.confidence, 0)}`), ...beside)),
+    element("h3", {}, heading, element("small", {}, ` label, ${columns}`)),
+    neighborList(digit.neighbors, digit));
+  byId("position").textContent = `${whole.format(position + 1)} of ${whole.format(total)}`;
+  byId("previous").disabled = position === 0;
+  byId("next").disabled = position === total - 1;
+}
+
+/** The buttons of the viewer; `step` goes so many digits further. */
+function watchViewer(step, closed) {
+  byId("previous").addEventListener("click", () => step(-1));
+  byId("next").addEventListener("click", () => step(1));
+  byId("close").addEventListener("click", () => viewer.close());
+  viewer.addEventListener("click", (event) => { if (event.target === viewer) viewer.close(); });
+  viewer.addEventListener("close", closed);
+}
+
+/** A button that shows only digits of these labels, null for any, and, pressed again, all. */
+function choiceButton(label, predicted, text, description) {
+  return element("button", {
+    type: "button", class: "choice", "data-true": label ?? "", "data-predicted": predicted ?? "",
+    "aria-pressed": "false", "aria-label": description,
+    click: () => chooseFilter(label, predicted, true),
+  }, text);
+}
+
+/** The buttons of a matrix are one stop of the Tab key. */
+function watchMatrix(table) {
+  moveByArrows(table, "button");
+  table.querySelectorAll("button").forEach((button, i) => { button.tabIndex = i === 0 ? 0 : -1; });
+}
+
+/** The labels that the selections have; null: any. */
+const selectedLabels = () => ["true-label", "predicted-label"].map((id) => (byId(id).value === "" ? null : Number(byId(id).value)));
+
+/** Shows the chosen labels in the selections and on the buttons; `clear` chooses all again. */
+function markChosen({ label, predicted }, clear) {
+  const text = (one) => (one === null ? "" : String(one));
+  byId("true-label").value = text(label);
+  byId("predicted-label").value = text(predicted);
+  clear.disabled = label === null && predicted === null;
+  for (const button of document.querySelectorAll("button.choice"))
+    button.setAttribute("aria-pressed", String(!clear.disabled && button.dataset.true === text(label) &&
+      button.dataset.predicted === text(predicted)));
+}
+
+/** ": true 4, predicted 9"; of all digits nothing. */
+function chosenText({ label, predicted }) {
+  const parts = [label === null ? "" : `${words.label} ${label}`, predicted === null ? "" : `${words.other} ${predicted}`];
+  const text = parts.filter((part) => part !== "").join(", ");
+  return text === "" ? "" : `: ${text}`;
 }

@@ -13,7 +13,8 @@ sprite.decode().then(() => {
     document.querySelector(".gallery-panel").hidden = true; // vectors are no pictures
   } else {
     showFilters();
-    watchViewer();
+    watchViewer(step, viewerClosed);
+    document.addEventListener("keydown", keyPressed);
     update();
   }
   document.documentElement.dataset.ready = "yes";

@@ -62,18 +62,10 @@ function showTrust() {
 /** "true,predicted" of the digits on this page. */
 const pairsHere = new Set(page.gallery.digits.map(({ label, predicted }) => `${label},${predicted}`));
 
-function pairButton(label, predicted, text, description) {
-  return element("button", {
-    type: "button", class: "choice", "data-true": label ?? "", "data-predicted": predicted ?? "",
-    "aria-pressed": "false", "aria-label": description,
-    click: () => chooseFilter(label, predicted, true),
-  }, text);
-}
-
 /** Makes a label at the edge of the matrix a button if the page has digits of it. */
 function pressableLabel(head, label, asTrue) {
   if (!page.gallery.digits.some((digit) => (asTrue ? digit.label : digit.predicted) === label)) return;
-  head.replaceChildren(pairButton(asTrue ? label : null, asTrue ? null : label, String(label),
+  head.replaceChildren(choiceButton(asTrue ? label : null, asTrue ? null : label, String(label),
     `All with ${asTrue ? "true" : "predicted"} label ${label}`));
 }
 
@@ -93,11 +85,10 @@ function showMatrix() {
     labels.forEach((predicted, j) => {
       const cell = cells[j + 1];
       if (pairsHere.has(`${label},${predicted}`))
-        cell.replaceChildren(pairButton(label, predicted, crowded ? "" : cell.textContent, cell.title));
+        cell.replaceChildren(choiceButton(label, predicted, crowded ? "" : cell.textContent, cell.title));
     });
   });
-  moveByArrows(made, "button");
-  made.querySelectorAll("button").forEach((button, i) => { button.tabIndex = i === 0 ? 0 : -1; });
+  watchMatrix(made);
 }
 
 function showPairs(mistakes, labels) {
@@ -105,7 +96,7 @@ function showPairs(mistakes, labels) {
   const top = [...mistakes].sort((a, b) => b.count - a.count).slice(0, 10);
   for (const { count, i, j } of top) {
     const words = `true ${labels[i]}, predicted ${labels[j]}: ${whole.format(count)}`;
-    const button = pairButton(labels[i], labels[j], `${labels[i]} → ${labels[j]}`, words);
+    const button = choiceButton(labels[i], labels[j], `${labels[i]} → ${labels[j]}`, words);
     button.append(element("small", {}, whole.format(count)));
     button.disabled = !pairsHere.has(`${labels[i]},${labels[j]}`);
     byId("pairs").append(button);

@@ -2,11 +2,10 @@
 
 const side = 28; // pixels of an image
 
-/** An image of 28 × 28 pixels, base64 of bytes with 255 for ink, as a canvas; the style sheet sets its size. */
-function drawn(pixels, description) {
-  const canvas = element("canvas", description
-    ? { width: side, height: side, role: "img", "aria-label": description }
-    : { width: side, height: side, "aria-hidden": "true" });
+/** An image with 28 × 28 `pixels`, base64 of bytes with 255 for ink, as a canvas; the style sheet sets its size. */
+function drawn({ pixels }, description) {
+  const canvas = element("canvas",
+    { width: side, height: side, role: description && "img", "aria-label": description, "aria-hidden": !description && "true" });
   const bytes = atob(pixels);
   const context = canvas.getContext("2d");
   const image = context.createImageData(side, side);
@@ -16,11 +15,6 @@ function drawn(pixels, description) {
   }
   context.putImageData(image, 0, 0);
   return canvas;
-}
-
-/** An integer, or with enough digits to distinguish neighbors. */
-function distanceText(distance) {
-  return Number.isInteger(distance) ? whole.format(distance) : String(Number(distance.toPrecision(5)));
 }
 
 /** "7" or "?"; of an answer of /v1/classify. */
@@ -34,14 +28,6 @@ function spoken(answer) {
   return `No answer: ${answer.reason}.${guess}`;
 }
 
-/** `digit`: has the labels that give the neighbors their colors. */
-function neighborList(neighbors, digit) {
-  return element("ol", { class: "neighbors" }, ...neighbors.map((neighbor) => element("li", {},
-    drawn(neighbor.pixels, `training image ${neighbor.index}, labeled ${neighbor.label}`),
-    labelFor(neighbor.label, digit), element("span", { class: "number" }, `#${neighbor.index}`),
-    element("span", { class: "distance" }, distanceText(neighbor.distance)))));
-}
-
 /** The answer with all that belongs to it. */
 function answerBlock(answer) {
   const label = answer.digit ?? answer.guess;
@@ -49,7 +35,7 @@ function answerBlock(answer) {
   const sure = percent(answer.confidence, 0);
   const likely = label === undefined ? [] : [element("strong", {}, isRejected ? `${label}, ${sure}` : sure), element("br"),
     element("small", {}, isRejected ? "best guess" : "confidence")];
-  const parts = [element("div", { class: "answer" }, drawn(answer.pixels, "28 × 28 pixels that were searched for"),
+  const parts = [element("div", { class: "answer" }, drawn(answer, "28 × 28 pixels that were searched for"),
     element("span", { class: isRejected ? "big wrong" : "big right" }, symbolOf(answer)), element("p", {}, ...likely))];
   if (isRejected) parts.push(element("p", { class: "reason" }, `No answer: ${answer.reason}.`));
   if (answer.neighbors.length > 0)

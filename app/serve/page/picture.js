@@ -12,8 +12,6 @@ const newestPicture = newestOnly((problem) => {
 
 const severalDigits = () => document.querySelector("input[name=many]:checked").value === "1";
 
-const counted = (count, one, many) => `${whole.format(count)} ${count === 1 ? one : many}`;
-
 /** Shows the picture with its size, which its boxes refer to; without one the browser cannot show it. */
 function showPicture(width, height) {
   const frame = byId("picture");

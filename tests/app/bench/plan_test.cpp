@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "app/bench/workload.h"
 #include "app/console/console.h"
 #include "classifier/engines.h"
 #include "data/core/errors.h"

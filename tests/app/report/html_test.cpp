@@ -1,9 +1,8 @@
 #include "app/report/page.h"
-#include "app/report/picture.h"
 
 #include <nlohmann/json.hpp>
 
-#include "app/view/viewer.h"
+#include "app/view/shown_window.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "tests/support/png.h"

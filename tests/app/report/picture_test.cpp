@@ -1,7 +1,6 @@
-#include "app/report/picture.h"
 
 #include "app/report/page.h"
-#include "app/view/viewer.h"
+#include "app/view/shown_window.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
@@ -139,14 +138,14 @@ TEST_CASE("a sheet shows each digit of its page once") {
     CHECK(sheet_pages(169) == 2);
     constexpr int tile = 84 * 84;
     for (const std::int64_t count : {1, 5, 14, 15, 168}) {
-        const auto png = test::read_png(sheet_png(sample.evaluation, first_images(count), 0));
+        const auto png = test::read_png(sheet_png(sheet_of(sample.evaluation, first_images(count), 0)));
         CHECK(black_pixels(png) == doctest::Approx(tile * double(count)).epsilon(0.001));
         CHECK(png.width <= 1500);
         CHECK(png.height <= 1800);
     }
-    const auto rest = test::read_png(sheet_png(sample.evaluation, first_images(170), 1));
+    const auto rest = test::read_png(sheet_png(sheet_of(sample.evaluation, first_images(170), 1)));
     CHECK(black_pixels(rest) == doctest::Approx(tile * 2).epsilon(0.001));
-    CHECK(black_pixels(test::read_png(sheet_png(sample.evaluation, {{}, "None"}, 0))) == 0);
+    CHECK(black_pixels(test::read_png(sheet_png(sheet_of(sample.evaluation, {{}, "None"}, 0)))) == 0);
 }
 
 TEST_CASE("a sheet is as wide as its legend, which is never cut") {
@@ -171,7 +170,7 @@ TEST_CASE("a sheet takes any title and images of any size") {
         Gallery gallery = first_images(20);
         gallery.title.assign(3000, 'W');
         gallery.title += "\xff\n";
-        CHECK(test::read_png(sheet_png(sample.evaluation, gallery, 0)).width <= 1500);
+        CHECK(test::read_png(sheet_png(sheet_of(sample.evaluation, gallery, 0))).width <= 1500);
         const Viewer viewer(sample.evaluation, gallery.images);
         CHECK(test::read_png(scene_png(sample.evaluation, viewer)).width == 1000);
     }

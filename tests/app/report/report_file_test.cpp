@@ -24,7 +24,7 @@ TEST_CASE("a report is read back as it was written") {
     std::ofstream(file) << json_report(evaluation);
     for (const std::string& name : {file, folder.path().string()}) {
         const SavedReport report = read_report(name);
-        CHECK(report.source == sample.data->source);
+        CHECK(report.data.source == sample.data->source);
         const Score &score = report.evaluation.score, &written = evaluation.score;
         CHECK(score.labels == written.labels);
         CHECK(score.confusion == written.confusion);

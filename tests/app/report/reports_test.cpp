@@ -222,7 +222,7 @@ TEST_CASE("long text is broken at blanks and slashes, and where there are none a
     };
     using Lines = std::vector<std::string>;
     CHECK(lines("") == Lines{""});
-    CHECK(lines("long name of a file.png") == Lines{"long name ", "of a ", "file.png"});
+    CHECK(lines("long name of a file.png") == Lines{"long name", "of a", "file.png"});
     CHECK(lines("folders/name.png") == Lines{"folders/", "name.png"});
     CHECK(lines("a/bcdefghijklmno") == Lines{"a/bcdefghi", "jklmno"});
     CHECK(wrapped("ab", [](const std::string&) { return false; }) == Lines{"a", "b"});

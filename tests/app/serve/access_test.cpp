@@ -1,4 +1,4 @@
-#include "app/serve/access.h"
+#include "app/serve/routes.h"
 #include "tests/support/test.h"
 
 using namespace knn::web;

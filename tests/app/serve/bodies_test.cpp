@@ -1,4 +1,4 @@
-#include "app/serve/bodies.h"
+#include "app/serve/routes.h"
 
 #include "app/serve/http.h"
 #include "tests/support/npy_bytes.h"
@@ -55,25 +55,4 @@ TEST_CASE("bodies: parameters") {
         CHECK(refuses([&] { Parameters(query, {"many"}); }));
     for (const char* query : {"many", "many=", "many=2", "many=-1", "many=1x", "many=99999999999"})
         CHECK(refuses([&] { Parameters(query, {"many"}).flag("many"); }));
-}
-
-TEST_CASE("bodies: forms") {
-    const std::string type = "multipart/form-data; boundary=\"x-y\"", rest = "\r\n--x-y--\r\n";
-    const std::string picture = std::string("\r\n--x-\0\xff", 8);
-    const std::string form =
-        "--x-y\r\nContent-Disposition: form-data; name=\"picture\"; filename=\"name.png\"\r\n"
-        "Content-Type: image/png\r\n\r\n" +
-        picture + "\r\n--x-y\r\nContent-Disposition: form-data; name=many\r\n\r\n1" + rest;
-    auto fields = form_fields(type, form);
-    CHECK(fields.size() == 2);
-    CHECK(fields["picture"] == picture);
-    CHECK(fields["many"] == "1");
-    for (std::size_t cut = 0; cut + 4 < form.size(); ++cut)
-        CHECK(refuses([&] { form_fields(type, form.substr(0, cut)); }));
-    CHECK(refuses([&] { form_fields("multipart/form-data", form); }));
-    CHECK(refuses([&] { form_fields("multipart/form-data; boundary=other", form); }));
-    std::string many = "--x-y";
-    for (int i = 0; i < 20; ++i)
-        many += "\r\nContent-Disposition: form-data; name=" + std::to_string(i) + "\r\n\r\n1\r\n--x-y";
-    CHECK(refuses([&] { form_fields(type, many + "--"); }));
 }

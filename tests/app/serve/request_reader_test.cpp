@@ -1,4 +1,4 @@
-#include "app/serve/request_reader.h"
+#include "app/serve/http.h"
 #include "tests/support/test.h"
 
 using namespace knn;

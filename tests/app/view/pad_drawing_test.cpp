@@ -1,4 +1,3 @@
-#include "app/view/pad.h"
 
 #include "app/view/shown_window.h"
 #include "tests/support/test.h"

@@ -1,4 +1,4 @@
-#include "app/view/viewer.h"
+#include "app/view/shown_window.h"
 
 #include "tests/support/sample_evaluation.h"
 #include "tests/support/test.h"

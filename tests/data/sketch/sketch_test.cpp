@@ -6,6 +6,7 @@
 #include "data/sketch/cached_fit.h"
 #include "tests/support/hostile_sets.h"
 #include "tests/support/points.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/test.h"
 
 namespace knn {
@@ -164,7 +165,8 @@ TEST_CASE("sketch: a column is the nearest integer, and clamped") {
 
 TEST_CASE_FIXTURE(test::OwnCache, "sketch: a fit comes from the cache where the rows are the same") {
     const test::Rows rows = test::random_rows(1500, 30, 1), other = test::random_rows(1500, 30, 2);
-    const std::atomic<bool> stop = true;  // a fit throws
+    const std::atomic<bool> stop = true;
+    const ProgressToken stopped{.progress = {}, .stop = &stop};  // a fit throws
     const auto same = [](const Sketch& a, const Sketch& b) {
         return std::tie(a.columns, a.dim, a.axes, a.weights, a.centers, a.scale, a.stretch) ==
                std::tie(b.columns, b.dim, b.axes, b.weights, b.centers, b.scale, b.stretch);
@@ -172,10 +174,10 @@ TEST_CASE_FIXTURE(test::OwnCache, "sketch: a fit comes from the cache where the 
     for (const std::int64_t columns : {64, 128}) {
         const Sketch fitted = fit_sketch(rows, columns);
         CHECK(same(cached_fit(rows, columns, false), fitted));
-        CHECK_THROWS_AS(cached_fit(rows, columns, true, {.stop = &stop}), Interrupted);
+        CHECK_THROWS_AS(cached_fit(rows, columns, true, stopped), Interrupted);
         CHECK(same(cached_fit(rows, columns, true), fitted));
-        CHECK(same(cached_fit(rows, columns, true, {.stop = &stop}), fitted));
-        CHECK_THROWS_AS(cached_fit(other, columns, true, {.stop = &stop}), Interrupted);
+        CHECK(same(cached_fit(rows, columns, true, stopped), fitted));
+        CHECK_THROWS_AS(cached_fit(other, columns, true, stopped), Interrupted);
     }
     for (const auto& file : std::filesystem::directory_iterator(this->file("")))
         std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
