@@ -200,6 +200,7 @@ _strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p).value
 
 #: Products of elements from which a search may take longer than 0.1 s on a slow processor.
 LONG_CALL = 100_000_000
+SECONDS_BETWEEN_LOOKS = 0.05
 
 
 def call(name: str, *arguments: Any, stop: Any = None) -> None:
@@ -231,7 +232,9 @@ def call(name: str, *arguments: Any, stop: Any = None) -> None:
 
     try:
         _thread.start_new_thread(run, ())
-        done.wait()
+        # A signal that comes between Python's last look for one and the wait does not end the wait.
+        while not done.wait(SECONDS_BETWEEN_LOOKS):
+            pass
     except BaseException as error:  # KeyboardInterrupt, or what another handler of a signal raises
         if isinstance(error, RuntimeError) and not done.is_set() and "start new thread" in str(error):
             run()
