@@ -340,40 +340,62 @@ TENSOR_TEST_CASE("gpu: fused search improves known neighbors") {
     }
 }
 
+namespace {
+
+/// n rows beside each other around each of `runs` random ones.
+test::Rows in_runs(std::int64_t runs, std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    const test::Rows centers = test::random_rows(runs, dim, 1);
+    test::Rows rows = test::random_rows(runs * n, dim, seed, 60);
+    for (std::int64_t i = 0; i < rows.n * dim; ++i) {
+        std::uint8_t& pixel = rows.pixels[static_cast<std::size_t>(i)];
+        const std::int64_t center = i / dim / n * dim + i % dim;
+        pixel = static_cast<std::uint8_t>((pixel + centers.pixels[static_cast<std::size_t>(center)]) / 2);
+    }
+    return rows;
+}
+
+}  // namespace
+
 TENSOR_TEST_CASE(
     "gpu: fused search of a set whose nearest images are adjacent falls back no more than others") {
-    // Runs of 200 images, which tiles have in one or two rows: a random one under noise of its own. Queries likewise, as many as
-    // give long lists.
-    constexpr std::int64_t runs = 250, dim = 200;
-    const test::Rows centers = test::random_rows(runs, dim, 1);
-    const auto around = [&](std::int64_t n, std::uint64_t seed) {
-        test::Rows rows = test::random_rows(runs * n, dim, seed, 60);
-        for (std::int64_t i = 0; i < rows.n * dim; ++i) {
-            std::uint8_t& pixel = rows.pixels[static_cast<std::size_t>(i)];
-            const std::int64_t center = i / dim / n * dim + i % dim;
-            pixel = static_cast<std::uint8_t>((pixel + centers.pixels[static_cast<std::size_t>(center)]) / 2);
-        }
-        return rows;
-    };
-    const test::Rows train = around(200, 2), query = around(40, 3);
+    // Runs of 200 images, which tiles have in one or two rows. As many queries as give long lists.
+    const test::Rows train = in_runs(250, 200, 200, 2), query = in_runs(250, 40, 200, 3);
     for (const int k : {5, 32})
-        for_kernels({train.n, query.n, dim, k}, [&](const TensorKernel& kernel) {
+        for_kernels({train.n, query.n, train.dim, k}, [&](const TensorKernel& kernel) {
             Fused fused(kernel, train, query, k);
             CHECK(test::wrong_queries(fused.run(), train, query, k, {}, {}, 500) == 0);
             CHECK(fused.undecided() <= 5);
         });
 }
 
-TENSOR_TEST_CASE("gpu: rows without an image are far from dark queries in sketches") {
-    // Queries that are nearer to zero than to their neighbors; 156 of 157 tiles have a row without an image.
-    const test::Rows train = test::random_rows(157 * 255 + 1, 100, 1, 200);
-    test::Rows query = test::random_rows(300, 100, 2, 60);
-    for (const int k : {5, 32})
-        for_kernels({train.n, query.n, train.dim, k}, [&](const TensorKernel& kernel) {
-            Fused fused(kernel, train, query, k, {.sketch = true});
-            CHECK(test::wrong_queries(fused.run(), train, query, k, {}, {}, 50) == 0);
-            if (fused.uses_sketches()) CHECK(fused.undecided() <= 5);
-        });
+TENSOR_TEST_CASE("gpu: rows without an image are the farthest in sketches") {
+    // Else black ones are among the nearest of a digit of few pixels, and take the places of images in its sample.
+    constexpr std::size_t n = 300, columns = gpu::sketch_columns;
+    constexpr std::int32_t square = 50'000;
+    std::vector<std::uint8_t> bytes(n * columns, 120);
+    std::vector<gpu::TrainImage> images(n);
+    for (std::size_t i = 0; i < n; ++i)
+        images[i] = {0, i % 3 == 0 ? gpu::no_image : static_cast<std::uint32_t>(i)};
+    const std::vector<gpu::SketchTerms> terms(n, {0, square, 10});
+    const auto sketches = gpu::copied_to_device(std::span(bytes), "uploading");
+    const auto d_images = gpu::copied_to_device(std::span(images), "uploading");
+    const auto d_terms = gpu::copied_to_device(std::span(terms), "uploading");
+    const gpu::DeviceBuffer<std::int32_t> unfit(1);
+    const gpu::Stream stream;
+    gpu::enqueue_values(n, d_terms.d_data(), d_images.d_data(), 10, sketches.d_data(), unfit.d_data(),
+                        stream);
+    stream.synchronize();
+    const auto made = test::to_host(sketches);
+    int wrong = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint8_t *row = made.data() + i * columns, *value = row + columns - gpu::value_columns;
+        const bool is_image = i % 3 != 0;
+        for (const std::uint8_t* column = row; column < value; ++column)
+            wrong += *column != (is_image ? 120 : 128);
+        wrong += value[0] + gpu::value_base * (value[1] + value[2] + value[3]) !=
+                 (is_image ? square / 2 : gpu::most_value);
+    }
+    CHECK(wrong == 0);
 }
 
 TENSOR_TEST_CASE("gpu: fused search in many passes") {
