@@ -132,7 +132,7 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
     CHECK(contains(metrics, "mnist_knn_ready 1\n"));
 }
 
-TEST_CASE("serve without a test set says so, and answers everything else; it may come later") {
+TEST_CASE("serve without a test set says so, and answers everything else, and it may come later") {
     const ToServe work;
     const std::string labels = work.folder / "t10k-labels-idx1-ubyte";
     REQUIRE(fs::exists(labels));
