@@ -30,12 +30,20 @@ std::string as_utf8(const std::string& text) {
     return json::parse(json(text).dump(-1, ' ', true, json::error_handler_t::replace));
 }
 
+/// The next line without its end; of one longer than `most` bytes the first of them, and one more.
+bool next_part(std::istream& stream, std::string& line, std::size_t most) {
+    line.resize(most + 2);
+    stream.getline(line.data(), std::ssize(line));
+    line.resize(static_cast<std::size_t>(stream.gcount()) - (stream.good() ? 1 : 0));
+    return stream.gcount() > 0;
+}
+
 /// The next record without its end; a name in quotes may have ends of lines. One that grows above `most` bytes is not read on.
 bool next_record(std::istream& stream, std::string& record, std::size_t most) {
-    if (!std::getline(stream, record)) return false;
+    if (!next_part(stream, record, most)) return false;
     const auto is_open = [](const std::string& line) { return std::ranges::count(line, '"') % 2 != 0; };
     bool open = is_open(record);
-    for (std::string line; open && record.size() <= most && std::getline(stream, line);
+    for (std::string line; open && record.size() <= most && next_part(stream, line, most);
          open = open != is_open(line))
         (record += '\n') += line;
     if (record.ends_with('\r')) record.pop_back();
@@ -133,7 +141,9 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
                         with_commas(n_test) + " lines of " + predictions_heading);
     };
     std::string line;
-    if (!next_line(stream, line, true) || line != predictions_heading) wrong(1, "is not the heading");
+    if (!next_record(stream, line, 100) ||
+        (line != predictions_heading && line != "\xef\xbb\xbf" + predictions_heading))
+        wrong(1, "is not the heading");
     std::vector<std::string> names;
     std::size_t longest = 0;
     for (const std::string& name_of_class : classes) {
@@ -165,7 +175,7 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
         read.votes.push_back(vote);
         read.confidence.push_back(confidence);
     }
-    if (next_line(stream, line)) wrong(n_test + 2, "is one too many");
+    if (next_record(stream, line, 0)) wrong(n_test + 2, "is one too many");
     return read;
 }
 

@@ -311,19 +311,15 @@ void Routes::confusion(Request request, const Done& done) {
     });
 }
 
-/// Classifies the test set first, unless that is done or failed. Throws Problem, Interrupted.
+/// Classifies the test set first, unless that is done; what made it fail may have passed. Throws Problem, Interrupted.
 TestAnswers& Routes::test_answers() {
     try {
-        if (!test_answers_ && !no_test_answers_) test_answers_ = model_.classify_test_set();
-    } catch (const Interrupted&) {
-        throw;
-    } catch (const std::exception& error) {
+        if (!test_answers_) test_answers_ = model_.classify_test_set();
+        return *test_answers_;
+    } catch (const DataError& error) {
         print_line_to_stderr(std::string("error: ") + error.what());
-        no_test_answers_ =
-            Problem(404, "The test set cannot be classified; the server's own messages say why.");
+        throw Problem(404, "The test set cannot be classified; the server's own messages say why.");
     }
-    if (no_test_answers_) throw *no_test_answers_;
-    return *test_answers_;
 }
 
 bool Access::is_loopback(const std::string& address) {

@@ -164,9 +164,7 @@ class Routes {
     Model model_;  ///< once `ready_`
     Metrics metrics_;
 
-    // Of the one thread of test_worker_: at most one is set.
-    std::optional<TestAnswers> test_answers_;
-    std::optional<Problem> no_test_answers_;
+    std::optional<TestAnswers> test_answers_;  ///< of the one thread of test_worker_
 
     std::array<Decoder, 2> decoders_;  ///< of each worker
     Batcher batcher_;

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -151,18 +152,26 @@ DataLocation locate_files(const std::string& folder, Files files) {
     return location;
 }
 
+/// Whether `learn` wrote it of no picture: a header that declares zero images.
+bool has_no_images(const fs::path& file) {
+    constexpr std::uintmax_t header = 16;
+    std::error_code none;
+    if (!fs::is_regular_file(file, none) || fs::file_size(file, none) != header) return false;
+    std::array<char, 8> start = {};
+    std::ifstream(file, std::ios::binary).read(start.data(), start.size());
+    return start == std::array<char, 8>{0, 0, 8, 3};
+}
+
 DataLocation with_extra(DataLocation location, const std::string& folder) {
     if (folder.empty()) return location;
     location.extra.resize(training_files);
     fill_from_named(folder, location.extra, "a folder that learn --out wrote");
     location.source += ", with " + folder;
     std::error_code none;
-    constexpr std::uintmax_t header = 16;  // alone: there are none
     for (const fs::path& file : spellings(folder, no_digits_file))
         if (fs::exists(fs::symlink_status(file, none))) {
             // What is damaged is an error where it is read: it has been taught, and is not left out silently.
-            if (!fs::is_regular_file(file, none) || fs::file_size(file, none) != header)
-                location.no_digits = file;
+            if (!has_no_images(file)) location.no_digits = file;
             break;
         }
     return location;

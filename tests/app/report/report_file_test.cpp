@@ -112,11 +112,18 @@ TEST_CASE("predictions are read back, bit for bit") {
     std::istringstream stream(windows);
     CHECK(read_predictions(stream, "windows", sample.evaluation.n_test).confidence == read.confidence);
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test + 1), DataError);
-    std::string open = "index,label,predicted,confidence,vote_share\n0,\"a";  // and no quote behind it
+    const std::string heading = "index,label,predicted,confidence,vote_share\n", row = "0,a,a,1,1\n";
+    std::string open = heading + "0,\"a";  // and no quote behind it
     for (int line = 0; line < 10'000; ++line)
         open += "\nmore";
-    std::istringstream unclosed(open);
-    CHECK_THROWS_AS(read_predictions(unclosed, "unclosed", 1, {"a", "b"}), DataError);
-    CHECK(unclosed.tellg() < 1000);
+    const std::string endless(100'000, '1');  // without an end of line
+    for (const std::string& text : {open, endless, heading + endless, heading + '"' + endless,
+                                    heading + "\"a\n" + endless, heading + row + endless}) {
+        CAPTURE(text.substr(0, 60));
+        std::istringstream damaged(text);
+        CHECK_THROWS_AS(read_predictions(damaged, "damaged", 1, {"a", "b"}), DataError);
+        damaged.clear();
+        CHECK(damaged.tellg() < 1000);
+    }
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test - 1), DataError);
 }
