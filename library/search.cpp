@@ -73,10 +73,13 @@ void require_k(int k, const Opened& opened, bool leaves_out) {
     const std::int64_t others = opened.size() - (leaves_out ? 1 : 0);
     require(k <= others, "k " + std::to_string(k) + ": there are " + std::to_string(others) +
                              " vectors to find; expected at most as many");
-    const knn::Engine& engine = *knn::find_engine(opened.index->plan().engine);
-    require(k <= engine.can.max_k, "k " + std::to_string(k) + ": the engine " + engine.name +
-                                       " finds at most " + std::to_string(engine.can.max_k) +
-                                       " neighbors; expected at most as many, or the engine cpu");
+    const knn::Plan& plan = opened.index->plan();
+    const knn::Engine& engine = *knn::find_engine(plan.engine);
+    const bool reranks = plan.stages.rerank == knn::StagePlace::device;
+    const int most = reranks ? std::min(engine.can.max_k, knn::max_candidates) : engine.can.max_k;
+    require(k <= most, "k " + std::to_string(k) + ": the engine " + engine.name + " finds at most " +
+                           std::to_string(most) + (reranks ? " neighbors to re-rank" : " neighbors") +
+                           "; expected at most as many, or the engine cpu");
 }
 
 void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Opened& opened, int threads,

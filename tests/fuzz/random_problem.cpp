@@ -135,7 +135,8 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
             static_cast<int>(dice.from(0, 2 * spread_weight_parts)) - spread_weight_parts};
         if (!is_integral(method.measure.metric)) method.measure.metric = Metric::l1;
     }
-    const std::int64_t limit = std::min<std::int64_t>(max_k, n_train - (problem.exclude.any() ? 1 : 0));
+    const std::int64_t limit = std::min<std::int64_t>(method.reranks() ? max_candidates : max_k,
+                                                      n_train - (problem.exclude.any() ? 1 : 0));
     method.vote = {.k = static_cast<int>(dice.size(limit)),
                    .weights = dice.any<Weights>(),
                    .tie = dice.any<Tie>(),
