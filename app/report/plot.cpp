@@ -270,7 +270,7 @@ std::string brief(double value) {
 
 std::string draw_panels(const std::string& title, const std::vector<std::string>& lines,
                         const std::vector<Panel>& panels) {
-    Painter body, heading;
+    Painter body, title_part;
     const std::size_t columns = panels.size() > 1 ? 2 : 1;
     double y = plot_head + line_step * static_cast<double>(lines.size()) + 8;
     for (std::size_t i = 0; i < panels.size(); i += columns) {
@@ -286,12 +286,12 @@ std::string draw_panels(const std::string& title, const std::vector<std::string>
     for (const std::string& line : lines)
         width = std::max(width, width_of(line, 9));
     width += 2 * plot_margin;
-    heading.box(0, 0, width, y, white);
-    heading.text(title, plot_margin, 38, title_height, dark, Anchor::left);
+    title_part.box(0, 0, width, y, white);
+    title_part.text(title, plot_margin, 38, title_height, dark, Anchor::left);
     for (std::size_t i = 0; i < lines.size(); ++i)
-        heading.text(lines[i], plot_margin, plot_head + line_step * static_cast<double>(i), 9, gray,
-                     Anchor::left);
-    return svg_of(width, y, heading.svg + body.svg);
+        title_part.text(lines[i], plot_margin, plot_head + line_step * static_cast<double>(i), 9, gray,
+                        Anchor::left);
+    return svg_of(width, y, title_part.svg + body.svg);
 }
 
 std::vector<double> axis_marks(double low, double high, bool logarithmic) {
