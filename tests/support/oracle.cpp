@@ -1,6 +1,11 @@
 #include "tests/support/oracle.h"
 
-#include "tests/support/test.h"
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <random>
 
 namespace knn::test {
 

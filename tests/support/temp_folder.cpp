@@ -1,8 +1,9 @@
 #include "tests/support/temp_folder.h"
 
-#include "tests/support/test.h"
-
 #include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 namespace knn::test {

@@ -1,6 +1,6 @@
 #pragma once
 /// What every test includes: doctest, the parts of the standard library that most sources use, and what tests of all
-/// folders share. Tests include no part of it again.
+/// folders share. Tests include no part of it again; sources that fuzzers link do not include it, as they have no doctest.
 
 #include <doctest/doctest.h>
 

@@ -90,7 +90,8 @@ TEST_CASE(
     "forms: a strip of cells, whose frame is so narrow that a wrong pixel of its corners would be "
     "perspective") {
     constexpr int side = 160;
-    for (const auto& [cells, line] : {std::pair{20, 5}, {50, 5}, {50, 10}}) {
+    for (const auto& [n_cells, thickness] : {std::pair{20, 5}, {50, 5}, {50, 10}}) {
+        const int cells = n_cells, line = thickness;  // clang captures no structured bindings
         CAPTURE(cells);
         CAPTURE(line);
         cv::Mat page(side * cells + 120, side + 120, CV_8U, cv::Scalar(230));
