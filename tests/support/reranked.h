@@ -1,9 +1,14 @@
 #pragma once
 /// Candidates to be ordered again, and what re-ranking has to make of them.
 
+#include <algorithm>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "data/core/neighbors.h"
 #include "tests/support/rerank_oracle.h"
-#include "tests/support/test.h"
 
 namespace knn::test {
 
