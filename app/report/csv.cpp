@@ -63,8 +63,9 @@ std::vector<std::string> fields_of(std::string_view record) {
 
 template <class Number>
 bool read_number(const std::string& field, Number& number) {
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-    return error == std::errc{} && end == field.data() + field.size();
+    const std::optional<Number> read = number_of<Number>(field);
+    number = read.value_or(number);
+    return read.has_value();
 }
 
 }  // namespace

@@ -20,11 +20,6 @@ struct Head {
     double stretch;
 };
 
-template <class T>
-std::span<const std::uint8_t> bytes_of(const T* values, std::size_t n) {
-    return {reinterpret_cast<const std::uint8_t*>(values), n * sizeof(T)};
-}
-
 std::optional<Sketch> restored(std::span<const std::uint8_t> bytes, std::int64_t columns, std::int64_t dim) {
     Head head{};
     if (bytes.size() < sizeof(head)) return std::nullopt;
@@ -53,16 +48,17 @@ Sketch cached_fit(const Rows& rows, std::int64_t columns, bool uses_cache, const
     const std::int64_t n = rows_to_fit(rows.count, rows.dim);
     for (std::int64_t i = 0; i < n; ++i)
         hash.add(rows.row(i * rows.count / n), static_cast<std::size_t>(rows.dim));
+    const std::string digest = hash.hex();
     const std::string key = std::string(edition) + ' ' + std::to_string(columns) + " columns of " +
-                            std::to_string(rows.dim) + ' ' + hash.hex();
-    const std::string file = "sketch-" + hash.hex().substr(0, 16) + '-' + std::to_string(columns);
+                            std::to_string(rows.dim) + ' ' + digest;
+    const std::string file = "sketch-" + digest.substr(0, 16) + '-' + std::to_string(columns);
     if (const auto cached = read_cached(file, key, 1))
         if (auto sketch = restored(cached->span(), columns, rows.dim)) return std::move(*sketch);
     Sketch sketch = fit_sketch(rows, columns, token);
     const Head head{sketch.axes, sketch.scale, sketch.stretch};
-    write_cached(file, key,
-                 std::array{bytes_of(&head, 1), bytes_of(sketch.weights.data(), sketch.weights.size()),
-                            bytes_of(sketch.centers.data(), sketch.centers.size())});
+    write_cached(
+        file, key,
+        std::array{bytes_of(std::span(&head, 1)), bytes_of(sketch.weights), bytes_of(sketch.centers)});
     return sketch;
 }
 
