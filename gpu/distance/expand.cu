@@ -14,14 +14,14 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256;
+constexpr int expand_threads = 256;
 
 __global__ void expand_kernel(ByteRows in, FloatRows out) {
     const std::int64_t n = blockIdx.x;
     assert(in.aligned(sizeof(uchar4)) && out.aligned(sizeof(float4)));
     const std::uint8_t* in_row = in.row(n);
     auto* out_row = reinterpret_cast<float4*>(out.row(n));
-    for (std::int64_t i = threadIdx.x; 4 * i < in.cols; i += threads) {
+    for (std::int64_t i = threadIdx.x; 4 * i < in.cols; i += expand_threads) {
         const uchar4 pixels = four_pixels(in_row, i, in.cols);
         out_row[i] = make_float4(pixels.x, pixels.y, pixels.z, pixels.w);
     }
@@ -34,7 +34,7 @@ void enqueue_expand(const ByteRows& in, const FloatRows& out, cudaStream_t strea
                 out.aligned(sizeof(float4)) &&
                 out.pitch_bytes >= sizeof(float4) * static_cast<std::size_t>(divide_up(in.cols, 4)),
             "rows of bytes at multiples of 4 bytes, and of floats at multiples of 16");
-    expand_kernel<<<grid_size(in.n), threads, 0, stream>>>(in, out);
+    expand_kernel<<<grid_size(in.n), expand_threads, 0, stream>>>(in, out);
     check_launch("launching expand");
 }
 

@@ -28,7 +28,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int tile_query = 64, tile_train = 128, tile_dim = 32;
-constexpr int threads_x = 16, threads_y = 16, threads = threads_x * threads_y;
+constexpr int threads_x = 16, threads_y = 16, float4_threads = threads_x * threads_y;
 constexpr int per_query = tile_query / threads_y, per_train = tile_train / threads_x;
 constexpr int tile_steps = tile_dim / 4;     // float4 steps in a tile
 constexpr int group_steps = 4;               // unrolled steps
@@ -41,7 +41,7 @@ struct SharedTile {
     float train[tile_train][shared_stride];
 };
 
-constexpr int rows_at_once = threads / tile_steps;  // of a tile, covered by one round of copies
+constexpr int rows_at_once = float4_threads / tile_steps;  // of a tile, covered by one round of copies
 constexpr int query_rounds = tile_query / rows_at_once, train_rounds = tile_train / rows_at_once;
 static_assert(tile_query % rows_at_once == 0 && tile_train % rows_at_once == 0);
 static_assert(shared_stride % 4 == 0, "rows in shared memory are read as float4");
@@ -59,7 +59,8 @@ struct CopyPlan {
           d_train(reinterpret_cast<const float4*>(train.d_data)),
           row(static_cast<int>(threadIdx.x) / tile_steps),
           step(static_cast<int>(threadIdx.x) % tile_steps) {
-        assert(blockDim.x == threads && train.aligned(sizeof(float4)) && query.aligned(sizeof(float4)));
+        assert(blockDim.x == float4_threads && train.aligned(sizeof(float4)) &&
+               query.aligned(sizeof(float4)));
 #pragma unroll
         for (int i = 0; i < query_rounds; ++i)
             query_offset[i] = offset_of(query, query_begin + row + i * rows_at_once);
@@ -117,7 +118,7 @@ __device__ void add_group(const float4* query, const float4* train, float4 (&sum
 
 /// carry: dim exceeds what the float lanes can hold, so integer totals are kept as well.
 template <Metric metric, bool carry>
-__global__ void __launch_bounds__(threads, 1)
+__global__ void __launch_bounds__(float4_threads, 1)
     float4_kernel(FloatRows train, FloatRows query, DistanceRows out, int query_tiles) {
     extern __shared__ __align__(16) unsigned char shared[];
     auto* tiles = reinterpret_cast<SharedTile*>(shared);
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(threads, 1)
     }
 }
 
-UnsupportedReason refuse(const Problem& problem) {
+UnsupportedReason refuse_float4(const Problem& problem) {
     constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds per row, at most
     if (problem.n_train * (4 * problem.dim + max_pitch_gap) > std::int64_t{64} << 30)
         return "float4 reads at most 64 GiB of training images as floats";
@@ -191,13 +192,13 @@ auto kernel_for(const Problem& problem) {
     return problem.dim > 1024 ? float4_kernel<Metric::l2, true> : float4_kernel<Metric::l2, false>;
 }
 
-void load(const Problem& problem) {
+void load_float4(const Problem& problem) {
     load_kernels(kernel_for(problem));
 }
 
-void launch(const DistanceLaunch& of) {
+void launch_float4(const DistanceLaunch& of) {
     const auto& [problem, in, out, d_workspace, stream] = of;
-    // For any pitch; `refuse` assumes that of cudaMallocPitch.
+    // For any pitch; `refuse_float4` assumes that of cudaMallocPitch.
     for (const FloatRows& rows : {in.train.floats, in.query.floats})
         require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,
                 "at most 64 GiB of images as floats");
@@ -206,7 +207,7 @@ void launch(const DistanceLaunch& of) {
     const auto kernel = kernel_for(problem);
     constexpr int shared_bytes = stages * sizeof(SharedTile);
     allow_shared(kernel, shared_bytes);
-    kernel<<<grid_size(query_tiles * train_tiles), threads, shared_bytes, stream>>>(
+    kernel<<<grid_size(query_tiles * train_tiles), float4_threads, shared_bytes, stream>>>(
         in.train.floats, in.query.floats, out, static_cast<int>(query_tiles));
 }
 
@@ -214,6 +215,7 @@ void launch(const DistanceLaunch& of) {
 
 extern const DistanceKernel float4_distance(
     "float4", "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
-    launch, {.refuse = refuse, .metrics = metric_set(Metric::l2, Metric::l1), .load = load});
+    launch_float4,
+    {.refuse = refuse_float4, .metrics = metric_set(Metric::l2, Metric::l1), .load = load_float4});
 
 }  // namespace knn::gpu

@@ -33,7 +33,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int shift = 128;
-constexpr int threads = 256;
+constexpr int gemm_threads = 256;
 constexpr int rows_per_block = 8;  // in the score pass
 
 /// Σ (pixel − 128) and Σ (pixel − 128)² of an image.
@@ -67,9 +67,9 @@ Shifted shifted_query(const Problem& problem, const void* d_memory = nullptr) {
 }
 
 /// One warp per row; rows and columns beyond those of `in` become 0.
-__global__ void __launch_bounds__(threads) shift_kernel(ByteRows in, Shifted out) {
+__global__ void __launch_bounds__(gemm_threads) shift_kernel(ByteRows in, Shifted out) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const std::int64_t n = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp_size;
+    const std::int64_t n = (std::int64_t{blockIdx.x} * gemm_threads + threadIdx.x) / warp_size;
     if (n >= out.n) return;
     assert(in.aligned(sizeof(uchar4)) && out.stride % 32 == 0 && out.stride >= in.cols);
     const std::int64_t cols = n < in.n ? in.cols : 0;
@@ -139,9 +139,9 @@ struct PearsonSide {
 /// Converts products to scores in place, 4 training images and 8 queries per thread. Grid: training images /
 /// 1,024, queries / 8 but at most 65,535.
 template <class Side>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(gemm_threads)
     score_kernel(DistanceRows out, const Sums* d_train, const Sums* d_query, std::int64_t dim) {
-    const std::int64_t t = 4 * (std::int64_t{blockIdx.x} * threads + threadIdx.x);
+    const std::int64_t t = 4 * (std::int64_t{blockIdx.x} * gemm_threads + threadIdx.x);
     if (t >= out.cols) return;
     assert(out.aligned(sizeof(uint4)) && (t + 4) * sizeof(std::uint32_t) <= out.pitch_bytes);
     const Side train[4] = {
@@ -172,17 +172,17 @@ auto score_kernel_for(Metric metric) {
 void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums* d_train, const Sums* d_query,
                     cudaStream_t stream) {
     const auto kernel = score_kernel_for(problem.measure.metric);
-    const dim3 grid(grid_size(divide_up(out.cols, 4 * threads)),
+    const dim3 grid(grid_size(divide_up(out.cols, 4 * gemm_threads)),
                     static_cast<unsigned>(std::min(divide_up(out.n, rows_per_block), max_grid_y)));
-    kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
+    kernel<<<grid, gemm_threads, 0, stream>>>(out, d_train, d_query, problem.dim);
 }
 
 void enqueue_shift(const ByteRows& in, const Shifted& out, cudaStream_t stream) {
-    shift_kernel<<<grid_size(divide_up(out.n, threads / warp_size)), threads, 0, stream>>>(in, out);
+    shift_kernel<<<grid_size(divide_up(out.n, gemm_threads / warp_size)), gemm_threads, 0, stream>>>(in, out);
     check_launch("launching the bytes of gemm");
 }
 
-UnsupportedReason refuse(const Problem&) {
+UnsupportedReason refuse_gemm(const Problem&) {
     if (const UnsupportedReason refusal = cublas::refuse()) return "gemm cannot run: " + *refusal;
     return std::nullopt;
 }
@@ -199,7 +199,7 @@ std::size_t workspace_bytes(const Problem& problem) {
     return shifted_query(problem).bytes + cublas::product_workspace_bytes;
 }
 
-void launch(const DistanceLaunch& of) {
+void launch_gemm(const DistanceLaunch& of) {
     const auto& [problem, in, out, d_workspace, stream] = of;
     require(in.d_prepared != nullptr, "the training set as signed bytes");
     require(out.aligned(sizeof(uint4)) &&
@@ -215,7 +215,7 @@ void launch(const DistanceLaunch& of) {
     enqueue_scores(problem, out, train.d_sums(), query.d_sums(), stream);
 }
 
-void load(const Problem& problem) {
+void load_gemm(const Problem& problem) {
     load_kernels(shift_kernel, score_kernel_for(problem.measure.metric));
 }
 
@@ -223,14 +223,14 @@ void load(const Problem& problem) {
 
 extern const DistanceKernel gemm_distance("gemm",
                                           "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
-                                          launch,
-                                          {.refuse = refuse,
+                                          launch_gemm,
+                                          {.refuse = refuse_gemm,
                                            .prepared_bytes = prepared_bytes,
                                            .prepare = prepare,
                                            .workspace_bytes = workspace_bytes,
                                            .metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson),
                                            .operations = 2,
                                            .takes = Pixels::bytes,
-                                           .load = load});
+                                           .load = load_gemm});
 
 }  // namespace knn::gpu

@@ -17,7 +17,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256, lanes_per_pair = 8, groups_per_block = threads / lanes_per_pair,
+constexpr int brute_threads = 256, lanes_per_pair = 8, groups_per_block = brute_threads / lanes_per_pair,
               pairs_per_group = 4;
 constexpr int pairs_at_once = groups_per_block * pairs_per_group;
 constexpr int min_part = pairs_at_once;  // training images per block, at least
@@ -45,9 +45,9 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
 /// block.
 __device__ void search_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
                             std::uint32_t query_norm, std::uint32_t left_out, std::uint32_t first_index,
-                            std::int64_t begin, std::int64_t end, const BlockTopK<threads>& top) {
+                            std::int64_t begin, std::int64_t end, const BlockTopK<brute_threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_per_pair;
-    assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
+    assert(blockDim.x == brute_threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
         const std::int64_t position = first + threadIdx.x / lanes_per_pair * pairs_per_group;
         std::uint32_t sums[pairs_per_group] = {};
@@ -67,10 +67,10 @@ __device__ void search_part(const ByteRows& train, const TrainImage* d_images, c
 /// Stores the k best of one part of undecided query u. The last block to do so for this query gets the k best of
 /// all parts; returns false in the others. By the whole block.
 __device__ bool merge_parts(const BruteForceWorkspace& workspace, int u, int part, int parts,
-                            const BlockTopK<threads>& top) {
+                            const BlockTopK<brute_threads>& top) {
     __shared__ bool is_last;
     NeighborKey* d_all = workspace.d_keys + std::int64_t{u} * parts * top.k;
-    for (int i = static_cast<int>(threadIdx.x); i < top.k; i += threads)
+    for (int i = static_cast<int>(threadIdx.x); i < top.k; i += brute_threads)
         d_all[part * top.k + i] = top.best[i];
     __threadfence();
     __syncthreads();
@@ -83,13 +83,14 @@ __device__ bool merge_parts(const BruteForceWorkspace& workspace, int u, int par
     const auto load = [&](int i) { return i < n ? __ldcg(d_all + i) : no_key; };
     // Loaded ahead, as one block alone waits for them.
     const int thread = static_cast<int>(threadIdx.x);
-    NeighborKey key = load(thread), second = load(thread + threads), third = load(thread + 2 * threads);
+    NeighborKey key = load(thread), second = load(thread + brute_threads),
+                third = load(thread + 2 * brute_threads);
     top.clear();
-    for (int begin = 0; begin < n; begin += threads) {
+    for (int begin = 0; begin < n; begin += brute_threads) {
         top.gather(key);
         key = second;
         second = third;
-        third = load(begin + 3 * threads + thread);
+        third = load(begin + 3 * brute_threads + thread);
         top.merge_when_full();
         if (begin == 0) top.merge_few();  // most of the others are farther than the k best of these
     }
@@ -98,21 +99,21 @@ __device__ bool merge_parts(const BruteForceWorkspace& workspace, int u, int par
 }
 
 /// Gathers the k known neighbors of a query. By the whole block.
-__device__ void gather_known(const Neighbor* d_known, const BlockTopK<threads>& top) {
-    for (int begin = 0; begin < top.k; begin += threads) {
+__device__ void gather_known(const Neighbor* d_known, const BlockTopK<brute_threads>& top) {
+    for (int begin = 0; begin < top.k; begin += brute_threads) {
         const int i = begin + static_cast<int>(threadIdx.x);
         if (i < top.k) top.gather(NeighborKey{d_known[i].distance} << 32 | d_known[i].index);  // or no_key
         top.merge_when_full();
     }
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(brute_threads)
     brute_force_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
                        const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided,
                        LeftOut left_out, KnownRows known, BruteForceWorkspace workspace, int K) {
-    extern __shared__ NeighborKey shared[];
+    extern __shared__ NeighborKey shared_keys[];
     __shared__ int gathered_count;
-    const BlockTopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
+    const BlockTopK<brute_threads> top{shared_keys, shared_keys + K, &gathered_count, out.k, K};
     const int count = *undecided.d_count, blocks = static_cast<int>(gridDim.x);
     if (count == 0) return;
     assert(count > 0 && count <= out.n_query);
@@ -132,7 +133,7 @@ __global__ void __launch_bounds__(threads)
             assert(count * parts <= blocks);  // so this block has only one item
             if (!merge_parts(workspace, u, part, parts, top)) return;
         }
-        for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
+        for (int i = static_cast<int>(threadIdx.x); i < out.k; i += brute_threads)
             out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
         __syncthreads();
     }
@@ -157,10 +158,10 @@ void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, cons
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
             "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
-    const int K = BlockTopK<threads>::size_for(out.k);
-    brute_force_kernel<<<static_cast<unsigned>(brute_force_blocks()), threads, BlockTopK<threads>::bytes(K),
-                         stream>>>(train, d_images, query, d_query_norms, out, undecided, batch.left_out,
-                                   batch.known, workspace, K);
+    const int K = BlockTopK<brute_threads>::size_for(out.k);
+    brute_force_kernel<<<static_cast<unsigned>(brute_force_blocks()), brute_threads,
+                         BlockTopK<brute_threads>::bytes(K), stream>>>(
+        train, d_images, query, d_query_norms, out, undecided, batch.left_out, batch.known, workspace, K);
     check_launch("launching brute_force");
 }
 

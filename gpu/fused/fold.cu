@@ -22,7 +22,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256;
+constexpr int fold_threads = 256;
 
 /// Shared memory for `keys` keys and for sorting them in place.
 __host__ __device__ constexpr int sort_bytes(int keys) {
@@ -93,24 +93,24 @@ struct GroupNumbers {
     }
 };
 
-constexpr int warp_groups = 512, warps = threads / warp_size;
+constexpr int warp_groups = 512, fold_warps = fold_threads / warp_size;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int blocks_at_once = 4;
 #else
 constexpr int blocks_at_once = 6;  // limits the registers: more resident warps, whose loads overlap
 #endif
 
-__global__ void __launch_bounds__(threads, blocks_at_once)
+__global__ void __launch_bounds__(fold_threads, blocks_at_once)
     warp_fold_kernel(const __grid_constant__ Fold fold) {
-    __shared__ std::uint32_t all_numbers[warps][warp_groups];
-    __shared__ NeighborKey all_keys[warps][4 * warp_size];
-    __shared__ int counts[warps];
+    __shared__ std::uint32_t all_numbers[fold_warps][warp_groups];
+    __shared__ NeighborKey all_keys[fold_warps][4 * warp_size];
+    __shared__ int counts[fold_warps];
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    const std::int64_t q = std::int64_t{blockIdx.x} * warps + warp;
+    const std::int64_t q = std::int64_t{blockIdx.x} * fold_warps + warp;
     const int k = fold.out.k;
     if (q >= fold.out.n_query) return;
-    assert(blockDim.x == threads && k <= warp_size);
+    assert(blockDim.x == fold_threads && k <= warp_size);
     // Issued early, to overlap with counting the groups.
     const std::uint32_t query_norm = fold.pass.d_query_norms[q];
     const std::int32_t threshold = fold.pass.d_thresholds[q];
@@ -154,35 +154,35 @@ struct IsLess {
 /// Sorts keys[0 .. n − 1] ascending and pads them with no_key up to max_keys. By the whole block.
 template <int max_keys, int items = 2>
 __device__ void sort_keys(NeighborKey* keys, int n) {
-    if constexpr (items * threads < max_keys)
-        if (n > items * threads) return sort_keys<max_keys, 2 * items>(keys, n);
-    using Sort = cub::BlockMergeSort<NeighborKey, threads, items>;
+    if constexpr (items * fold_threads < max_keys)
+        if (n > items * fold_threads) return sort_keys<max_keys, 2 * items>(keys, n);
+    using Sort = cub::BlockMergeSort<NeighborKey, fold_threads, items>;
     static_assert(sizeof(typename Sort::TempStorage) <= sort_bytes(max_keys));
     const int thread = static_cast<int>(threadIdx.x);
     NeighborKey mine[items];
 #pragma unroll
     for (int i = 0; i < items; ++i)
-        mine[i] = i * threads + thread < n ? keys[i * threads + thread] : no_key;
+        mine[i] = i * fold_threads + thread < n ? keys[i * fold_threads + thread] : no_key;
     __syncthreads();
     Sort(*reinterpret_cast<typename Sort::TempStorage*>(keys)).Sort(mine, IsLess());
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < items; ++i)
         keys[thread * items + i] = mine[i];
-    for (int i = items * threads + thread; i < max_keys; i += threads)
+    for (int i = items * fold_threads + thread; i < max_keys; i += fold_threads)
         keys[i] = no_key;
     __syncthreads();
 }
 
 template <int max_keys>
-__global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_constant__ Fold fold) {
+__global__ void __launch_bounds__(fold_threads) block_fold_kernel(const __grid_constant__ Fold fold) {
     constexpr int max_groups = max_keys / 2;
     extern __shared__ __align__(16) NeighborKey keys[];
     __shared__ int count, n_keys;
     const int thread = static_cast<int>(threadIdx.x), k = fold.out.k;
     const std::int64_t q = blockIdx.x;
-    assert(blockDim.x == threads && k <= max_keys);
-    const GroupNumbers<threads> found{
+    assert(blockDim.x == fold_threads && k <= max_keys);
+    const GroupNumbers<fold_threads> found{
         reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(max_keys)), &count,
         max_groups};
     if (thread == 0) n_keys = 0;
@@ -198,11 +198,11 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
         for (const NeighborKey key : some_keys)
             if (key != no_key && at < max_keys) keys[at++] = key;
     };
-    for (int i = thread; i < k; i += threads) {
+    for (int i = thread; i < k; i += fold_threads) {
         const NeighborKey before[] = {fold.key_before(q, i)};
         keep(before);
     }
-    for (int i = thread; n_groups <= max_groups && i < n_groups; i += threads) {
+    for (int i = thread; n_groups <= max_groups && i < n_groups; i += fold_threads) {
         NeighborKey mine[4];
         fold.keys_of(q, found.numbers[i], query_norm, itself, threshold, mine);
         keep(mine);
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
         return;
     }
     sort_keys<max_keys>(keys, n_keys);
-    for (int i = thread; i < k; i += threads)
+    for (int i = thread; i < k; i += fold_threads)
         fold.out.d_data[q * k + i] = neighbor_of(keys[i]);
     if (thread == 0) fold.conclude(q, keys[fold.deciding()], query_norm, threshold);
 }
@@ -224,7 +224,7 @@ void launch_block_fold(const Fold& fold, cudaStream_t stream) {
         sort_bytes(max_keys) + max_keys / 2 * static_cast<int>(sizeof(std::uint32_t));
     const auto kernel = block_fold_kernel<max_keys>;
     allow_shared(kernel, shared_bytes);
-    kernel<<<grid_size(fold.out.n_query), threads, shared_bytes, stream>>>(fold);
+    kernel<<<grid_size(fold.out.n_query), fold_threads, shared_bytes, stream>>>(fold);
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ void enqueue_fold(const TensorPass& pass, const FoldStep& step, const Batch& bat
             "a row of neighbors for each query");
     const Fold fold{{pass, step, out, batch.left_out, batch.known}};
     if (out.k <= warp_size)
-        warp_fold_kernel<<<grid_size(divide_up(out.n_query, warps)), threads, 0, stream>>>(fold);
+        warp_fold_kernel<<<grid_size(divide_up(out.n_query, fold_warps)), fold_threads, 0, stream>>>(fold);
     else if (out.k <= 128)
         launch_block_fold<2048>(fold, stream);
     else

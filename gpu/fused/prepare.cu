@@ -20,18 +20,18 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256, warps = threads / warp_size;
+constexpr int prepare_threads = 256, prepare_warps = prepare_threads / warp_size;
 
 unsigned blocks_for(std::int64_t rows) {
-    return grid_size(divide_up(rows, warps));
+    return grid_size(divide_up(rows, prepare_warps));
 }
 __device__ std::int64_t warp_index() {
-    return std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
+    return std::int64_t{blockIdx.x} * prepare_warps + threadIdx.x / warp_size;
 }
 
 /// One thread per pixel, several rows per block: every warp reads adjacent bytes.
-__global__ void __launch_bounds__(threads) used_pixels_kernel(ByteRows train, std::uint8_t* d_used) {
-    const std::int64_t pixel = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+__global__ void __launch_bounds__(prepare_threads) used_pixels_kernel(ByteRows train, std::uint8_t* d_used) {
+    const std::int64_t pixel = std::int64_t{blockIdx.x} * prepare_threads + threadIdx.x;
     if (pixel >= train.cols) return;
     unsigned any = 0;
 #pragma unroll 8
@@ -88,15 +88,15 @@ __device__ void store_used(const std::uint8_t* shared_row, const std::int32_t* d
     __syncwarp();
 }
 
-/// This warp's row of a block's shared memory, which has `warps` rows of cols bytes, rounded up to 16.
+/// This warp's row of a block's shared memory, which has `prepare_warps` rows of cols bytes, rounded up to 16.
 __device__ std::uint8_t* warp_row(uint4* shared, std::int64_t cols) {
     return reinterpret_cast<std::uint8_t*>(shared + threadIdx.x / warp_size * ((cols + 15) / 16));
 }
 std::size_t shared_rows_bytes(std::int64_t cols) {
-    return static_cast<std::size_t>(warps * round_up(cols, 16));
+    return static_cast<std::size_t>(prepare_warps * round_up(cols, 16));
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(prepare_threads)
     prepare_training_kernel(ByteRows train, const std::int32_t* d_indices, int n_tiles, std::int64_t stride,
                             ByteRows arranged, TrainImage* d_images, std::int32_t* d_score_bias) {
     extern __shared__ uint4 shared[];
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(threads)
     d_score_bias[position] = there ? -static_cast<std::int32_t>(norm / 2) : padding_score;
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(prepare_threads)
     prepare_queries_kernel(ByteRows query, const std::int32_t* d_indices, Undecided undecided,
                            bool all_undecided, ByteRows arranged, std::uint32_t* d_norms) {
     extern __shared__ uint4 shared[];
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(threads)
     if (lane == 0) d_norms[q] = norm;
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(prepare_threads)
     thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, const Neighbor* d_known, int k) {
     const std::int64_t q = warp_index();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -169,9 +169,9 @@ std::vector<std::int32_t> used_pixels(const ByteRows& train, cudaStream_t stream
     const auto dim = static_cast<std::size_t>(train.cols);
     DeviceBuffer<std::uint8_t> d_used(dim);
     check(cudaMemsetAsync(d_used.d_data(), 0, dim, stream), "clearing flags");
-    const dim3 grid(static_cast<unsigned>(divide_up(train.cols, threads)),
+    const dim3 grid(static_cast<unsigned>(divide_up(train.cols, prepare_threads)),
                     static_cast<unsigned>(std::min<std::int64_t>(train.n, 1024)));
-    used_pixels_kernel<<<grid, threads, 0, stream>>>(train, d_used.d_data());
+    used_pixels_kernel<<<grid, prepare_threads, 0, stream>>>(train, d_used.d_data());
     check_launch("launching used_pixels");
     std::vector<std::uint8_t> used(dim);
     check(cudaMemcpyAsync(used.data(), d_used.d_data(), dim, cudaMemcpyDeviceToHost, stream),
@@ -192,7 +192,7 @@ void load_prepare() {
 void enqueue_prepare_training(const ByteRows& train, const std::int32_t* d_used, int n_tiles,
                               const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
                               cudaStream_t stream) {
-    prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), threads,
+    prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), prepare_threads,
                               shared_rows_bytes(train.cols), stream>>>(
         train, d_used, n_tiles, tile_stride(n_tiles), arranged, d_images, d_score_bias);
     check_launch("launching prepare_training");
@@ -202,14 +202,14 @@ void enqueue_prepare_queries(const ByteRows& query, const std::int32_t* d_used, 
                              bool all_undecided, const ByteRows& arranged, std::uint32_t* d_norms,
                              cudaStream_t stream) {
     require(query.n < std::int64_t{1} << 31, "fewer than 2,147,483,648 queries");
-    prepare_queries_kernel<<<blocks_for(query.n), threads, shared_rows_bytes(query.cols), stream>>>(
+    prepare_queries_kernel<<<blocks_for(query.n), prepare_threads, shared_rows_bytes(query.cols), stream>>>(
         query, d_used, undecided, all_undecided, arranged, d_norms);
     check_launch("launching prepare_queries");
 }
 
 void enqueue_thresholds(const TensorPass& pass, int rank, const Batch& batch, cudaStream_t stream) {
-    thresholds_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads, 0,
-                        stream>>>(pass, batch.query.n, rank, batch.known.d_data, batch.out.k);
+    thresholds_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), prepare_threads,
+                        0, stream>>>(pass, batch.query.n, rank, batch.known.d_data, batch.out.k);
     check_launch("launching thresholds");
 }
 

@@ -25,7 +25,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int queries = queries_per_list, warps = queries, threads = warps * warp_size;
+constexpr int queries = queries_per_list, refine_warps = queries, refine_threads = refine_warps * warp_size;
 [[maybe_unused]] constexpr int most = 2048;
 [[maybe_unused]] constexpr std::uint32_t position_mask = (1u << position_bits) - 1;
 
@@ -65,7 +65,7 @@ __device__ void compute_keys(const Refinement& refinement, const uint4* rows, st
     const int lane = static_cast<int>(threadIdx.x) % warp_size,
               warp = static_cast<int>(threadIdx.x) / warp_size;
     const int part = lane % lanes_per_row, pieces = static_cast<int>(refinement.train.pitch_bytes / 16);
-    for (int first = rows_at_once * warp; first < n; first += rows_at_once * warps) {
+    for (int first = rows_at_once * warp; first < n; first += rows_at_once * refine_warps) {
         // Another warp may already have replaced the last one, so lanes beyond it read none.
         const int at = first + lane / lanes_per_row;
         const std::uint32_t survivor = at < n ? static_cast<std::uint32_t>(found[at]) : 0;
@@ -86,7 +86,7 @@ __device__ void compute_keys(const Refinement& refinement, const uint4* rows, st
 #endif
 
 template <int stages>
-__global__ void __launch_bounds__(threads, 4)
+__global__ void __launch_bounds__(refine_threads, 4)
     refine_kernel(const __grid_constant__ Refinement refinement, NeighborKey* d_best) {
 #if __CUDA_ARCH__ >= 800
     __shared__ uint4 rows[queries * stages * lanes_per_row];
@@ -96,21 +96,21 @@ __global__ void __launch_bounds__(threads, 4)
     const int thread = static_cast<int>(threadIdx.x), lane = thread % warp_size, warp = thread / warp_size;
     const std::int64_t list = blockIdx.x, first_query = list / lists.slots * queries;
     const int n_masks = lists.d_counts[list], k = refinement.out.k;
-    assert(blockDim.x == threads && k <= most_refined_k);
+    assert(blockDim.x == refine_threads && k <= most_refined_k);
     if (n_masks == 0 || n_masks > lists.capacity) return;  // merge_kernel knows
     const int n_query = static_cast<int>(min(std::int64_t{queries}, refinement.out.n_query - first_query));
     const Survivors* d_survivors = lists.d_survivors + list * lists.capacity;
     Survivors next{0, 0};
     if (thread < n_masks) next = d_survivors[thread];
     copy_rows(refinement.query.row(first_query), n_query, static_cast<int>(refinement.query.pitch_bytes / 16),
-              stages * lanes_per_row, rows, thread, threads);
+              stages * lanes_per_row, rows, thread, refine_threads);
     Best best(no_key, k, lane);
-    for (int first = 0; first < n_masks; first += threads) {
+    for (int first = 0; first < n_masks; first += refine_threads) {
         if (thread < queries) counts[thread] = 0;
         __syncthreads();
         Survivors survivors = next;
         next = {0, 0};
-        if (first + threads + thread < n_masks) next = d_survivors[first + threads + thread];
+        if (first + refine_threads + thread < n_masks) next = d_survivors[first + refine_threads + thread];
         const int query = static_cast<int>(survivors.first >> position_bits);
         int at = 0;
         if (survivors.mask != 0) at = atomicAdd(&counts[query], __popc(survivors.mask));
@@ -140,11 +140,11 @@ __global__ void __launch_bounds__(threads, 4)
 #endif
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(refine_threads)
     merge_kernel(const __grid_constant__ Refinement refinement, const NeighborKey* d_best) {
 #if __CUDA_ARCH__ >= 800
     const int lane = static_cast<int>(threadIdx.x) % warp_size, k = refinement.out.k;
-    const std::int64_t query = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp_size;
+    const std::int64_t query = (std::int64_t{blockIdx.x} * refine_threads + threadIdx.x) / warp_size;
     if (query >= refinement.out.n_query) return;
     const SketchLists& lists = refinement.sketches.lists;
     const std::int64_t first_list = query / queries * lists.slots;
@@ -189,10 +189,11 @@ void enqueue_refine(const SketchPass& sketches, const ByteRows& train, const Byt
     const Refinement refinement{{pass, step, out, batch.left_out, batch.known}, sketches, train, query};
     const std::int64_t lists = divide_up(out.n_query, queries) * sketches.lists.slots;
     with_row_stages(train, query, [&](auto stages) {
-        refine_kernel<stages.value><<<grid_size(lists), threads, 0, stream>>>(refinement, d_best);
+        refine_kernel<stages.value><<<grid_size(lists), refine_threads, 0, stream>>>(refinement, d_best);
     });
     check_launch("launching refine");
-    merge_kernel<<<grid_size(divide_up(out.n_query, warps)), threads, 0, stream>>>(refinement, d_best);
+    merge_kernel<<<grid_size(divide_up(out.n_query, refine_warps)), refine_threads, 0, stream>>>(refinement,
+                                                                                                 d_best);
     check_launch("launching merge");
 }
 

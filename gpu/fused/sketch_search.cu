@@ -17,12 +17,12 @@ constexpr int most_capacity = 12'288;
 /// As many of the first training images in tile order, which are a fair sample, determine e₀.
 constexpr std::int64_t most_errors = 1 << 14;
 
-constexpr int threads = 256;
+constexpr int search_threads = 256;
 
 /// Copies rows ⌊i · n / m⌋, a block each, one after another.
-__global__ void __launch_bounds__(threads) gather_kernel(ByteRows rows, std::uint8_t* d_out) {
+__global__ void __launch_bounds__(search_threads) gather_kernel(ByteRows rows, std::uint8_t* d_out) {
     const std::uint8_t* d_row = rows.row(std::int64_t{blockIdx.x} * rows.n / gridDim.x);
-    for (std::int64_t j = threadIdx.x; j < rows.cols; j += threads)
+    for (std::int64_t j = threadIdx.x; j < rows.cols; j += search_threads)
         d_out[std::int64_t{blockIdx.x} * rows.cols + j] = d_row[j];
 }
 
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(threads) gather_kernel(ByteRows rows, std::uin
 Sketch fit_sketch_to(const ByteRows& rows, bool uses_cache, cudaStream_t stream) {
     const std::int64_t n = rows_to_fit(rows.n, rows.cols);
     const DeviceBuffer<std::uint8_t> gathered(static_cast<std::size_t>(n * rows.cols));
-    gather_kernel<<<grid_size(n), threads, 0, stream>>>(rows, gathered.d_data());
+    gather_kernel<<<grid_size(n), search_threads, 0, stream>>>(rows, gathered.d_data());
     check_launch("gathering rows");
     std::vector<std::uint8_t> some(gathered.size());
     check(cudaMemcpyAsync(some.data(), gathered.d_data(), some.size(), cudaMemcpyDeviceToHost, stream),

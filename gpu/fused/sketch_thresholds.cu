@@ -20,7 +20,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256, warps = threads / warp_size;
+constexpr int threshold_threads = 256, threshold_warps = threshold_threads / warp_size;
 [[maybe_unused]] constexpr int most_nearest = 2 * warp_size;
 [[maybe_unused]] constexpr std::uint32_t no_distance = 0xffffffff;
 [[maybe_unused]] constexpr int kept = 8;  // maxima of a lane
@@ -127,16 +127,17 @@ class Nearest {
 #endif
 
 template <int stages>
-__global__ void __launch_bounds__(threads, 4)
+__global__ void __launch_bounds__(threshold_threads, 4)
     sketch_thresholds_kernel(const __grid_constant__ Thresholds of) {
 #if __CUDA_ARCH__ >= 800
-    __shared__ uint4 rows[warps][stages * lanes_per_row];
-    __shared__ std::uint32_t positions[warps][most_nearest], distances[warps][most_nearest];
+    __shared__ uint4 rows[threshold_warps][stages * lanes_per_row];
+    __shared__ std::uint32_t positions[threshold_warps][most_nearest],
+        distances[threshold_warps][most_nearest];
     __shared__ int first_tiles[most_slots];
-    assert(blockDim.x == threads && of.k <= most_refined_k);
+    assert(blockDim.x == threshold_threads && of.k <= most_refined_k);
     const int lane = static_cast<int>(threadIdx.x) % warp_size,
               warp = static_cast<int>(threadIdx.x) / warp_size;
-    const std::int64_t block_query = std::int64_t{blockIdx.x} * warps, query = block_query + warp;
+    const std::int64_t block_query = std::int64_t{blockIdx.x} * threshold_warps, query = block_query + warp;
     find_windows(of.sample.schedule, static_cast<int>(block_query / sketch_queries), first_tiles);
     if (query >= of.query.n) {
         if (lane == 0) of.pass.d_thresholds[query] = closed_threshold;
@@ -174,7 +175,8 @@ __global__ void __launch_bounds__(threads, 4)
 template <int stages>
 void launch(const Thresholds& thresholds, cudaStream_t stream) {
     const std::int64_t rows = round_up(thresholds.query.n, std::int64_t{tile_queries});
-    sketch_thresholds_kernel<stages><<<grid_size(rows / warps), threads, 0, stream>>>(thresholds);
+    sketch_thresholds_kernel<stages>
+        <<<grid_size(rows / threshold_warps), threshold_threads, 0, stream>>>(thresholds);
     check_launch("launching sketch_thresholds");
 }
 
@@ -184,7 +186,7 @@ void enqueue_sketch_thresholds(const SketchPass& sample, const ByteRows& train, 
                                const TensorPass& pass, const Batch& batch, cudaStream_t stream) {
     const int k = batch.out.k;
     require(k >= 1 && k <= most_refined_k && sample.schedule.slots() <= most_slots &&
-                sample.schedule.windows <= threads,
+                sample.schedule.windows <= threshold_threads,
             "k from 1 to 32, 512 slots");
     const Thresholds thresholds{sample, pass, train, query, batch.left_out, batch.known, k};
     with_row_stages(train, query, [&](auto stages) { launch<stages.value>(thresholds, stream); });

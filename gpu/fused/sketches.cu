@@ -21,7 +21,7 @@ namespace knn::gpu {
 
 namespace {
 
-[[maybe_unused]] constexpr int threads = 128, rows_per_block = 16, warp_rows = 16, warp_columns = 32;
+[[maybe_unused]] constexpr int sketch_threads = 128, rows_per_block = 16, warp_rows = 16, warp_columns = 32;
 constexpr int step = 32, axes_at_once = 8, column_tiles = sketch_columns / axes_at_once;
 [[maybe_unused]] constexpr int warps_per_row = sketch_columns / warp_columns,
                                warp_tiles = warp_columns / axes_at_once;
@@ -46,7 +46,7 @@ struct RowSums {
     int sum, square;
 };
 
-__global__ void __launch_bounds__(threads, 6)
+__global__ void __launch_bounds__(sketch_threads, 6)
     sketches_kernel(SketchWeights weights, ByteRows rows, bool are_queries, std::uint8_t* d_sketches,
                     SketchTerms* d_terms) {
 #if __CUDA_ARCH__ >= 800
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(threads, 6)
         d_terms[block_row + thread] = {sums[thread].sum, sums[thread].square,
                                        sketch_error(sums[thread].squares)};
     constexpr int pieces = sketch_columns / 16;
-    for (int i = thread; i < rows_per_block * pieces; i += threads) {
+    for (int i = thread; i < rows_per_block * pieces; i += sketch_threads) {
         const int row = i / pieces, piece = i % pieces;
         if (block_row + row >= rows.n) break;
         uint4 bytes = reinterpret_cast<const uint4*>(made[row])[piece];
@@ -127,10 +127,10 @@ __global__ void __launch_bounds__(threads, 6)
 #endif
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sketch_threads)
     values_kernel(std::int64_t n, const SketchTerms* d_terms, const TrainImage* d_images, std::uint32_t error,
                   std::uint8_t* d_sketches, std::int32_t* d_unfit) {
-    const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    const std::int64_t i = std::int64_t{blockIdx.x} * sketch_threads + threadIdx.x;
     if (i >= n) return;
     auto* columns = reinterpret_cast<uint4*>(d_sketches + i * sketch_columns);
     if (d_images[i].index == no_image) {  // would be near queries of few pixels
@@ -191,7 +191,7 @@ std::vector<std::uint32_t> arranged_weights(const Sketch& sketch, const std::vec
 void enqueue_sketches(const SketchWeights& weights, const ByteRows& rows, bool are_queries,
                       std::uint8_t* d_sketches, SketchTerms* d_terms, cudaStream_t stream) {
     require(rows.aligned(32) && rows.cols <= 4096, "rows of at most 4,096 pixels at multiples of 32 bytes");
-    sketches_kernel<<<grid_size(divide_up(rows.n, rows_per_block)), threads, 0, stream>>>(
+    sketches_kernel<<<grid_size(divide_up(rows.n, rows_per_block)), sketch_threads, 0, stream>>>(
         weights, rows, are_queries, d_sketches, d_terms);
     check_launch("launching sketches");
 }
@@ -199,8 +199,8 @@ void enqueue_sketches(const SketchWeights& weights, const ByteRows& rows, bool a
 void enqueue_values(std::int64_t n, const SketchTerms* d_terms, const TrainImage* d_images,
                     std::uint32_t error, std::uint8_t* d_sketches, std::int32_t* d_unfit,
                     cudaStream_t stream) {
-    values_kernel<<<grid_size(divide_up(n, threads)), threads, 0, stream>>>(n, d_terms, d_images, error,
-                                                                            d_sketches, d_unfit);
+    values_kernel<<<grid_size(divide_up(n, sketch_threads)), sketch_threads, 0, stream>>>(
+        n, d_terms, d_images, error, d_sketches, d_unfit);
     check_launch("launching values");
 }
 

@@ -32,14 +32,14 @@ struct Cell {
 };
 
 /// Minus two times the query's cells.
-struct Query {
+struct CellsQuery {
     Cell cells[side][2];
     int norms = 0;
 
     __device__ static int doubled(int bins) {
         return static_cast<int>(__vneg4(2 * static_cast<unsigned>(bins)));
     }
-    __device__ Query(const std::uint8_t* descriptor, int column) {
+    __device__ CellsQuery(const std::uint8_t* descriptor, int column) {
 #pragma unroll
         for (int i = 0; i < 2 * side; ++i) {
             const Cell cell = *reinterpret_cast<const Cell*>(descriptor + i / 2 * row_bytes +
@@ -53,8 +53,8 @@ struct Query {
 /// Compares rows first .. first + 6 of a candidate with the rows of the query around them. `least`: by the query's
 /// row modulo 3; a row's is added to the sum after the last that it meets.
 template <int first>
-__device__ void compare_rows(const Query& query, const std::uint8_t* half, int column, int (&least)[3][2],
-                             int& sum) {
+__device__ void compare_rows(const CellsQuery& query, const std::uint8_t* half, int column,
+                             int (&least)[3][2], int& sum) {
 #pragma unroll
     for (int r = first; r < first + half_rows; ++r) {
         const auto* row = reinterpret_cast<const int4*>(half + (r - first) * row_bytes) + column;
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(threads, min_blocks) cells28_kernel(PairTask t
     if (candidates.done()) return;  // a whole warp; blocks do not synchronize
     candidates.start();
     const int column = min(lane.in_pair, lanes - 2);
-    const Query query(task.d_query + blockIdx.x * std::int64_t{bytes28}, column);
+    const CellsQuery query(task.d_query + blockIdx.x * std::int64_t{bytes28}, column);
 #pragma unroll 1
     for (; !candidates.done(); candidates.advance()) {
         int least[3][2], sum = query.norms;

@@ -19,7 +19,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int warps = 4, threads = warps * warp_size;
+constexpr int describe_warps = 4, describe_threads = describe_warps * warp_size;
 
 constexpr std::size_t aligned(std::int64_t bytes) {
     return static_cast<std::size_t>(bytes + 15) / 16 * 16;
@@ -50,14 +50,14 @@ __device__ int cell_weight(int tap) {
 __device__ void describe_gradients(const GradientForm& form, const std::uint8_t* straight, char2* levels,
                                    std::uint8_t* out) {
     const ImageShape shape = form.image;
-    for_pixels<threads>(shape.cols, shape.rows, [&](int x, int y) {
+    for_pixels<describe_threads>(shape.cols, shape.rows, [&](int x, int y) {
         const Gradient g = gradient_at(straight, shape, Derivative::sobel, x, y);
         const int divisor = gradient_divisor(g.x, g.y);
         levels[y * shape.cols + x] = make_char2(static_cast<signed char>(gradient_level(g.x, divisor)),
                                                 static_cast<signed char>(gradient_level(g.y, divisor)));
     });
     __syncthreads();
-    for_pixels<threads>(shape.cols, shape.rows, [&](int x, int y) {
+    for_pixels<describe_threads>(shape.cols, shape.rows, [&](int x, int y) {
         int2 sum = make_int2(0, 0);
         for (int v = y; v < min(y + gradient_step, shape.rows); ++v)
             for (int u = x; u < min(x + gradient_step, shape.cols); ++u) {
@@ -82,11 +82,11 @@ __device__ uint4 shares_of(const Gradient& g) {
 
 __device__ void describe_cells(const CellForm& form, ImageShape shape, const std::uint8_t* straight,
                                uint4* shares, uint4* columns, std::uint8_t* out) {
-    for_pixels<threads>(shape.cols, shape.rows, [&](int x, int y) {
+    for_pixels<describe_threads>(shape.cols, shape.rows, [&](int x, int y) {
         shares[y * shape.cols + x] = shares_of(gradient_at(straight, shape, Derivative::sobel, x, y));
     });
     __syncthreads();
-    for_pixels<threads>(shape.cols, form.rows, [&](int x, int row) {
+    for_pixels<describe_threads>(shape.cols, form.rows, [&](int x, int row) {
         uint4 sum = make_uint4(0, 0, 0, 0);
 #pragma unroll
         for (int i = 0; i < cell_taps; ++i) {
@@ -102,7 +102,7 @@ __device__ void describe_cells(const CellForm& form, ImageShape shape, const std
         columns[row * shape.cols + x] = sum;
     });
     __syncthreads();
-    for_pixels<threads>(form.cols, form.rows, [&](int col, int row) {
+    for_pixels<describe_threads>(form.cols, form.rows, [&](int col, int row) {
         int sums[cell_bins] = {};
 #pragma unroll
         for (int i = 0; i < cell_taps; ++i) {
@@ -126,7 +126,7 @@ __device__ void describe_cells(const CellForm& form, ImageShape shape, const std
     __syncthreads();
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(describe_threads)
     describe_kernel(ByteRows images, ImageShape shape, DescriptorForm form, DescriptorView out,
                     Scratch scratch, std::uint8_t* d_workspace) {
     extern __shared__ uint4 shared[];
@@ -135,14 +135,14 @@ __global__ void __launch_bounds__(threads)
     std::uint8_t *straight = memory, *pixels = memory + scratch.pixels;
     for (std::int64_t n = blockIdx.x; n < images.n; n += gridDim.x) {
         const std::uint8_t* image = images.row(n);
-        const Moments moments = moments_in_block<threads>(image, shape);
+        const Moments moments = moments_in_block<describe_threads>(image, shape);
         if (form.gradients.bytes > 0) {
-            straighten<threads>(image, shape, moments, gradients_slant_part, straight);
+            straighten<describe_threads>(image, shape, moments, gradients_slant_part, straight);
             describe_gradients(form.gradients, straight, reinterpret_cast<char2*>(pixels),
                                out.d_gradients + n * form.gradients.bytes);
         }
         if (form.cells.bytes > 0) {
-            straighten<threads>(image, shape, moments, cells_slant_part, straight);
+            straighten<describe_threads>(image, shape, moments, cells_slant_part, straight);
             describe_cells(form.cells, shape, straight, reinterpret_cast<uint4*>(pixels),
                            reinterpret_cast<uint4*>(memory + scratch.columns),
                            out.d_cells + n * form.cells.bytes);
@@ -162,7 +162,7 @@ void enqueue_describe(const ByteRows& images, ImageShape shape, const Descriptor
     if (images.n == 0) return;
     const Scratch scratch(shape, form);
     const ScratchPlan plan(scratch.bytes, images.n);
-    describe_kernel<<<grid_size(plan.blocks), threads, plan.shared_bytes(), stream>>>(
+    describe_kernel<<<grid_size(plan.blocks), describe_threads, plan.shared_bytes(), stream>>>(
         images, shape, form, out, scratch,
         plan.in_shared() ? nullptr : static_cast<std::uint8_t*>(d_workspace));
     check_launch("launching describe");

@@ -48,7 +48,7 @@ __device__ int dot(unsigned a, unsigned b, int sum) {
 }
 
 /// Minus two times the query's points, for a lane's columns 2j and 2j + 1.
-struct Query {
+struct DistortionQuery {
     unsigned own[side];                ///< bytes of both columns
     unsigned left[side], right[side];  ///< 16-bit components of columns 2j - 1 and 2j + 2
     int norms;                         ///< Σ |p|² over all contexts of both columns
@@ -60,7 +60,7 @@ struct Query {
         return static_cast<unsigned>(-2 * x & 0xffff) | static_cast<unsigned>(-2 * y) << 16;
     }
 
-    __device__ Query(const unsigned* plane, int column) {
+    __device__ DistortionQuery(const unsigned* plane, int column) {
         norms = 0;
 #pragma unroll
         for (int y = 0; y < side; ++y) {
@@ -89,7 +89,7 @@ __device__ Columns columns(const std::uint8_t* half, const Lane& lane) {
 /// The sums of one row, columns 2j and 2j + 1 in the halves: bias - 2 Σ p·c over three columns.
 /// `shift` of -1, 0, 1 columns; the three words of the candidate's row and the two between them.
 template <int shift>
-__device__ unsigned row_sums(const Query& query, int y, const unsigned (&words)[3],
+__device__ unsigned row_sums(const DistortionQuery& query, int y, const unsigned (&words)[3],
                              const unsigned (&betweens)[2]) {
     const unsigned middle = shift == 0 ? words[1] : betweens[shift < 0 ? 0 : 1];
     const int both = dot(query.own[y], middle, bias);
@@ -111,7 +111,7 @@ __device__ unsigned row_sums(const Query& query, int y, const unsigned (&words)[
 /// Compares the query's contexts with those of one plane, for shifts from -1 to `last_dy` rows and -1 to `last_dx`
 /// columns.
 template <int last_dy, int last_dx>
-__device__ void compare_plane(const Query& query, const Columns& columns, int plane,
+__device__ void compare_plane(const DistortionQuery& query, const Columns& columns, int plane,
                               unsigned (&least)[side]) {
     constexpr int n_dy = last_dy + 2, n_dx = last_dx + 2;
     unsigned sums[n_dy][n_dx][2];
@@ -170,7 +170,7 @@ __device__ void compare_plane(const Query& query, const Columns& columns, int pl
 }
 
 /// The sum of the least over a lane's points; those of lane 7 are outside.
-__device__ int lane_total(const Query& query, const unsigned (&least)[side], int column) {
+__device__ int lane_total(const DistortionQuery& query, const unsigned (&least)[side], int column) {
     unsigned sum = 0;
 #pragma unroll
     for (int y = 0; y < side; ++y)
@@ -183,8 +183,8 @@ __global__ void __launch_bounds__(threads, min_blocks) distortion28_kernel(PairT
     const Lane lane;
     Candidates candidates(task, memories[lane.warp], lane);
     if (candidates.done()) return;  // a whole warp; blocks do not synchronize
-    const Query query(reinterpret_cast<const unsigned*>(task.d_query + blockIdx.x * std::int64_t{bytes28}),
-                      lane.in_pair);
+    const DistortionQuery query(
+        reinterpret_cast<const unsigned*>(task.d_query + blockIdx.x * std::int64_t{bytes28}), lane.in_pair);
     candidates.start();
 #pragma unroll 1
     for (; !candidates.done(); candidates.advance()) {

@@ -15,22 +15,22 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 128;
+constexpr int order_threads = 128;
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(order_threads)
     order_kernel(NeighborRows candidates, const std::uint32_t* d_scores, const std::uint32_t* d_density,
                  NeighborRows out) {
     __shared__ NeighborKey keys[max_device_k];
     const std::int64_t first = blockIdx.x * std::int64_t{candidates.k};
     const int count = candidates.k, thread = static_cast<int>(threadIdx.x);
-    for (int i = thread; i < count; i += threads) {
+    for (int i = thread; i < count; i += order_threads) {
         const std::uint32_t index = candidates.d_data[first + i].index;
         std::uint32_t score = d_scores[first + i];
         if (d_density != nullptr) score = scaled_by_density(score, d_density[index]);
         keys[i] = key_of(score, index);
     }
     __syncthreads();
-    for (int i = thread; i < count; i += threads) {
+    for (int i = thread; i < count; i += order_threads) {
         const NeighborKey mine = keys[i];
         int place = 0;
 #pragma unroll 4
@@ -47,7 +47,8 @@ void enqueue_order(const NeighborRows& candidates, const std::uint32_t* d_scores
     require(candidates.k >= 1 && candidates.k <= max_device_k, "1 to 1,024 candidates");
     require(out.n_query == candidates.n_query && out.k >= 1 && out.k <= candidates.k,
             "at most as many neighbors as candidates");
-    order_kernel<<<grid_size(candidates.n_query), threads, 0, stream>>>(candidates, d_scores, d_density, out);
+    order_kernel<<<grid_size(candidates.n_query), order_threads, 0, stream>>>(candidates, d_scores, d_density,
+                                                                              out);
     check_launch("launching order");
 }
 

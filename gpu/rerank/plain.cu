@@ -15,7 +15,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 128;
+constexpr int plain_threads = 128;
 
 /// The pair of a block.
 struct Pair {
@@ -28,7 +28,7 @@ struct Pair {
 
 /// Writes the sum over the block's threads.
 __device__ void write_sum(const PairTask& task, std::uint32_t mine) {
-    __shared__ std::uint32_t parts[threads / warp_size];
+    __shared__ std::uint32_t parts[plain_threads / warp_size];
     const std::uint32_t of_warp = warp_sum(mine);
     if (threadIdx.x % warp_size == 0) parts[threadIdx.x / warp_size] = of_warp;
     __syncthreads();
@@ -59,12 +59,12 @@ __device__ int displaced(const GradientForm& form, const Pair& pair, int x, int 
     return sum;
 }
 
-__global__ void __launch_bounds__(threads) plain_distortion_kernel(PairTask task, GradientForm form) {
+__global__ void __launch_bounds__(plain_threads) plain_distortion_kernel(PairTask task, GradientForm form) {
     const Pair pair(task, form.bytes);
     const int rows = (form.image.rows + gradient_step - 1) / gradient_step;
     const int cols = (form.image.cols + gradient_step - 1) / gradient_step;
     std::uint32_t total = 0;
-    for (int point = static_cast<int>(threadIdx.x); point < rows * cols; point += threads) {
+    for (int point = static_cast<int>(threadIdx.x); point < rows * cols; point += plain_threads) {
         const int x = point % cols * gradient_step, y = point / cols * gradient_step;
         int least = displaced(form, pair, x, y, 0, 0);
         for (int dy = -distortion_window; dy <= distortion_window; ++dy)
@@ -88,10 +88,10 @@ __device__ int between_cells(const CellForm& form, const std::uint8_t* cell, con
     return sum;
 }
 
-__global__ void __launch_bounds__(threads) plain_cells_kernel(PairTask task, CellForm form) {
+__global__ void __launch_bounds__(plain_threads) plain_cells_kernel(PairTask task, CellForm form) {
     const Pair pair(task, form.bytes);
     std::uint32_t total = 0;
-    for (int i = static_cast<int>(threadIdx.x); i < form.rows * form.cols; i += threads) {
+    for (int i = static_cast<int>(threadIdx.x); i < form.rows * form.cols; i += plain_threads) {
         const int col = i % form.cols, row = i / form.cols;
         const std::uint8_t* cell = pair.query + form.at(col, row) * cell_bins;
         int least = between_cells(form, cell, pair.candidate, col, row);
@@ -112,7 +112,7 @@ unsigned blocks_of(const PairTask& task) {
 PairLaunch plain_distortion(const GradientForm& form) {
     load_kernels(plain_distortion_kernel);
     return [form](const PairTask& task, cudaStream_t stream) {
-        plain_distortion_kernel<<<blocks_of(task), threads, 0, stream>>>(task, form);
+        plain_distortion_kernel<<<blocks_of(task), plain_threads, 0, stream>>>(task, form);
         check_launch("launching plain_distortion");
     };
 }
@@ -120,7 +120,7 @@ PairLaunch plain_distortion(const GradientForm& form) {
 PairLaunch plain_cells(const CellForm& form) {
     load_kernels(plain_cells_kernel);
     return [form](const PairTask& task, cudaStream_t stream) {
-        plain_cells_kernel<<<blocks_of(task), threads, 0, stream>>>(task, form);
+        plain_cells_kernel<<<blocks_of(task), plain_threads, 0, stream>>>(task, form);
         check_launch("launching plain_cells");
     };
 }

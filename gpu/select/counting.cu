@@ -36,9 +36,9 @@ constexpr int blocks_per_sm = 2;  // 1,024 threads are all that it holds
 #else
 constexpr int blocks_per_sm = 3;
 #endif
-constexpr int threads = 512, warps = threads / warp_size;
-constexpr int digit_bits = 11, n_bins = 1 << digit_bits, bins_per_thread = n_bins / threads;
-constexpr int capacity = 4096;
+constexpr int counting_threads = 512, counting_warps = counting_threads / warp_size;
+constexpr int digit_bits = 11, n_bins = 1 << digit_bits, bins_per_thread = n_bins / counting_threads;
+constexpr int bin_capacity = 4096;
 constexpr int line = 32;  // consecutive distances in the sample: 128 bytes
 static_assert(n_bins * sizeof(unsigned) >= max_device_k * sizeof(NeighborKey));
 
@@ -47,12 +47,12 @@ struct Bins {
         unsigned count[n_bins];
         NeighborKey best[max_device_k];
     };
-    unsigned warp_total[warps];
+    unsigned warp_total[counting_warps];
     unsigned digit, below, inside;  // the bin that has the wanted rank, keys before it and in it
 };
 
 struct Shared : Bins {
-    NeighborKey gathered[capacity];
+    NeighborKey gathered[bin_capacity];
     unsigned n_gathered, n_best;
 };
 static_assert(sizeof(Shared) <= 48 << 10, "more must be asked for");
@@ -82,7 +82,7 @@ struct Range {
 // All that follows is called by the whole block.
 
 __device__ void clear(Bins& bins) {
-    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += threads)
+    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += counting_threads)
         bins.count[i] = 0;
     __syncthreads();
 }
@@ -146,18 +146,18 @@ __device__ void for_row(const std::uint32_t* row, unsigned n, F f) {
         f(v.w, 4 * i + 3);
     };
     unsigned i = threadIdx.x;
-    for (; i + (ahead - 1) * threads < n_vectors; i += ahead * threads) {
+    for (; i + (ahead - 1) * counting_threads < n_vectors; i += ahead * counting_threads) {
         uint4 v[ahead];
 #pragma unroll
         for (unsigned j = 0; j < ahead; ++j)
-            v[j] = d_vectors[i + j * threads];
+            v[j] = d_vectors[i + j * counting_threads];
 #pragma unroll
         for (unsigned j = 0; j < ahead; ++j)
-            use(v[j], i + j * threads);
+            use(v[j], i + j * counting_threads);
     }
-    for (; i < n_vectors; i += threads)
+    for (; i < n_vectors; i += counting_threads)
         use(d_vectors[i], i);
-    for (i = 4 * n_vectors + threadIdx.x; i < n; i += threads)
+    for (i = 4 * n_vectors + threadIdx.x; i < n; i += counting_threads)
         f(row[i], i);
 }
 
@@ -167,7 +167,7 @@ __device__ NeighborKey bound_of_row(const std::uint32_t* row, unsigned n, Range<
     const auto for_each = [&](auto f) {
         for_row(row, n, [&](std::uint32_t distance, unsigned i) { f(key_of(distance, i)); });
     };
-    return bound_of(for_each, range, k, capacity, 0, shared);
+    return bound_of(for_each, range, k, bin_capacity, 0, shared);
 }
 
 /// Gathers the keys of a row up to `last`, as long as there is space; `n_gathered` counts all.
@@ -178,7 +178,7 @@ __device__ void gather_upto(NeighborKey last, const std::uint32_t* row, unsigned
         const NeighborKey key = key_of(distance, index);
         if (key > last) return;
         const unsigned place = atomicAdd(&shared.n_gathered, 1u);
-        if (place < capacity) shared.gathered[place] = key;
+        if (place < bin_capacity) shared.gathered[place] = key;
     });
     __syncthreads();
 }
@@ -189,7 +189,7 @@ __device__ NeighborKey block_reduce(NeighborKey own, Combine combine, Shared& sh
     own = warp_reduce(own, combine);
     if (threadIdx.x % warp_size == 0) shared.best[threadIdx.x / warp_size] = own;
     __syncthreads();
-    for (int warp = 0; warp < warps; ++warp)
+    for (int warp = 0; warp < counting_warps; ++warp)
         own = combine(own, shared.best[warp]);
     __syncthreads();  // all have read them
     return own;
@@ -212,55 +212,55 @@ __device__ NeighborKey sampled_bound(const std::uint32_t* row, unsigned n, unsig
                                      Shared& shared) {
     const unsigned stride = n / (sample / line);
     const auto for_each = [&](auto f) {
-        for (unsigned i = threadIdx.x; i < sample; i += threads)
+        for (unsigned i = threadIdx.x; i < sample; i += counting_threads)
             f(key_of(row[i / line * stride + i % line], i));
     };
     return bound_of(for_each, {0, no_key}, rank, rank, 32, shared);
 }
 
-/// The k smallest gathered keys, of which there are k to `capacity`, in order.
+/// The k smallest gathered keys, of which there are k to `bin_capacity`, in order.
 __device__ void take_nearest(Shared& shared, unsigned k, Neighbor* d_out) {
     const unsigned gathered = shared.n_gathered;
-    assert(k <= gathered && gathered <= capacity);
+    assert(k <= gathered && gathered <= bin_capacity);
     const auto for_gathered = [&](auto f) {
-        for (unsigned i = threadIdx.x; i < gathered; i += threads)
+        for (unsigned i = threadIdx.x; i < gathered; i += counting_threads)
             f(shared.gathered[i]);
     };
     const NeighborKey last = bound_of(for_gathered, {0, no_key}, k, k, 0, shared);
     int size = 1;  // of what is sorted, a power of two
     while (size < static_cast<int>(k))
         size *= 2;
-    for (int i = static_cast<int>(threadIdx.x); i < size; i += threads)
+    for (int i = static_cast<int>(threadIdx.x); i < size; i += counting_threads)
         shared.best[i] = no_key;
     __syncthreads();
     for_gathered([&](NeighborKey key) {
         if (key <= last) shared.best[atomicAdd(&shared.n_best, 1u)] = key;
     });
     for (int length = 2; length <= size; length *= 2)
-        merge_stage<threads>(shared.best, size, length);
+        merge_stage<counting_threads>(shared.best, size, length);
     __syncthreads();
-    for (unsigned i = threadIdx.x; i < k; i += threads)
+    for (unsigned i = threadIdx.x; i < k; i += counting_threads)
         d_out[i] = neighbor_of(shared.best[i]);
 }
 
 enum class Start { radix, bucket };
 
 template <Start start>
-__global__ void __launch_bounds__(threads, blocks_per_sm)
+__global__ void __launch_bounds__(counting_threads, blocks_per_sm)
     counting_kernel(DistanceRows in, NeighborRows out, unsigned sample, unsigned sample_rank) {
     __shared__ Shared shared;
     const std::uint32_t* row = in.row(blockIdx.x);
     const auto n = static_cast<unsigned>(in.cols);
     const auto k = static_cast<unsigned>(out.k);
-    assert(blockDim.x == threads && k <= n);
+    assert(blockDim.x == counting_threads && k <= n);
     if (threadIdx.x == 0) shared.n_gathered = shared.n_best = 0;
     NeighborKey last = no_key;
-    if (n > capacity)
+    if (n > bin_capacity)
         last = start == Start::radix ? sampled_bound(row, n, sample, sample_rank, shared)
                                      : bound_of_row(row, n, range_of(row, n, shared), k, shared);
     __syncthreads();
     gather_upto(last, row, n, shared);
-    if (start == Start::radix && (shared.n_gathered < k || shared.n_gathered > capacity)) {
+    if (start == Start::radix && (shared.n_gathered < k || shared.n_gathered > bin_capacity)) {
         last = bound_of_row(row, n, {0, no_key}, k, shared);
         if (threadIdx.x == 0) shared.n_gathered = 0;
         __syncthreads();
@@ -282,8 +282,8 @@ unsigned sample_rank(std::int64_t n, int k) {
 }
 
 template <Start start>
-void launch(const Selection& of) {
-    counting_kernel<start><<<grid_size(of.in.n), threads, 0, of.stream>>>(
+void launch_counting(const Selection& of) {
+    counting_kernel<start><<<grid_size(of.in.n), counting_threads, 0, of.stream>>>(
         of.in, of.out, static_cast<unsigned>(sample_size(of.in.cols)), sample_rank(of.in.cols, of.out.k));
 }
 
@@ -299,8 +299,9 @@ struct RowState {
     unsigned count[n_bins];
 };
 
-__global__ void __launch_bounds__(threads) row_start_kernel(RowState* d_state, unsigned k, bool all) {
-    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += threads)
+__global__ void __launch_bounds__(counting_threads)
+    row_start_kernel(RowState* d_state, unsigned k, bool all) {
+    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += counting_threads)
         d_state->count[i] = 0;
     if (threadIdx.x > 0) return;
     d_state->range = all ? Range<std::uint32_t>{0, 0xffffffff} : Range<std::uint32_t>{0xffffffff, 0};
@@ -310,12 +311,12 @@ __global__ void __launch_bounds__(threads) row_start_kernel(RowState* d_state, u
 /// f(distance) of the row, each by one thread of the grid.
 template <class F>
 __device__ void for_grid(const std::uint32_t* d_row, std::int64_t n, F f) {
-    for (std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x; t < n;
-         t += std::int64_t{gridDim.x} * threads)
+    for (std::int64_t t = std::int64_t{blockIdx.x} * counting_threads + threadIdx.x; t < n;
+         t += std::int64_t{gridDim.x} * counting_threads)
         f(d_row[t]);
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(counting_threads)
     row_range_kernel(const std::uint32_t* d_row, std::int64_t n, RowState* d_state) {
     unsigned low = 0xffffffff, high = 0;
     for_grid(d_row, n, [&](std::uint32_t distance) {
@@ -329,7 +330,7 @@ __global__ void __launch_bounds__(threads)
     atomicMax(&d_state->range.last, high);
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(counting_threads)
     row_count_kernel(const std::uint32_t* d_row, std::int64_t n, RowState* d_state) {
     __shared__ Bins bins;
     const Range<std::uint32_t> range = d_state->range;
@@ -339,14 +340,14 @@ __global__ void __launch_bounds__(threads)
         range.if_inside(distance, shift, [&](unsigned bin) { atomicAdd(&bins.count[bin], 1u); });
     });
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += threads)
+    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += counting_threads)
         if (bins.count[i] > 0) atomicAdd(&d_state->count[i], bins.count[i]);
 }
 
 /// By one block. The first distance of the range is the k-th after the last pass.
-__global__ void __launch_bounds__(threads) row_narrow_kernel(RowState* d_state, Neighbor* d_kth) {
+__global__ void __launch_bounds__(counting_threads) row_narrow_kernel(RowState* d_state, Neighbor* d_kth) {
     __shared__ Bins bins;
-    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += threads) {
+    for (int i = static_cast<int>(threadIdx.x); i < n_bins; i += counting_threads) {
         bins.count[i] = d_state->count[i];
         d_state->count[i] = 0;
     }
@@ -363,14 +364,14 @@ void launch_row(const Selection& of) {
     auto* d_state = of.workspace<RowState>();
     const auto k = static_cast<unsigned>(of.out.k);
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(
-        divide_up(of.in.cols, 4 * threads),
+        divide_up(of.in.cols, 4 * counting_threads),
         std::int64_t{blocks_per_sm} * device_attribute(cudaDevAttrMultiProcessorCount)));
-    row_start_kernel<<<1, threads, 0, of.stream>>>(d_state, k, start == Start::radix);
+    row_start_kernel<<<1, counting_threads, 0, of.stream>>>(d_state, k, start == Start::radix);
     if (start == Start::bucket)
-        row_range_kernel<<<blocks, threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
+        row_range_kernel<<<blocks, counting_threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
     for (int pass = 0; pass < row_passes; ++pass) {
-        row_count_kernel<<<blocks, threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
-        row_narrow_kernel<<<1, threads, 0, of.stream>>>(d_state, of.out.d_data + k - 1);
+        row_count_kernel<<<blocks, counting_threads, 0, of.stream>>>(of.in.d_data, of.in.cols, d_state);
+        row_narrow_kernel<<<1, counting_threads, 0, of.stream>>>(d_state, of.out.d_data + k - 1);
     }
 }
 
@@ -384,9 +385,9 @@ constexpr SelectorOptions of_one_row{
 
 extern const Selector radix_select_selector("radix_select",
                                             "the k-th key digit by digit, below a sampled limit",
-                                            launch<Start::radix>, {.max_train = max_positions});
+                                            launch_counting<Start::radix>, {.max_train = max_positions});
 extern const Selector bucket_select_selector("bucket_select", "the k-th key by buckets between the extremes",
-                                             launch<Start::bucket>, {.max_train = max_positions});
+                                             launch_counting<Start::bucket>, {.max_train = max_positions});
 extern const Selector radix_kth_row_selector("radix_kth_row", "", launch_row<Start::radix>, of_one_row);
 extern const Selector bucket_kth_row_selector("bucket_kth_row", "", launch_row<Start::bucket>, of_one_row);
 

@@ -259,7 +259,7 @@ void launch_rows(const Selection& of) {
 }
 
 template <Pivot pivot>
-void launch(const Selection& of) {
+void launch_multiselect(const Selection& of) {
     const bool warp_per_row =
         of.in.cols <= max_warp_row && of.in.n >= device_attribute(cudaDevAttrMultiProcessorCount);
     (warp_per_row ? launch_rows<1, rows_per_block, pivot> : launch_rows<block_warps, 1, pivot>)(of);
@@ -274,9 +274,9 @@ constexpr SelectorOptions options{
 
 extern const Selector multiselect_selector(
     "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row",
-    launch<Pivot::sampled>, options);
+    launch_multiselect<Pivot::sampled>, options);
 extern const Selector multiselect_random_selector("multiselect_random",
                                                   "the same with random pivots instead of sampled ones",
-                                                  launch<Pivot::random>, options);
+                                                  launch_multiselect<Pivot::random>, options);
 
 }  // namespace knn::gpu

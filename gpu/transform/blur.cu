@@ -14,9 +14,9 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256;
+constexpr int blur_threads = 256;
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(blur_threads)
     blur_kernel(ByteRows in, ByteRows out, ImageShape shape, const std::int32_t* d_weights, int radius,
                 std::int32_t* d_scratch, std::int64_t stride) {
     extern __shared__ std::int32_t shared[];
@@ -25,10 +25,10 @@ __global__ void __launch_bounds__(threads)
     for (std::int64_t n = blockIdx.x; n < in.n; n += gridDim.x) {
         const std::uint8_t* image = in.row(n);
         std::uint8_t* to = out.row(n);
-        for (int i = thread; i < dim; i += threads)
+        for (int i = thread; i < dim; i += blur_threads)
             along[i] = blurred_along_row(image, shape, d_weights, radius, i % shape.cols, i / shape.cols);
         __syncthreads();
-        for (int i = thread; i < dim; i += threads)
+        for (int i = thread; i < dim; i += blur_threads)
             to[i] = blurred_down_column(along + i % shape.cols, shape.cols, shape.rows, d_weights, radius,
                                         i / shape.cols);
         __syncthreads();
@@ -45,7 +45,7 @@ std::optional<StepLaunch> launch_blur(Steps steps) {
     const auto enqueue = [shape = step.image, radius = blur->radius(), weights = table_of(blur->weights)](
                              const StepArrays& arrays, cudaStream_t stream) {
         const ScratchPlan& scratch = arrays.scratch;
-        blur_kernel<<<grid_size(scratch.blocks), threads, scratch.shared_bytes(), stream>>>(
+        blur_kernel<<<grid_size(scratch.blocks), blur_threads, scratch.shared_bytes(), stream>>>(
             arrays.in, arrays.out, shape, weights->d_data(), radius,
             reinterpret_cast<std::int32_t*>(arrays.d_scratch),
             static_cast<std::int64_t>(scratch.bytes / sizeof(std::int32_t)));

@@ -15,12 +15,13 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 128;
+constexpr int deskew_threads = 128;
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(deskew_threads)
     deskew_kernel(ByteRows in, ByteRows out, ImageShape shape, double part) {
     const std::uint8_t* image = in.row(blockIdx.x);
-    straighten<threads>(image, shape, moments_in_block<threads>(image, shape), part, out.row(blockIdx.x));
+    straighten<deskew_threads>(image, shape, moments_in_block<deskew_threads>(image, shape), part,
+                               out.row(blockIdx.x));
 }
 
 }  // namespace
@@ -31,7 +32,8 @@ std::optional<StepLaunch> launch_deskew(Steps steps) {
     load_kernels(deskew_kernel);
     const auto enqueue = [shape = steps.front().image, part = deskew->part](const StepArrays& arrays,
                                                                             cudaStream_t stream) {
-        deskew_kernel<<<grid_size(arrays.in.n), threads, 0, stream>>>(arrays.in, arrays.out, shape, part);
+        deskew_kernel<<<grid_size(arrays.in.n), deskew_threads, 0, stream>>>(arrays.in, arrays.out, shape,
+                                                                             part);
         check_launch("launching deskew");
     };
     return StepLaunch{.kernel = "deskew", .enqueue = enqueue};

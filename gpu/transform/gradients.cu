@@ -23,7 +23,7 @@ namespace {
 
 using namespace gradients28;
 
-constexpr int warps = 4, threads = warps * warp_size;
+constexpr int warps = 4, gradients_threads = warps * warp_size;
 constexpr int n_directions = 16, cell = 4, cells = side / cell, reach = 3;
 
 /// Weights of a column for a cell: of the cell's outer and inner columns, and of those 1, 2, 3 columns beside it.
@@ -186,7 +186,7 @@ __device__ void sum_cells(const WarpMemory& memory, const LaneTable& table, cons
 
 #endif
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(gradients_threads)
     gradients_kernel(ByteRows in, ByteRows out, const __grid_constant__ Arguments arguments) {
 #if __CUDA_ARCH__ >= 800
     __shared__ WarpMemory memories[warps];
@@ -268,7 +268,7 @@ std::optional<StepLaunch> launch_gradients(Steps steps) {
         .columns = column_weights(histograms->cols),
         .d_lanes = lanes->d_data()};
     const auto enqueue = [arguments, lanes](const StepArrays& arrays, cudaStream_t stream) {
-        gradients_kernel<<<grid_size(divide_up(arrays.in.n, warps)), threads, 0, stream>>>(
+        gradients_kernel<<<grid_size(divide_up(arrays.in.n, warps)), gradients_threads, 0, stream>>>(
             arrays.in, arrays.out, arguments);
         check_launch("launching gradients");
     };

@@ -20,7 +20,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 128, max_bins = 32;
+constexpr int histograms_threads = 128, max_bins = 32;
 
 /// A pixel's gradient lies between two directions, the only ones that get a share: bin << 24 | share.
 struct Shares {
@@ -72,7 +72,7 @@ __device__ Shares shares_at(const DeviceHistograms& histograms, const std::uint8
 /// By one thread: the sums of cell (r, c); bin i at sums[i · threads].
 __device__ void sum_cell(const DeviceHistograms& histograms, const Shares* shares, int r, int c, int* sums) {
     for (int i = 0; i < histograms.bins; ++i)
-        sums[i * threads] = 0;
+        sums[i * histograms_threads] = 0;
     const CellSpan down = histograms.rows.d_cells[r], along = histograms.cols.d_cells[c];
     for (int y = 0; y < down.count; ++y) {
         const int row_weight = histograms.rows.d_weights[down.weights + y];
@@ -80,7 +80,8 @@ __device__ void sum_cell(const DeviceHistograms& histograms, const Shares* share
         for (int x = 0; x < along.count; ++x) {
             const int both = row_weight * histograms.cols.d_weights[along.weights + x];
             for (const std::uint32_t of_bin : row[x].of_bin)
-                sums[(of_bin >> share_bits) * threads] += both * static_cast<int>(of_bin & share_mask);
+                sums[(of_bin >> share_bits) * histograms_threads] +=
+                    both * static_cast<int>(of_bin & share_mask);
         }
     }
 }
@@ -109,30 +110,30 @@ __device__ void write_block(const DeviceHistograms& histograms, const std::int32
 }
 
 /// d_scratch: null: in shared memory, `scratch_bytes` per image.
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(histograms_threads)
     histograms_kernel(ByteRows in, ByteRows out, const __grid_constant__ DeviceHistograms histograms,
                       std::byte* d_scratch, std::size_t scratch_bytes) {
-    extern __shared__ __align__(16) std::byte shared[];
+    extern __shared__ __align__(16) std::byte scratch_shared[];
     const int thread = static_cast<int>(threadIdx.x), bins = histograms.bins, dim = histograms.dim();
     std::byte* scratch = d_scratch != nullptr ? d_scratch + blockIdx.x * scratch_bytes
-                                              : shared + max_bins * threads * sizeof(int);
-    int* sums = reinterpret_cast<int*>(shared) + thread;
+                                              : scratch_shared + max_bins * histograms_threads * sizeof(int);
+    int* sums = reinterpret_cast<int*>(scratch_shared) + thread;
     auto* shares = reinterpret_cast<Shares*>(scratch);
     auto* cells = reinterpret_cast<std::int32_t*>(shares + dim);
     const bool blocks = histograms.block_rows > 0;
     for (std::int64_t n = blockIdx.x; n < in.n; n += gridDim.x) {
         const std::uint8_t* image = in.row(n);
         std::uint8_t* to = out.row(n);
-        for (int i = thread; i < dim; i += threads)
+        for (int i = thread; i < dim; i += histograms_threads)
             shares[i] = shares_at(histograms, image, i % histograms.image.cols, i / histograms.image.cols);
         __syncthreads();
-        for (int cell = thread; cell < histograms.cells(); cell += threads) {
+        for (int cell = thread; cell < histograms.cells(); cell += histograms_threads) {
             sum_cell(histograms, shares, cell / histograms.cols.count, cell % histograms.cols.count, sums);
             for (int i = 0; i < bins; ++i) {
                 if (blocks)
-                    cells[cell * bins + i] = sums[i * threads];
+                    cells[cell * bins + i] = sums[i * histograms_threads];
                 else
-                    to[cell * bins + i] = root_feature(sums[i * threads]);
+                    to[cell * bins + i] = root_feature(sums[i * histograms_threads]);
             }
         }
         __syncthreads();
@@ -140,7 +141,7 @@ __global__ void __launch_bounds__(threads)
         const int cols = histograms.cols.count - histograms.block_cols + 1;
         const int n_blocks = (histograms.rows.count - histograms.block_rows + 1) * cols;
         const int size = histograms.block_rows * histograms.block_cols * bins;
-        for (int block = thread / warp_size; block < n_blocks; block += threads / warp_size)
+        for (int block = thread / warp_size; block < n_blocks; block += histograms_threads / warp_size)
             write_block(histograms, cells, block / cols, block % cols, to + block * size);
         __syncthreads();
     }
@@ -172,8 +173,8 @@ std::optional<StepLaunch> launch_histograms(Steps steps) {
     const auto enqueue = [on_device, directions, row_cells, col_cells, row_weights, col_weights](
                              const StepArrays& arrays, cudaStream_t stream) {
         const ScratchPlan& scratch = arrays.scratch;
-        const std::size_t shared_bytes = max_bins * threads * sizeof(int) + scratch.shared_bytes();
-        histograms_kernel<<<grid_size(scratch.blocks), threads, shared_bytes, stream>>>(
+        const std::size_t shared_bytes = max_bins * histograms_threads * sizeof(int) + scratch.shared_bytes();
+        histograms_kernel<<<grid_size(scratch.blocks), histograms_threads, shared_bytes, stream>>>(
             arrays.in, arrays.out, on_device, arrays.d_scratch, scratch.bytes);
         check_launch("launching histograms");
     };

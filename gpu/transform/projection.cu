@@ -14,7 +14,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int side = 16, threads = side * side, each = 4, tile = side * each;
+constexpr int side = 16, projection_threads = side * side, each = 4, tile = side * each;
 constexpr int depth = 32, quads = depth / 4;  // bytes of a row in a tile, and groups of 4 of them
 
 /// sum += a (two signed 16-bit numbers) · the low or high two of b (four bytes)
@@ -42,7 +42,7 @@ struct Tiles {
 /// The next tiles; zeros beyond the ends.
 __device__ void load_tiles(Tiles& tiles, const ByteRows& in, const Weights16& projection,
                            std::int64_t begin) {
-    for (int i = static_cast<int>(threadIdx.x); i < tile * depth; i += threads) {
+    for (int i = static_cast<int>(threadIdx.x); i < tile * depth; i += projection_threads) {
         const int of_tile = i / depth, at = i % depth;
         const std::int64_t j = begin + at;
         const std::int64_t n = std::int64_t{blockIdx.x} * tile + of_tile;
@@ -55,7 +55,7 @@ __device__ void load_tiles(Tiles& tiles, const ByteRows& in, const Weights16& pr
     }
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(projection_threads)
     projection_kernel(ByteRows in, ByteRows out, Weights16 projection) {
     __shared__ __align__(16) Tiles tiles;
     const int x = static_cast<int>(threadIdx.x) % side, y = static_cast<int>(threadIdx.x) / side;
@@ -98,7 +98,7 @@ std::optional<StepLaunch> launch_projection(Steps steps) {
                           n_out = projection->n_out,
                           scale = projection->scale](const StepArrays& arrays, cudaStream_t stream) {
         const dim3 grid(grid_size(divide_up(arrays.in.n, tile)), grid_size(divide_up(n_out, tile)));
-        projection_kernel<<<grid, threads, 0, stream>>>(
+        projection_kernel<<<grid, projection_threads, 0, stream>>>(
             arrays.in, arrays.out, Weights16{weights->d_data(), centers->d_data(), n_out, scale});
         check_launch("launching projection");
     };
