@@ -284,8 +284,11 @@ std::shared_ptr<const Opened> knn_index::last() const {
 }
 
 std::shared_ptr<const Opened> knn_index::open(bool whole, int k, const knn::ProgressToken& token) {
+    const std::int64_t wanted =
+        std::max(k, method_.vote.k);  // neighbors; an index that has a rest finds them alone
     const auto fits = [&](const Opened* opened, const Snapshot& now) {
-        return opened != nullptr && opened->snapshot.get() == &now && (opened->rest == nullptr || !whole);
+        return opened != nullptr && opened->snapshot.get() == &now &&
+               (opened->rest == nullptr || (!whole && opened->index->set().size() >= wanted));
     };
     if (auto opened = last(); fits(opened.get(), *set_->now())) return opened;
     const std::lock_guard one(opening_);
@@ -296,7 +299,7 @@ std::shared_ptr<const Opened> knn_index::open(bool whole, int k, const knn::Prog
     next->snapshot = now;
     const std::int64_t have = before == nullptr ? 0 : before->index->set().size();
     const bool adds = !whole && is_separable(method_) &&
-                      have >= std::max<std::int64_t>(now->base().size(), k) &&
+                      have >= std::max<std::int64_t>(now->base().size(), wanted) &&
                       (now->size() - have) * rows_per_rest <= have;
     if (adds) {
         next->index = before->index;

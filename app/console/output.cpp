@@ -90,7 +90,7 @@ fs::path place_of(const std::string& file) {
 
 /// Throw DataError if an output cannot be written, before a long search.
 void check_output_file(const std::string& file) {
-    if (is_standard_output(file)) return;
+    if (descriptor_of(file) >= 0) return;
     struct stat status = {};
     const bool exists = ::stat(file.c_str(), &status) == 0;
     if (!exists && errno != ENOENT && errno != ENOTDIR) fail_to_write(file, errno);

@@ -16,6 +16,7 @@
 #include <streambuf>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -44,6 +45,7 @@ class DescriptorBuffer : public std::streambuf {
 namespace {
 
 constexpr const char* standard_output = "standard output";
+constexpr int max_links = 40;  // as the kernel allows
 
 const char* expectation(int error) {
     static constexpr std::pair<int, const char*> expectations[] = {
@@ -89,16 +91,24 @@ void fail_to_write(const std::string& file, int error) {
 }
 
 fs::path follow_links(fs::path file) {
-    constexpr int max_links = 40;  // as the kernel allows
     std::error_code none;
     for (int i = 0; i < max_links && fs::is_symlink(fs::symlink_status(file, none)); ++i)
         file = file.parent_path() / fs::read_symlink(file, none);
     return file;
 }
 
-bool is_standard_output(const std::string& file) {
-    constexpr std::array names = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-    return std::find(names.begin(), names.end(), file) != names.end();
+int descriptor_of(const std::string& file) {
+    if (file == "-" || file == "/dev/stdout") return STDOUT_FILENO;
+    std::error_code none;
+    const fs::path descriptors = fs::canonical("/proc/self/fd", none);
+    fs::path name = file;
+    for (int i = 0; i < max_links && fs::is_symlink(fs::symlink_status(name, none)); ++i) {
+        const fs::path folder = name.has_parent_path() ? name.parent_path() : ".";
+        if (!descriptors.empty() && fs::canonical(folder, none) == descriptors)
+            return number_of<int>(name.filename().string()).value_or(-1);
+        name = folder / fs::read_symlink(name, none);
+    }
+    return -1;
 }
 
 AtomicFile::AtomicFile(const std::string& file, bool lasting)
@@ -106,8 +116,8 @@ AtomicFile::AtomicFile(const std::string& file, bool lasting)
     struct stat old = {};
     const bool exists = lasting && ::stat(file.c_str(), &old) == 0;
     if (lasting && !exists && errno == ELOOP) fail_to_write(file_, ELOOP);
-    if (is_standard_output(file)) {
-        descriptor_ = FileDescriptor(::dup(STDOUT_FILENO));
+    if (const int number = lasting ? descriptor_of(file) : -1; number >= 0) {
+        descriptor_ = FileDescriptor(::dup(number));
     } else if (exists && !S_ISREG(old.st_mode)) {
         descriptor_ = FileDescriptor(open_for_writing(file.c_str()));
     } else {

@@ -14,8 +14,12 @@ namespace knn {
 /// Where a chain of symbolic links ends, even when nothing is there yet.
 std::filesystem::path follow_links(std::filesystem::path file);
 
-/// Whether `file` is "-", or one of the system's names for standard output.
-bool is_standard_output(const std::string& file);
+/// The open descriptor that `file` stands for: "-" is 1, /dev/stderr 2, /dev/fd/N and links to it N. -1: it is the name of a file.
+int descriptor_of(const std::string& file);
+
+inline bool is_standard_output(const std::string& file) {
+    return descriptor_of(file) == 1;
+}
 
 /// Throws DataError "FILE: cannot be written: REASON; what was expected" for this error of the system.
 [[noreturn]] void fail_to_write(const std::string& file, int error);
@@ -23,7 +27,7 @@ bool is_standard_output(const std::string& file);
 /// A file that is written under a temporary name in its folder, and renamed when it is complete.
 ///
 /// A new file gets the mode of the umask; a replaced one keeps its permissions. A symbolic link is followed, not replaced.
-/// Standard output, and what exists and is not a regular file (a pipe, a device), is written directly.
+/// What stands for a descriptor, and what exists and is not a regular file (a pipe, a device), is written directly.
 /// All functions throw DataError "FILE: cannot be written: REASON; what was expected", and Interrupted.
 class AtomicFile {
   public:

@@ -131,7 +131,9 @@ int throw_bad_alloc(int status, const char*, const char*, const char*, int, void
 
 void set_up_opencv() {
     cv::redirectError(throw_bad_alloc);
-    ::setenv("OPENCV_FOR_THREADS_NUM", "1", 0);  // read on first use; a value set by the user is kept
+    // Pictures are divided among our own threads. OpenCV's wait for ever for one that memory did not suffice for, and not all of its
+    // builds read OPENCV_FOR_THREADS_NUM.
+    cv::setNumThreads(1);
 }
 
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {

@@ -198,9 +198,9 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
         classes, codes = _arrays.class_labels(y, model.n_samples_fit_, "tune")
         if usual:
             ks = ks[: max(1, model.n_samples_fit_ - 1)]
-        distances, indices = model.kneighbors(n_neighbors=ks[-1])
+        indices, lengths = model._search(None, ks[-1], True, squared=True)
         for weighing in weights:
-            weighed = _voting.weigh(distances, weighing)
+            weighed = _voting.weigh(lengths, weighing, model._roots)
             for k in ks:
                 # The nearest at distance 0 vote alone: whether there are any does not depend on k.
                 sums = _voting.votes(codes[indices[:, :k]], None if weighed is None else weighed[:, :k], len(classes))

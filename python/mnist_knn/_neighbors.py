@@ -117,7 +117,7 @@ class _Fitted(BaseEstimator):
         _arrays.check_columns(self, X, array.shape[1])
         if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
             return self._index(self._type), _arrays.as_type(array, self._type)
-        if self._type == BYTE and (narrowed := _arrays.narrowed(array)) is not None:
+        if self._type == BYTE and self._settings["metric"] in _INTEGRAL and (narrowed := _arrays.narrowed(array)) is not None:
             return self._index(BYTE), narrowed
         both = np.result_type(array, self._fit_X)
         wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8
@@ -148,17 +148,19 @@ class _Fitted(BaseEstimator):
             numbers = sys.modules[type(out[0]).__module__.partition(".")[0]]  # torch or cupy
             numbers.sqrt(out[0], out=out[0])
 
-    def _search(self, X: Any, n_neighbors: int | None, distances: bool) -> tuple[Array, Array | None]:
+    def _search(self, X: Any, n_neighbors: int | None, distances: bool, squared: bool = False) -> tuple[Array, Array | None]:
+        """`squared`: the squares of Euclidean distances, where those are the metric's."""
+        roots = self._roots and not squared
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         index = self._of_bytes
         # One query of bytes, as one before it: nothing to check, nor to convert.
         if index is not None and type(X) is np.ndarray and X.dtype is BYTE and X.shape == index.lone and type(k) is int:
-            if (found := index.search_one(X, k, distances, self._roots)) is not None:
+            if (found := index.search_one(X, k, distances, roots)) is not None:
                 return found
         self._require_fitted()
         k = self._k(n_neighbors, X is None)
         index, array = self._asked(X)
-        return index.search(array, k, distances, self._roots)
+        return index.search(array, k, distances, roots)
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True,
                    out: tuple[Any, Any] | None = None) -> Any:  # fmt: skip
@@ -325,5 +327,5 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         return np.asarray(sums / np.where(whole == 0, 1, whole))
 
     def _votes(self, X: Any) -> Array:
-        indices, lengths = self._search(X, None, self.weights not in ("uniform", None))
-        return _voting.votes(self._codes[indices], _voting.weigh(lengths, self.weights), len(self.classes_))
+        indices, lengths = self._search(X, None, self.weights not in ("uniform", None), squared=True)
+        return _voting.votes(self._codes[indices], _voting.weigh(lengths, self.weights, self._roots), len(self.classes_))

@@ -19,15 +19,18 @@ def check_weights(weights: Any) -> None:
         word(weights, "weights", _NAMES, " or a function")
 
 
-def weigh(distances: Array | None, weights: str | Callable[[Array], Array] | None) -> Array | None:
-    """The weight of each vote (n × k), or None if all are equal. Where a neighbor is at distance 0, or its weight is infinite,
-    only such ones vote."""
+def weigh(lengths: Array | None, weights: str | Callable[[Array], Array] | None, squared: bool) -> Array | None:
+    """The weight of each vote (n × k), or None if all are equal, from distances or, where `squared`, their squares, whose roots are
+    rounded. Where a neighbor is at distance 0, or its weight is infinite, only such ones vote."""
     check_weights(weights)
-    if weights in (None, "uniform") or distances is None:
+    if weights in (None, "uniform") or lengths is None:
         return None
     with np.errstate(divide="ignore"):
-        weighed = (_checked(weights(distances), distances.shape) if callable(weights) else
-                   1.0 / (distances * distances if weights == "inverse_square" else distances))  # fmt: skip
+        if weights == "inverse_square":
+            weighed = 1.0 / (lengths if squared else lengths * lengths)
+        else:
+            distances = np.sqrt(lengths) if squared else lengths
+            weighed = _checked(weights(distances), distances.shape) if callable(weights) else 1.0 / distances
     same = np.isinf(weighed)
     rows = same.any(axis=1)
     weighed[rows] = same[rows]

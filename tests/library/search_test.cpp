@@ -255,6 +255,31 @@ TEST_CASE("library: after rows are added, searches and answers are those of a se
     }
 }
 
+TEST_CASE(
+    "library: an index of fewer rows than k finds k of the rows added since, whatever was asked before") {
+    const knn_vectors asked = queries.vectors(), more = train.vectors(4, 8);
+    const Set at_once = made_set(train.vectors(0, 12), train.labels.data());
+    const OpenIndex other = made_index(at_once, settings_of("raw"));
+    for (const int before : {0, 1, 4, 5}) {
+        CAPTURE(before);
+        const Set set = made_set(train.vectors(0, 4), train.labels.data());
+        const OpenIndex index = made_index(set, settings_of("raw"));  // k = 5
+        OK(knn_set_add(set.get(), &more, train.labels.data() + 4));
+        if (before > 0) {
+            Found first(queries.n, before);
+            OK(knn_search(index.get(), &asked, nullptr, &first.out));
+        }
+        Answers grown(queries.n, false), wanted(queries.n, false);
+        OK(knn_classify(index.get(), &asked, nullptr, &grown.out));
+        OK(knn_classify(other.get(), &asked, nullptr, &wanted.out));
+        CHECK(grown == wanted);
+        Found most(queries.n, 12), wanted_most(queries.n, 12);
+        OK(knn_search(index.get(), &asked, nullptr, &most.out));
+        OK(knn_search(other.get(), &asked, nullptr, &wanted_most.out));
+        CHECK(most == wanted_most);
+    }
+}
+
 TEST_CASE("library: a saved index gives the same answers, and is refused for another set or if damaged") {
     const TempFolder folder;
     const std::string file = (folder / "saved").string();

@@ -221,6 +221,23 @@ class Votes(unittest.TestCase):
         # At distance 0 only such ones vote.
         self.assertEqual(KNeighborsClassifier(3, weights="distance").fit(X, y).predict_proba([[0]]).tolist(), [[1, 0]])
 
+    def test_inverse_square_takes_squares_as_they_are(self):
+        X, y = np.array([[1, 1], [1, 1], [1, 0], [9, 9]], np.uint8), [0, 0, 1, 1]  # 1/2 + 1/2 against 1
+        model = KNeighborsClassifier(3, weights="inverse_square").fit(X, y)
+        self.assertEqual(model.predict([[0, 0]]).tolist(), [0])
+        self.assertEqual(model.predict_proba([[0, 0]]).tolist(), [[0.5, 0.5]])
+
+    def test_an_answer_does_not_depend_on_other_queries(self):
+        X = random_bytes(60, 6)
+        for metric, p in (("cosine", 2), ("correlation", 2), ("minkowski", 3), ("euclidean", 2), ("manhattan", 2)):
+            model = NearestNeighbors(20, metric=metric, p=p).fit(X)
+            for kind in (np.float64, np.int64):
+                whole = random_bytes(1, 6).astype(kind)
+                alone = model.kneighbors(whole)
+                beside = model.kneighbors(np.vstack([whole, [[0.5] * 6]]))
+                np.testing.assert_array_equal(alone[0][0], beside[0][0])
+                np.testing.assert_array_equal(alone[1][0], beside[1][0])
+
     def test_methods_with_votes_of_their_own(self):
         X, y = random_bytes(300, 784), RANDOM.integers(0, 10, 300)
         model = KNeighborsClassifier(4, method="gradients", device="cpu").fit(X, y)

@@ -185,9 +185,24 @@ TEST_CASE_FIXTURE(InFolder, "atomic file: a write-protected file or folder stays
     CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("names of standard output") {
+TEST_CASE("names of descriptors, which are written to and not replaced") {
+    const knn::test::TempFolder folder;
+    fs::create_symlink("/dev/fd/7", folder / "link");
     for (const char* file : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
         CHECK(knn::is_standard_output(file));
-    for (const char* file : {"", "stdout", "/dev/null", "/dev/stderr", "1"})
-        CHECK_FALSE(knn::is_standard_output(file));
+    CHECK(knn::descriptor_of("/dev/stderr") == 2);
+    for (const char* file : {"", "stdout", "/dev/null", "1", "/dev/fd", "/dev/fd/1000000", "/proc/self/fd/x"})
+        CHECK(knn::descriptor_of(file) == -1);
+
+    const fs::path file = folder / "log";
+    std::ofstream(file) << "kept\n";
+    const knn::FileDescriptor log(::open(file.c_str(), O_WRONLY | O_APPEND));
+    const std::string name = "/dev/fd/" + std::to_string(log.number());
+    fs::remove(folder / "link");
+    fs::create_symlink(name, folder / "link");
+    write_file_atomically(name, text("one\n"));
+    write_file_atomically(folder / "link", text("two\n"));
+    CHECK(::write(log.number(), "three\n", 6) == 6);
+    CHECK(read_file(file) == "kept\none\ntwo\nthree\n");
+    CHECK(files_in(folder.path()) == 2);
 }
