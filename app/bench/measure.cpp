@@ -295,6 +295,10 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
 Workload load_workload(BenchRun& run, int largest_k) {
     const Options& options = run.options;
     const BenchOptions& bench = options.bench;
+    if (bench.dim > 0)  // before the images are drawn
+        if (const UnsupportedReason refusal =
+                refuse_problem({bench.n_train, bench.n_query, bench.dim, largest_k, options.method.measure}))
+            throw UsageError(*refusal);
     Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, largest_k,
                   1);  // empty without --dim
     if (bench.dim == 0) {

@@ -266,6 +266,7 @@ std::vector<OutputFile> npy_files(const fs::path& folder, const LabeledImages& v
                            write_npy(out, vectors.labels.span());
                        }}};
     return {rows, {(folder / "train-labels.csv").string(), [&](std::ostream& out) {
+                       out << "label\n";  // else a class of this name would be taken for it
                        for (const std::uint8_t label : vectors.labels.span())
                            out << text_cell(classes[label]) << '\n';
                    }}};

@@ -75,7 +75,8 @@ std::string distance_cell(const Measure& measure, std::uint32_t score) {
 }
 
 std::string text_cell(std::string_view text, bool blanks) {
-    const bool quotes_blank = blanks && (text.starts_with(' ') || text.ends_with(' '));
+    const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    const bool quotes_blank = blanks && !text.empty() && (is_blank(text.front()) || is_blank(text.back()));
     if (text.find_first_of(",\"\r\n") == text.npos && !quotes_blank) return std::string(text);
     std::string cell = "\"";
     for (const char c : text)

@@ -130,6 +130,22 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare reads names of classes in quotes, o
     CHECK(contains(file("c.csv"), "Z\xef\xbf\xbdrich"));
 }
 
+TEST_CASE_FIXTURE(Flowers, "vectors: any name of a class is read as it was written") {
+    for (const std::string name : {"label", "class", "\tx", "x\t", " x", "\ufeffx"}) {
+        CAPTURE(name);
+        std::string rows = "a,label\n";
+        for (int i = 0; i < 30; ++i)
+            rows += std::to_string(i) + ".5,\"" + (i < 15 ? name : "x") + "\"\n";
+        write(folder / "names.csv", rows);
+        const std::string test = " --test names.csv --device cpu";
+        output("evaluate -q -k 1 --report a --train names.csv" + test);
+        output("evaluate -q -k 3 --report b --train names.csv" + test);
+        output("compare a b");
+        output("condense -q -k 1 --device cpu --out kept --train names.csv");
+        check_contains(output("evaluate -q -k 1 --train kept/train.npy" + test), {"30 of 30 right"});
+    }
+}
+
 TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
     const std::string needs = "train.csv: 60 rows of 4 columns, not images; expected images";
     check_error(run("view --text" + files), 1, needs);
