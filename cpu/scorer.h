@@ -15,6 +15,7 @@
 #include <span>
 
 #include "cpu/kernels/kernel.h"
+#include "cpu/pack.h"
 #include "data/core/metric.h"
 #include "data/core/neighbors.h"
 #include "data/core/rows.h"
@@ -26,6 +27,22 @@ Arithmetic arithmetic_of(const Measure& measure);
 
 /// From here on the bits of a score are not a finite float.
 inline constexpr std::uint32_t first_no_number = 0x7f800000;
+
+/// The arguments of cosine_score, from products and sums of pixels (data/core/metric.h).
+struct Correlation {
+    bool centered = false;  ///< pearson: mean-centered, times dim
+    std::int64_t dim = 0;
+
+    std::int64_t norm(PixelSums a) const {
+        return centered ? dim * a.squares - std::int64_t{a.plain} * a.plain : a.squares;
+    }
+    std::int64_t dot(std::uint32_t product, PixelSums a, PixelSums b) const {
+        return centered ? dim * product - std::int64_t{a.plain} * b.plain : product;
+    }
+    std::uint32_t score(std::uint32_t product, PixelSums a, PixelSums b) const {
+        return cosine_score(dot(product, a, b), norm(a), norm(b));
+    }
+};
 
 /// Per thread, for one block of queries at a time. The base class is for l2 and l1.
 class Scorer {

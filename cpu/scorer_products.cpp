@@ -17,22 +17,6 @@ constexpr double never = std::numeric_limits<double>::infinity();
 /// More than the rounding error of 1 - floor / norm, about 10⁻¹⁵.
 constexpr double cosine_slack = 1e-12;
 
-/// The arguments of cosine_score, from products and sums of pixels (data/core/metric.h).
-struct Correlation {
-    bool centered = false;  ///< pearson: mean-centered, times dim
-    std::int64_t dim = 0;
-
-    std::int64_t norm(PixelSums a) const {
-        return centered ? dim * a.squares - std::int64_t{a.plain} * a.plain : a.squares;
-    }
-    std::int64_t dot(std::uint32_t product, PixelSums a, PixelSums b) const {
-        return centered ? dim * product - std::int64_t{a.plain} * b.plain : product;
-    }
-    std::uint32_t score(std::uint32_t product, PixelSums a, PixelSums b) const {
-        return cosine_score(dot(product, a, b), norm(a), norm(b));
-    }
-};
-
 /// Of the training images.
 struct ProductTerms {
     ProductTerms(bool centered, const Kernel& kernel_, Rows train_, bool panels)

@@ -41,6 +41,9 @@ constexpr std::int64_t unquestioned_bytes = 16 << 20;
 
 /// Above, the bounds of sketches prune too little for what their lists cost.
 constexpr int max_sketched_k = 1024;
+bool can_sketch(Metric metric) {
+    return metric == Metric::l2 || metric == Metric::cosine || metric == Metric::pearson;
+}
 
 struct QueryRange {
     std::int64_t first = 0, n = 0;
@@ -61,8 +64,9 @@ class Search {
 
   private:
     bool packs() const { return packs_; }
+    const Kernel& kernel() const { return sketched_ != nullptr ? sketched_->kernel() : resident_.kernel; }
     std::int64_t units() const {
-        return divide_up(resident_.train.count, packs() ? resident_.kernel.images : RowScanner::unit_rows);
+        return divide_up(resident_.train.count, packs() ? kernel().images : RowScanner::unit_rows);
     }
     std::int64_t max_block() const {
         if (sketched_ != nullptr) return SketchScanner::max_block(sketched_->resident(), k_);
@@ -72,7 +76,7 @@ class Search {
     }
     /// For a task of the largest size; the kernels have whole strips of queries.
     std::int64_t lists() const {
-        return packs() ? round_up(work_.largest(), resident_.kernel.queries) : work_.largest();
+        return packs() ? round_up(work_.largest(), kernel().queries) : work_.largest();
     }
     void require_memory() const;
     template <class Scanner>
@@ -121,20 +125,19 @@ Search::Search(Resident& resident, const Sketched* sketched, const Queries& quer
              queries.count() >
                  (resident.bytes_to_pack() > 0 ? max_unpacked_queries : max_queries_beside_panels)),
       work_(queries.count(), units(), resident.plan.threads,
-            packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, max_block(),
+            packs() && resident.plan.batch == 0 ? kernel().queries : 1, max_block(),
             max_slices(queries.count(), k), sketched != nullptr),
       team_(resident.plan.threads, token, queries.count(), units()) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
-    const Kernel& kernel = resident_.kernel;
     const Rows& train = resident_.train;
     const std::int64_t rows = queries_.count() * (work_.slices() > 1 ? work_.slices() + 1 : 1);
     std::int64_t thread = BestLists::bytes(lists(), k_);
     if (sketched_ != nullptr)
-        thread += SketchScanner::bytes(kernel, sketched_->sketch().columns, k_, work_.largest());
+        thread += SketchScanner::bytes(kernel(), sketched_->columns(), k_, work_.largest());
     else if (packs())
-        thread += PanelScanner::bytes(kernel, train.dim, work_.largest());
+        thread += PanelScanner::bytes(kernel(), train.dim, work_.largest());
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count() * std::int64_t{sizeof(Vote)} + thread * team_.threads();
     if (packs() && sketched_ == nullptr) needed += resident_.bytes_to_pack();
@@ -234,7 +237,7 @@ std::int64_t Search::run() {
     const Scoring scoring =
         packs() ? Scoring{} : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
     const double pairs = static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count());
-    const std::int64_t columns = sketched_ != nullptr ? sketched_->sketch().columns : queries_.rows.dim;
+    const std::int64_t columns = sketched_ != nullptr ? sketched_->columns() : queries_.rows.dim;
     run_tallied(team_, pairs, columns, timeline_, [&](int thread, Tally& tally) {
         if (sketched_ != nullptr)
             do_tasks(thread,
@@ -332,7 +335,7 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
                                        const ProgressToken& token) {
     const Plan& plan = resident_.plan;
     const Rows& train = resident_.train;
-    if (plan.sketch == SketchColumns::off || resident_.measure.metric != Metric::l2 || k > max_sketched_k)
+    if (plan.sketch == SketchColumns::off || !can_sketch(resident_.measure.metric) || k > max_sketched_k)
         return nullptr;
     const bool automatic = plan.sketch == SketchColumns::automatic;
     const std::int64_t columns = count_of(plan.sketch), n = queries.count();
@@ -352,7 +355,7 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
     }
     if (made_ != nullptr || is_declined_) return made_;
     const std::int64_t available = available_bytes();
-    const std::int64_t needed = Sketched::bytes(resident_.kernel, train, columns);
+    const std::int64_t needed = Sketched::bytes(chosen_kernel(), train, columns);
     if (available >= 0 && (queries.is_training_set ? 3 : 1) * needed > available / 2) return nullptr;
     Team team(plan.threads, token, n, 1);
     sketched_ = make_sketched(resident_, columns, k, queries.is_training_set, team, timeline, token);
@@ -373,8 +376,8 @@ UnsupportedReason configure(const Problem& problem, Plan& plan) {
     const bool bytes = problem.type == ElementType::uint8;
     if (bytes && !plan.select.empty()) return configure_serial(problem, plan);
     if (UnsupportedReason wrong = refuse_problem(problem)) return wrong;
-    if (sketches && problem.measure.metric != Metric::l2)
-        return "sketches bound distances by l2 alone; expected §sketch auto, or §metric l2";
+    if (sketches && !can_sketch(problem.measure.metric))
+        return "sketches bound distances by l2, cosine and pearson; expected one of them, or §sketch auto";
     if (sketches && problem.k > max_sketched_k)
         return "sketches find at most 1,024 neighbors; expected §sketch auto";
     if (bytes) {

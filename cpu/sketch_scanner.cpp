@@ -50,8 +50,8 @@ SketchScanner::SketchScanner(const Sketched& sketched, const Resident& exact, in
       panels_(sketched.resident().scanner(max_block)),
       capacity_(list_capacity(k)),
       may_give_up_(may_give_up),
-      sketches_(max_block, sketched.sketch().columns),
-      limits_(static_cast<std::size_t>(round_up(max_block, exact.kernel.queries))),
+      sketches_(max_block, sketched.columns()),
+      limits_(static_cast<std::size_t>(round_up(max_block, sketched.kernel().queries))),
       reaches_(static_cast<std::size_t>(max_block)),
       lists_(static_cast<std::size_t>(max_block) * capacity_),
       counts_(static_cast<std::size_t>(max_block)) {}
@@ -59,7 +59,7 @@ SketchScanner::SketchScanner(const Sketched& sketched, const Resident& exact, in
 std::int64_t SketchScanner::bytes(const Kernel& kernel, std::int64_t columns, int k, std::int64_t max_block) {
     const auto key = static_cast<std::int64_t>(list_capacity(k) * sizeof(std::uint64_t));
     return PanelScanner::bytes(kernel, columns, max_block) +
-           max_block * (key + columns + 4 * std::int64_t{sizeof(std::uint32_t)});
+           max_block * (key + columns + 6 * std::int64_t{sizeof(std::uint32_t)});
 }
 
 std::int64_t SketchScanner::max_block(const Resident& sketches, int k) {
@@ -71,15 +71,14 @@ std::int64_t SketchScanner::max_block(const Resident& sketches, int k) {
 void SketchScanner::begin(Rows queries, Tally& tally) {
     const auto start = Clock::now();
     queries_ = queries;
-    const Sketch& sketch = sketched_.sketch();
-    sketch_rows(sketch, exact_.kernel, queries, sketches_.bytes.data(), sketches_.errors.data());
+    sketched_.sketcher().make(queries, sketched_.kernel(), 0, sketches_);
     tally.distance_ms += ms_since(start);
-    panels_.begin({sketches_.bytes.data(), queries.count, sketch.columns}, tally);
+    panels_.begin({sketches_.bytes.data(), queries.count, sketches_.columns}, tally);
     std::fill(limits_.begin(), limits_.end(), 0U);
     std::fill(counts_.begin(), counts_.end(), 0U);
     std::fill(reaches_.begin(), reaches_.end(), no_bound);
     n_read_ = n_listed_ = n_refined_ = 0;
-    refine_at_ = divide_up(first_images(k_), exact_.kernel.images);
+    refine_at_ = divide_up(first_images(k_), sketched_.kernel().images);
     gives_up_ = false;
     begun_ = Clock::now();
     refine_ms_ = 0;
@@ -87,7 +86,7 @@ void SketchScanner::begin(Rows queries, Tally& tally) {
 
 void SketchScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     if (gives_up_) return;
-    const std::int64_t images = exact_.kernel.images, n_train = exact_.train.count;
+    const std::int64_t images = sketched_.kernel().images, n_train = exact_.train.count;
     const std::int64_t panel = spread(unit, divide_up(n_train, images));
     const std::uint64_t error = sketched_.panel_error(panel);
     for (std::size_t q = 0; q < static_cast<std::size_t>(queries_.count); ++q)
@@ -168,10 +167,7 @@ void SketchScanner::refine(std::int64_t query, BestLists& best, bool all) {
             }
             if (is_pruned(next[i])) continue;
             const std::uint32_t image = neighbor_of_key(next[i]).index;
-            std::uint32_t distance = 0;
-            exact_.kernel.direct(queries_.row(query), sketched_.exact().row(image), 1, queries_.dim,
-                                 &distance);
-            best.take(query, distance, image);
+            best.take(query, sketched_.score(queries_.row(query), sketches_.sums[q], image), image);
             ++n_refined_;
         }
         set_reach(query, best);
@@ -189,14 +185,14 @@ void SketchScanner::set_reach(std::int64_t query, BestLists& best) {
     const std::uint32_t limit = best.limit(query);
     if (limit == no_limit) return;
     const auto q = static_cast<std::size_t>(query);
-    reaches_[q] = std::uint64_t{sketch_reach(sketched_.sketch().stretch, limit)} + sketches_.errors[q];
+    reaches_[q] = std::uint64_t{sketched_.sketcher().reach(limit)} + sketches_.errors[q];
 }
 
 bool SketchScanner::costs_too_much() const {
     const double cost = refinement_cost(exact_), n = static_cast<double>(queries_.count);
     const double spent = static_cast<double>(n_refined_) + listing_cost * static_cast<double>(n_listed_);
     const double first = listing_cost * static_cast<double>(first_images(k_)) + k_ + sorted_at_once;
-    const double pairs = n * static_cast<double>(n_read_ * exact_.kernel.images);
+    const double pairs = n * static_cast<double>(n_read_ * sketched_.kernel().images);
     return spent * cost > worthwhile * pairs + n * first * cost;
 }
 

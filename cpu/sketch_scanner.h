@@ -1,5 +1,5 @@
 #pragma once
-/// Exact l2 neighbors by the bounds of sketches. A panel of sketches is compared with the queries' sketches by the same kernel as
+/// Exact neighbors by the bounds of sketches: l2, cosine or pearson. A panel of sketches is compared with the queries' sketches by the same kernel as
 /// images are; its hits are the pairs whose bound does not exceed the query's limit. They are collected in a list for each query, and
 /// now and then refined: sorted by their bounds, and compared exactly until the next bound exceeds the k-th distance, which
 /// falls meanwhile.

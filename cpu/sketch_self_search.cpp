@@ -98,7 +98,7 @@ SketchSelfSearch::SketchSelfSearch(const Resident& exact, const Sketched& sketch
 void SketchSelfSearch::set_reach(std::int64_t place) {
     const auto at = static_cast<std::size_t>(place);
     limits_[at] = best_of(place).back().distance;
-    reaches_[at].store(sketch_reach(sketched_.sketch().stretch, limits_[at]) + sketched_.error(place),
+    reaches_[at].store(sketched_.sketcher().reach(limits_[at]) + sketched_.error(place),
                        std::memory_order_relaxed);
 }
 
@@ -221,8 +221,7 @@ void SketchSelfSearch::refine(std::span<const Hit> hits, std::int64_t first_quer
             if (b >= n_ || (bound > sketch_limit(reach(a) + sketched_.error(b)) &&
                             bound > sketch_limit(reach(b) + sketched_.error(a))))
                 continue;
-            Pair& pair = refined.emplace_back(Pair{a, b, 0});
-            sketched_.kernel().direct(exact.row(a), exact.row(b), 1, exact.dim, &pair.distance);
+            refined.push_back({a, b, sketched_.score(exact.row(a), sketched_.sums(a), b)});
         }
 }
 
@@ -238,7 +237,7 @@ std::optional<std::int64_t> SketchSelfSearch::run() {
     timeline_.add({.name = "distance", .total_ms = ms_since(start)});
     pack();
     const double n = static_cast<double>(n_), pairs = n * (n + static_cast<double>(block_)) / 2;
-    run_tallied(team_, pairs, sketched_.sketch().columns, timeline_,
+    run_tallied(team_, pairs, sketched_.columns(), timeline_,
                 [&](int thread, Tally& tally) { compare_pairs(thread, tally); });
     return gives_up_ ? std::nullopt : std::optional(block_);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// The l2 neighbors of a training set in itself by the bounds of sketches: each pair of sketches is compared once, for both images.
+/// The neighbors of a training set in itself by the bounds of sketches: each pair of sketches is compared once, for both images.
 ///
 /// The images are divided into groups of near ones. Each group is searched by direct products, so that all images have a limit before
 /// the first sketch is compared. Pairs of blocks of different groups follow, those of similar groups first. A pair that the bound

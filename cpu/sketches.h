@@ -3,34 +3,44 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cpu/scanner.h"
 #include "data/core/clock.h"
+#include "data/sketch/directions.h"
 #include "data/sketch/sketch.h"
 
 namespace knn::cpu {
 
-/// Rows of sketches and their errors.
+/// Rows of sketches, their errors, and of cosine and pearson the sums of the rows themselves.
 struct SketchRows {
     SketchRows(std::int64_t count, std::int64_t columns);
 
     std::int64_t columns;
     Uninitialized<std::uint8_t> bytes;  ///< count × columns
     Uninitialized<std::uint32_t> errors;
+    Uninitialized<PixelSums> sums;  ///< count; not read for l2
 
     Rows view() const { return {bytes.data(), std::ssize(errors), columns}; }
 };
 
-/// The sketches of `rows`, as sketch_row makes them, written to `columns` and `errors`.
-void sketch_rows(const Sketch& sketch, const Kernel& kernel, const Rows& rows, std::uint8_t* columns,
-                 std::uint32_t* errors);
+/// How rows of a metric are sketched: those of l2 as they are, those of cosine and pearson by their directions.
+struct Sketcher {
+    Sketch sketch;
+    std::optional<Directions> directions;  ///< nothing: l2
+
+    /// Writes the sketches of `rows` from place `first` on. kernel: of squares.
+    void make(const Rows& rows, const Kernel& kernel, std::int64_t first, SketchRows& made) const;
+    /// At least 1024 times the sketches' distance, without errors, of rows with this score.
+    std::uint32_t reach(std::uint32_t score) const;
+};
 
 /// Of a whole training set, packed into panels.
 class Sketched {
   public:
     /// Makes them, and adds the stages `sketch`, since `start`, and `pack` to the timeline. Throws std::bad_alloc, Interrupted.
-    Sketched(Sketch sketch, const Resident& exact, Team& team, Timeline& timeline,
+    Sketched(Sketcher sketcher, const Resident& exact, Team& team, Timeline& timeline,
              Clock::time_point start = Clock::now());
 
     /// The same sketches, and rows, in another order.
@@ -38,8 +48,13 @@ class Sketched {
 
     static std::int64_t bytes(const Kernel& kernel, const Rows& train, std::int64_t columns);
 
-    const Sketch& sketch() const { return sketch_; }
+    const Sketcher& sketcher() const { return sketcher_; }
+    std::int64_t columns() const { return rows_.columns; }
+    /// That compares sketches, by squares.
     const Kernel& kernel() const { return resident_.kernel; }
+    const PixelSums& sums(std::int64_t image) const { return rows_.sums[static_cast<std::size_t>(image)]; }
+    /// The exact score of a row and an image.
+    std::uint32_t score(const std::uint8_t* row, const PixelSums& sums_of_row, std::int64_t image) const;
     std::uint32_t error(std::int64_t image) const { return rows_.errors[static_cast<std::size_t>(image)]; }
     /// The largest error of a panel's images.
     std::uint32_t panel_error(std::int64_t panel) const {
@@ -48,13 +63,14 @@ class Sketched {
     const Resident& resident() const { return resident_; }
     Rows rows() const { return rows_.view(); }
     /// The rows themselves, in memory that is fast to read at random.
-    Rows exact() const { return {exact_.data(), rows_.view().count, sketch_.dim}; }
+    Rows exact() const { return {exact_.data(), rows_.view().count, sketcher_.sketch.dim}; }
 
   private:
-    Sketched(Sketch sketch, std::int64_t count, const Resident& like);
+    Sketched(Sketcher sketcher, std::int64_t count, const Kernel& kernel, const Plan& plan);
     void finish(Team& team, Timeline& timeline, Clock::time_point start, std::int64_t launches);
 
-    Sketch sketch_;
+    Sketcher sketcher_;
+    const Kernel* exact_kernel_;  ///< of the metric
     SketchRows rows_;
     Uninitialized<std::uint8_t> exact_;
     Resident resident_;

@@ -183,7 +183,8 @@ std::vector<Option> search_options(Options& o) {
          first_images + ", at least 2"},
         {"evaluate serve view audit", "--limit-test", number(o.first.test), "only the first N test images"},
         {searching, "--sketch", choice(w.sketch, "WHEN"),
-         "bounds from 8-bit projections before exact distances by l2: auto (default; where that is faster, "
+         "bounds from 8-bit projections before exact distances by l2, on a CPU also by cosine and pearson: "
+         "auto (default; where that is faster, "
          "on a GPU in searches of a second or more), off, or the number of columns, 64 or 128, of a GPU 128; "
          "changes no answer"},
         {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},

@@ -52,6 +52,6 @@ constinit const Kernel kernel_avx2 = kernel_of<Avx2>("avx2", available, QueryFor
 constinit const Kernel differences_avx2 =
     kernel_of<Differences, Arithmetic::differences>("avx2", available, QueryForm::bytes);
 constinit const Kernel products_avx2 =
-    kernel_of<YmmProducts<Avx2>, Arithmetic::products>("avx2", available, QueryForm::pairs);
+    kernel_of<YmmProducts<Avx2>, Arithmetic::products>("avx2", available, QueryForm::pairs, 32);
 
 }  // namespace knn::cpu

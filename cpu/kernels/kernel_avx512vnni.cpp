@@ -76,6 +76,6 @@ constinit const Kernel kernel_avx512vnni =
 constinit const Kernel differences_avx512vnni =
     kernel_of<Differences, Arithmetic::differences>("avx512vnni", available, QueryForm::bytes);
 constinit const Kernel products_avx512vnni =
-    kernel_of<Products, Arithmetic::products>("avx512vnni", available, QueryForm::shifted_bytes);
+    kernel_of<Products, Arithmetic::products>("avx512vnni", available, QueryForm::shifted_bytes, 140);
 
 }  // namespace knn::cpu

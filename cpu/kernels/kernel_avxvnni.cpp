@@ -39,6 +39,6 @@ constinit const Kernel kernel_avxvnni =
 constinit const Kernel differences_avxvnni =
     kernel_of<Differences, Arithmetic::differences>("avxvnni", available, QueryForm::bytes);
 constinit const Kernel products_avxvnni =
-    kernel_of<YmmProducts<AvxVnni>, Arithmetic::products>("avxvnni", available, QueryForm::shifted_bytes);
+    kernel_of<YmmProducts<AvxVnni>, Arithmetic::products>("avxvnni", available, QueryForm::shifted_bytes, 75);
 
 }  // namespace knn::cpu

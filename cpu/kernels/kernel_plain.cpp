@@ -108,6 +108,6 @@ constinit const Kernel kernel_plain = kernel_of<Plain>("plain", available, Query
 constinit const Kernel differences_plain =
     kernel_of<Differences, Arithmetic::differences>("plain", available, QueryForm::bytes);
 constinit const Kernel products_plain =
-    kernel_of<Products, Arithmetic::products>("plain", available, QueryForm::pairs);
+    kernel_of<Products, Arithmetic::products>("plain", available, QueryForm::pairs, 15);
 
 }  // namespace knn::cpu

@@ -82,8 +82,8 @@ std::uint32_t sketch_sums(const Sketch& sketch, const std::int32_t* sums, std::u
 std::uint32_t sketch_row(const Sketch& sketch, const std::uint8_t* row, std::uint8_t* columns);
 
 /// At least 1024 times the sketches' distance, without errors, of rows with this squared distance.
-KNN_HOST_DEVICE inline std::uint32_t sketch_reach(double stretch, std::uint32_t squared_distance) {
-    const double reach = sqrt(static_cast<double>(squared_distance)) * stretch;
+KNN_HOST_DEVICE inline std::uint32_t sketch_reach(double stretch, double squared_distance) {
+    const double reach = sqrt(squared_distance) * stretch;
     return reach < no_bound - 1 ? static_cast<std::uint32_t>(reach) + 1 : no_bound;
 }
 

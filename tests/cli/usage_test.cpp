@@ -65,7 +65,7 @@ const std::vector<Mistake>& mistakes() {
         {{}, ""},
         {"evaluate --data . -k 9 --limit-train 8", "k = "},
         {"evaluate --data . --device cpu --sketch 128 --metric l1",
-         "sketches bound distances by l2 alone; expected --sketch auto"},
+         "sketches bound distances by l2, cosine and pearson; expected one of them, or --sketch auto"},
         {"evaluate --data . --device cpu --sketch 64 --select nth_element",
          "takes no sketches; expected --sketch auto"},
         {{"evaluate", "--tie", "\xff\xfe"}, "error: --tie ??: "},

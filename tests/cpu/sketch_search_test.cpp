@@ -44,7 +44,7 @@ TEST_CASE("cpu sketches: every instruction set answers the battery") {
                                CHECK(launches_of(result, "refine") >= request.k * request.query.count);
                                return result;
                            },
-                           refuse, {});
+                           refuse, {{Metric::cosine}, {Metric::pearson}});
     }
 }
 
@@ -72,6 +72,30 @@ TEST_CASE("cpu sketches: hostile sets, also searched with themselves") {
             }
         }
     }
+}
+
+TEST_CASE("cpu sketches: hostile sets by cosine and pearson, whose directions are sketched") {
+    int i = 0;
+    for (const auto& set : test::hostile_sets())
+        for (const Metric metric : {Metric::cosine, Metric::pearson}) {
+            const test::Rows& rows = set.rows;
+            CAPTURE(set.name);
+            CAPTURE(metric);
+            const int k = ++i % 2 == 0 || rows.n < 10 ? 1 : 9;
+            if (k >= rows.n || (test::has_sanitizer && rows.dim > 512)) continue;
+            test::Request request{.train = rows, .query = rows, .k = k, .exclude = {.first = -(i % 2)}};
+            request.measure = {metric};
+            for (const std::int64_t n :
+                 {rows.n, std::min<std::int64_t>(rows.n, 60)}) {  // in itself, and by a scanner
+                request.query = knn::Rows(rows).first(n);
+                request.sketch = SketchColumns::off;
+                const Results direct = test::search_on_cpu(request);
+                request.sketch = i % 4 < 2 ? SketchColumns::c64 : SketchColumns::c128;
+                const Results found = test::search_on_cpu(request);
+                CHECK(launches_of(found, "sketch") == 1);
+                CHECK(found.neighbors.rows == direct.neighbors.rows);
+            }
+        }
 }
 
 /// Rows around `centers` different ones, or noise.
@@ -117,7 +141,7 @@ TEST_CASE("cpu sketches: a set in itself is given up if its pairs are not pruned
     cpu::Team team(1, token, 1, 1);
     for (const test::Rows* rows : {&noise, &near}) {
         const cpu::Resident exact{*rows, {}, cpu::chosen_kernel(), {.threads = 2}};
-        const cpu::Sketched made(fit_sketch(*rows, 128), exact, team, timeline);
+        const cpu::Sketched made({fit_sketch(*rows, 128), {}}, exact, team, timeline);
         for (const bool may_give_up : {false, true}) {
             Neighbors found(rows->n, 2);
             const auto block = cpu::SketchSelfSearch(exact, made, Queries::all_of(*rows), 2, may_give_up,
@@ -158,7 +182,7 @@ TEST_CASE("cpu sketches: a block whose pairs are not pruned is given up, others 
     Timeline timeline;
     const ProgressToken token;
     cpu::Team team(1, token, 1, 1);
-    const cpu::Sketched made(fit_sketch(train, 128), exact, team, timeline);
+    const cpu::Sketched made({fit_sketch(train, 128), {}}, exact, team, timeline);
     const auto answers = [&](const test::Rows& queries, bool may_give_up) {
         cpu::SketchScanner scanner(made, exact, 1, 96, may_give_up);
         cpu::BestLists best(96, 1);
@@ -214,8 +238,9 @@ TEST_CASE("cpu sketches: the search itself chooses them, and finds what a scanne
     request.query = request.query.first(50);
     CHECK(launches_of(test::search_on_cpu(request), "sketch") == 0);
     request.sketch = SketchColumns::c128;
-    CHECK_THROWS_WITH(test::search_on_cpu(request),
-                      "sketches bound distances by l2 alone; expected §sketch auto, or §metric l2");
+    CHECK_THROWS_WITH(
+        test::search_on_cpu(request),
+        "sketches bound distances by l2, cosine and pearson; expected one of them, or §sketch auto");
 }
 
 TEST_CASE("cpu sketches: many small searches of one index pay for them too") {

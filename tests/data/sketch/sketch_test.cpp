@@ -4,6 +4,7 @@
 
 #include "data/core/errors.h"
 #include "data/sketch/cached_fit.h"
+#include "data/sketch/directions.h"
 #include "tests/support/hostile_sets.h"
 #include "tests/support/points.h"
 #include "tests/support/surroundings.h"
@@ -59,6 +60,57 @@ TEST_CASE("sketch: no pair of hostile sets is nearer than its bound") {
                 }
             CHECK(wrong == 0);
             if (set.name == "two clusters" || set.name == "one far outlier") CHECK(pruned > 0);
+        }
+}
+
+TEST_CASE("sketch: directions are as far apart as angles are, but for their rests") {
+    for (const test::NamedRows& set : test::hostile_sets())
+        for (const Metric metric : {Metric::cosine, Metric::pearson}) {
+            const test::Rows& rows = set.rows;
+            CAPTURE(set.name);
+            CAPTURE(metric);
+            const knn::Rows all = rows;
+            const auto dim = static_cast<std::size_t>(rows.dim);
+            const Directions directions = fit_directions(all, metric).value();
+            const std::int64_t n = std::min<std::int64_t>(rows.n, 100);
+            std::vector<std::vector<long double>> units;  // none of a row without a direction
+            std::vector<double> rests;
+            std::vector<std::vector<std::uint8_t>> made;
+            std::int64_t wrong = 0;
+            for (std::int64_t i = 0; i < n; ++i) {
+                const std::uint8_t* row = all.row(i);
+                const long double mean = metric == Metric::pearson ? std::accumulate(row, row + dim, 0.0L) /
+                                                                         static_cast<long double>(dim)
+                                                                   : 0;
+                long double squares = 0, rest = 0;
+                for (std::size_t j = 0; j < dim; ++j)
+                    squares += (row[j] - mean) * (row[j] - mean);
+                made.emplace_back(dim);
+                rests.push_back(direction_of(directions, row, rows.dim, made.back().data()));
+                // A constant row has no direction, but the mean of its pixels may be rounded.
+                const bool is_constant = metric == Metric::pearson && std::equal(row + 1, row + dim, row);
+                units.emplace_back(squares > 0 && !is_constant ? dim : 0);
+                CHECK(units.back().empty() == std::isinf(rests.back()));
+                for (std::size_t j = 0; j < units.back().size(); ++j) {
+                    units.back()[j] = directions.factor * (row[j] - mean) / std::sqrt(squares);
+                    const long double off = made.back()[j] - directions.shift - units.back()[j];
+                    rest += off * off;
+                }
+                wrong += std::sqrt(rest) > rests.back();
+                if (set.name == "two clusters")
+                    CHECK(rests.back() < 0.5 * std::sqrt(static_cast<double>(dim)) + 1);
+            }
+            for (std::size_t a = 0; a < units.size(); ++a)
+                for (std::size_t b = 0; b < units.size(); ++b) {
+                    if (units[a].empty() || units[b].empty()) continue;
+                    long double angle = 0;
+                    for (std::size_t j = 0; j < dim; ++j)
+                        angle += (units[a][j] - units[b][j]) * (units[a][j] - units[b][j]);
+                    const auto apart =
+                        static_cast<long double>(squared(made[a].data(), made[b].data(), rows.dim));
+                    wrong += std::sqrt(apart) > std::sqrt(angle) + rests[a] + rests[b] + 1e-9L;
+                }
+            CHECK(wrong == 0);
         }
 }
 
