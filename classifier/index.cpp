@@ -310,8 +310,8 @@ void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Progre
     timeline = gather_timeline(*ranks_, timeline, ms, token.stop);
 }
 
-std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images,
-                                           const Neighbors& nearest) const {
+std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
+                                           const ProgressToken& token) const {
     const int all = plan_.device.kind == Device::Kind::cpu ? plan_.threads : threads_;
     const int threads = images.size() > 1 ? all : 1;
     const int voters = std::min(method_.voters(nearest.k), nearest.k);
@@ -319,8 +319,9 @@ std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images
     who.images = images;
     who.rows.count = std::ssize(images);
     Timeline timeline;
-    const Neighbors voting = method_.reranks() ? reranked(nearest, who, voters, true, threads, timeline, {})
-                                               : nearest.first(voters);
+    const Neighbors voting = method_.reranks()
+                                 ? reranked(nearest, who, voters, true, threads, timeline, token.quiet())
+                                 : nearest.first(voters);
     std::vector<std::uint8_t> labels;
     for (const Vote& vote :
          votes(voting, training_.labels, method_.vote, method_.neighbor_measure(), threads))

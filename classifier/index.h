@@ -64,8 +64,8 @@ class Index {
 
     /// The method's labels for some training images whose nearest by the top-k search are `nearest`, at least k each: what
     /// re-ranking and vote make of them.
-    std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images,
-                                        const Neighbors& nearest) const;
+    std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
+                                        const ProgressToken& token) const;
 
     const TrainingSet& set() const { return set_; }
     /// The set with what is fitted to it.

@@ -120,7 +120,7 @@ struct Lists {
             Neighbors rows(std::ssize(some), static_cast<int>(depth));
             for (std::size_t i = 0; i < some.size(); ++i)
                 std::copy_n(nearest[some[i]].begin(), depth, rows.rows.begin() + std::ptrdiff_t(i * depth));
-            const std::vector<std::uint8_t> labels = set.answers(some, rows);
+            const std::vector<std::uint8_t> labels = set.answers(some, rows, token);
             for (std::size_t i = 0; i < some.size(); ++i) {
                 answers[some[i]] = labels[i];
                 is_stale[some[i]] = false;

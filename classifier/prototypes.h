@@ -45,8 +45,9 @@ class SubsetSearch {
                       const ProgressToken& token, bool leave_out = false) const;
 
     /// The method's answer for each image if `nearest` are its nearest by the search, at least k each.
-    std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const {
-        return index_.labels_of(images, nearest);
+    std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest,
+                                      const ProgressToken& token) const {
+        return index_.labels_of(images, nearest, token);
     }
 
   private:

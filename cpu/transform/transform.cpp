@@ -107,8 +107,10 @@ class RowTransform {
         }
     }
 
-    void apply(const std::uint8_t* in, std::uint8_t* out) {
+    /// Throws Interrupted between two steps: one of a large image may take as long as many small ones.
+    void apply(const std::uint8_t* in, std::uint8_t* out, const std::atomic<bool>* stop) {
         for (std::size_t i = 0; i < transform_.steps.size(); ++i) {
+            if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw Interrupted();
             const FittedStep& step = transform_.steps[i];
             std::vector<std::uint8_t>& row = scratch_.rows[i % 2];
             const bool is_last = i + 1 == transform_.steps.size();
@@ -212,7 +214,7 @@ std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows&
             for_rows(n, piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
                 RowTransform row(transform, kernel);
                 for (std::int64_t i = begin + first; i < begin + last; ++i)
-                    row.apply(images.row(i), out.data() + i * row_bytes);
+                    row.apply(images.row(i), out.data() + i * row_bytes, stop);
             });
         }
         return out;

@@ -22,8 +22,9 @@ struct Centering {
         }
         if (centered) mean = static_cast<double>(sum) / static_cast<double>(dim);
         // Exact before the division: below 2⁴⁹.
-        const auto square = centered ? static_cast<double>(dim * squares - sum * sum) / static_cast<double>(dim)
-                                     : static_cast<double>(squares);
+        const auto square = centered
+                                ? static_cast<double>(dim * squares - sum * sum) / static_cast<double>(dim)
+                                : static_cast<double>(squares);
         if (square > 0) factor = 1 / std::sqrt(square);
     }
 };
@@ -47,7 +48,8 @@ std::optional<Directions> fit_directions(const Rows& rows, Metric metric) {
     return directions;
 }
 
-double direction_of(const Directions& directions, const std::uint8_t* row, std::int64_t dim, std::uint8_t* direction) {
+double direction_of(const Directions& directions, const std::uint8_t* row, std::int64_t dim,
+                    std::uint8_t* direction) {
     const Centering of(row, dim, directions.centered);
     const double factor = of.factor * directions.factor, begin = directions.shift - of.mean * factor;
     // By the value of a pixel; squares in steps of 2⁻²⁰, rounded up. Their sum is below 2⁶³, as factor < 2¹⁷ and dim < 2¹⁷.
@@ -64,7 +66,8 @@ double direction_of(const Directions& directions, const std::uint8_t* row, std::
         sum += squares[row[j]];
     }
     if (of.factor == 0) return std::numeric_limits<double>::infinity();
-    return std::sqrt(static_cast<double>(sum)) * 0x1p-10 * (1 + 0x1p-30) + 0x1p-20;  // more than all roundings
+    return std::sqrt(static_cast<double>(sum)) * 0x1p-10 * (1 + 0x1p-30) +
+           0x1p-20;  // more than all roundings
 }
 
 }  // namespace knn

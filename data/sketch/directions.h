@@ -27,6 +27,7 @@ struct Directions {
 std::optional<Directions> fit_directions(const Rows& rows, Metric metric);
 
 /// Writes the direction of a row of `dim` bytes; returns its rest.
-double direction_of(const Directions& directions, const std::uint8_t* row, std::int64_t dim, std::uint8_t* direction);
+double direction_of(const Directions& directions, const std::uint8_t* row, std::int64_t dim,
+                    std::uint8_t* direction);
 
 }  // namespace knn

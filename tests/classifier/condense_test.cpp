@@ -251,4 +251,13 @@ TEST_CASE("condense: a stop request ends it") {
     const ProgressToken token{.progress = {}, .stop = &stop};
     CHECK_THROWS_AS(edit(set, token), Interrupted);
     CHECK_THROWS_AS(condense(set, token), Interrupted);
+
+    const test::Labeled pictures({28, 28}, 40, 3, [](int i) { return i % 3; });
+    for (const Method& reranked : methods_of_pictures()) {
+        if (!reranked.reranks()) continue;
+        const SubsetSearch some(pictures.training(), reranked, on_cpu(pictures.training(), reranked));
+        const Indices all = {0, 1, 2};
+        const Neighbors near = some.nearest(all, all, 3, {});
+        CHECK_THROWS_AS(some.answers(all, near, token), Interrupted);
+    }
 }

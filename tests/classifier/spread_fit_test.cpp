@@ -184,7 +184,7 @@ TEST_CASE("class spread: ranks, and a part of a training set, answer as one clas
             });
         const SubsetSearch part(training, method, resolved);
         const Indices all = all_indices(60);
-        const auto answers = part.answers(all, part.nearest(all, all, part.depth(60), {}));
+        const auto answers = part.answers(all, part.nearest(all, all, part.depth(60), {}), {});
         for (std::size_t i = 0; i < answers.size(); ++i)
             CHECK(answers[i] == alone.votes[i].label);
     }

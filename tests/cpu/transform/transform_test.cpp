@@ -99,4 +99,27 @@ TEST_CASE("cpu::transform: a wrong instruction set, an interruption, a transform
     CHECK_THROWS_AS(fitted_on(set, "pca:2"), UsageError);
 }
 
+TEST_CASE("cpu::transform: a list of steps for a large image stops between two of them") {
+    const test::Rows image = test::random_rows(1, 257 * 257, 3);
+    std::string list = "blur:20";
+    for (int i = 1; i < 64; ++i)
+        list += ",blur:20";
+    const FittedTransform fitted = cpu::fit(parse_transform("--transform", list), image, {257, 257});
+    const auto seconds = [&](const std::atomic<bool>* stop) {
+        const auto start = std::chrono::steady_clock::now();
+        if (stop == nullptr)
+            cpu::features(fitted, image, 1, stop);
+        else
+            CHECK_THROWS_AS(cpu::features(fitted, image, 1, stop), Interrupted);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const double whole = seconds(nullptr);
+    std::atomic<bool> stop = false;
+    const std::jthread later([&] {
+        std::this_thread::sleep_for(std::chrono::duration<double>(whole / 8));
+        stop = true;
+    });
+    CHECK(seconds(&stop) < whole * 3 / 4);
+}
+
 }  // namespace knn
