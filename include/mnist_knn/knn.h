@@ -245,8 +245,8 @@ typedef struct knn_answers {
 #define KNN_ANSWERS(count_) \
     { sizeof(knn_answers), (count_), NULL, NULL, NULL, NULL, NULL, NULL }
 
-/// The k nearest vectors of each query, of the set's dim; by the method's metric, transform and re-ranking. `options` may
-/// be NULL. If queries of KNN_UINT8 and neighbors are both memory of the index's only GPU, and the metric is not lp, the search is
+/// The k nearest vectors of each query, of the set's dim; by the method's metric, transform and re-ranking, which orders
+/// k candidates where k is more than the method's. `options` may be NULL. If queries of KNN_UINT8 and neighbors are both memory of the index's only GPU, and the metric is not lp, the search is
 /// queued and the call returns: it calls nobody back, and what goes wrong on the device later fails a later call.
 KNN_API knn_status knn_search(knn_index* index, const knn_vectors* queries, const knn_options* options,
                               knn_neighbors* found);
