@@ -174,6 +174,11 @@ TEST_CASE("library: the answers are the program's") {
             answers.out.p_values = nullptr;
             answers.p_values.assign(answers.p_values.size(), 1);
             OK(knn_index_save(index.get(), (folder / "saved").c_str()));
+            const knn_picture picture{sizeof picture, queries.row(0), 0, 0, 28, 28, 0, 0};
+            knn_digits* digits = nullptr;
+            if (knn_has("pictures"))
+                REFUSED(KNN_INVALID, "only bytes tell what is no digit",
+                        knn_digits_read(index.get(), &picture, nullptr, &digits));
         }
         OK(knn_classify(index.get(), &vectors, nullptr, &answers.out));
 
