@@ -95,7 +95,7 @@ class AnswerScorer {
 
     /// That the answer is right.
     double probability(const Results& found, std::int64_t query) const;
-    /// `pixels`: of the query; faster if the search kept features. `loss`: the share of right answers that may be rejected;
+    /// Only if the index compares bytes. `pixels`: of the query; faster if the search kept features. `loss`: the share of right answers that may be rejected;
     /// none: nothing is.
     NoveltyTest test(const Results& found, std::int64_t query, const std::uint8_t* pixels,
                      std::optional<double> loss) const;

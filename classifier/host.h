@@ -9,6 +9,7 @@
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/transform/transform.h"
+#include "cpu/vectors/real_rows.h"
 
 namespace knn {
 
@@ -18,6 +19,7 @@ using cpu::describe;
 using cpu::features;
 using cpu::for_rows;
 using cpu::lists_per_piece;
+using cpu::magnitude_of;
 using cpu::piece_for_all;
 using cpu::Team;
 using cpu::threads_or_all;

@@ -10,6 +10,7 @@
 #include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
+#include "data/core/exact_distance.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -168,6 +169,11 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Pro
     const auto made = std::make_shared<const std::vector<std::uint8_t>>(
         cpu::features(transform, queries.rows, plan_.threads, token.stop));
     const Rows rows = transform.rows_out(made->data(), queries.count());
+    if (transform.spec.makes_reals())  // of queries far from all that the scale was fitted to
+        if (const auto why =
+                refuse_elements(method_.measure, magnitude_of(rows, plan_.threads, token), rows.dim, 1))
+            throw std::invalid_argument("queries by §transform " + transform.spec.text() +
+                                        ", counted from 1: " + *why);
     timeline.add({.name = "transform",
                   .launches = 1,
                   .total_ms = ms_since(start),
@@ -202,10 +208,9 @@ Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k,
         are_described ? some_of(all, queries.images)
                       : cpu::describe(rerank, queries.rows, training_.shape, threads, token.stop);
     timed("describe");
-    Neighbors ordered =
-        all.count() > 0
-            ? cpu::rerank(found, described, all, reranking_.density, k, threads, token.quiet())
-            : reranked_alone(found, described, reranking_, training_.rows, k, threads, token.quiet());
+    Neighbors ordered = all.count() > 0
+                            ? cpu::rerank(found, described, all, reranking_.density, k, threads, token)
+                            : reranked_alone(found, described, reranking_, training_.rows, k, threads, token);
     timed("rerank");
     return ordered;
 }
@@ -266,7 +271,7 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     // Re-rank and vote on the host, unless the device has.
     if (host_rerank && answered.count > 0) {
         found = reranked(found, queries.slice(answered.begin, answered.count), voters, false, threads_,
-                         timeline, token);
+                         timeline, token.waiting(n_query, n_query));
         if (vote_batch) vote_batch({0, found.rows});
     }
     voting.finish(timeline);

@@ -158,11 +158,14 @@ std::vector<std::uint32_t> strided_sample(std::int64_t n_train) {
     return images;
 }
 
+void require_novelty(const Method& method) {
+    if (method.transform.makes_reals())
+        throw UsageError("§transform " + method.transform.text() +
+                         ": makes float64, and only bytes tell what is no digit; expected another transform");
+}
+
 ComparedRows compared_rows(const Index& index) {
     const Training& used = index.training();
-    if (index.method().transform.makes_reals())
-        throw UsageError("§transform " + index.method().transform.text() +
-                         ": makes float64, and only bytes tell what is no digit; expected another transform");
     Timeline timeline;
     return {index.set().features(index.method().transform, 0, nullptr, timeline).rows,
             grid_of(used.transform, used.shape), used.labels, index.reranking().density};
@@ -192,8 +195,8 @@ LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, cons
                           .nearest_label = training.labels[neighbors.front().index],
                           .right = std::uint32_t{label == training.labels[image]}};
     };
-    for_rows(std::ssize(sample), images_per_piece, available_threads(), token.stop,
-             [&](std::int64_t first, std::int64_t last) {
+    for_rows(std::ssize(sample), images_per_piece, available_threads(),
+             token.waiting(queries.count(), queries.count()), [&](std::int64_t first, std::int64_t last) {
                  for (std::int64_t q = first; q < last; ++q)
                      answer(q);
              });

@@ -85,7 +85,10 @@ LeaveOneOut fitted_sample(const Index& index, const ProgressToken& token, const 
 /// The kept one; nothing if there is none. `with_drawn`: with the votes of drawn forms.
 std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method, bool with_drawn = false);
 
-/// The rows that the index compares, with the density of its re-ranking.
+/// Throws UsageError if the method compares float64, of which no novelty score is known.
+void require_novelty(const Method& method);
+
+/// The rows that the index compares, with the density of its re-ranking; not always bytes.
 ComparedRows compared_rows(const Index& index);
 
 /// With novelty if `compared` is there: the rows that the index compares. Throws as Index::search.

@@ -49,6 +49,12 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
     return {rows.count, n_query, dim, static_cast<int>(k), compared, type};
 }
 
+std::string Method::part_for_images() const {
+    for (const TransformStep& step : transform.steps)
+        if (!info(step.kind).takes_features) return "§transform " + transform.text();
+    return rerank.has_descriptors() ? std::string("§rerank ") + name(rerank.kind) : "";
+}
+
 int Method::voters(std::int64_t n) const {
     if (vote.votes == VoteKind::majority) return vote.k;
     return std::max(vote.k, static_cast<int>(std::min<std::int64_t>(rerank.candidates, n)));

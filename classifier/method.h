@@ -29,6 +29,8 @@ struct Method {
         return transform.makes_reals() ? ElementType::float64 : rows;
     }
     bool reranks() const { return rerank.kind != RerankKind::none; }
+    /// What of it compares pixels beside each other, which only images have: "§transform gradients"; empty: nothing.
+    std::string part_for_images() const;
     /// The measure of the neighbors' distances: distances of descriptors are integers like squared distances; scaled
     /// distances keep the search's measure.
     Measure neighbor_measure() const { return rerank.has_descriptors() ? Measure{} : measure; }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "classifier/exact_distances.h"
+#include "classifier/host.h"
 #include "classifier/vote.h"
 #include "data/core/errors.h"
 #include "data/core/sha256.h"
@@ -43,22 +44,20 @@ void read_name(const char* field, const char* text, Enum& value) {
 
 /// "auto", "cpu", "gpu", "gpu:N" or "gpu:all".
 DeviceRequest device_of(const char* text) {
-    DeviceRequest device;
-    const std::string name = text_of(text);
-    if (!name.starts_with("gpu:")) {
-        read_name("device", text, device.kind);
-        return device;
-    }
-    device.kind = DeviceKind::gpu;
-    device.all = name == "gpu:all";
-    if (device.all) return device;
+    if (text == nullptr) return {};
+    const std::string name = text;
+    if (const auto kind = named<DeviceKind>(name)) return {.kind = *kind};
+    if (name == "gpu:all") return {.kind = DeviceKind::gpu, .all = true};
     int number = -1;
-    const char *const begin = name.data() + 4, *const end = name.data() + name.size();
-    const auto [last, error] = std::from_chars(begin, end, number);
-    if (error != std::errc{} || last != end || number < 0)
-        throw UsageError("device " + name + ": is unknown; expected auto, cpu, gpu, gpu:N or gpu:all");
-    device.number = number;
-    return device;
+    if (name.starts_with("gpu:")) {
+        const char *const begin = name.data() + 4, *const end = name.data() + name.size();
+        const auto [last, error] = std::from_chars(begin, end, number);
+        if (error != std::errc{} || last != end) number = -1;
+    }
+    if (number < 0)
+        throw UsageError("device " + name + ": is unknown" + suggestion<DeviceKind>(name) +
+                         "; expected auto, cpu, gpu, gpu:N or gpu:all");
+    return {.kind = DeviceKind::gpu, .number = number};
 }
 
 /// A file for reading; a pipe is none, as nothing could end the waiting for its writer. Throws DataError.
@@ -240,10 +239,10 @@ Results Opened::search(const Queries& queries, const SearchOptions& options) con
     const Method& method = index->method();
     const int k = options.k > 0 ? options.k : method.vote.k;
     const std::int64_t n = queries.count(), first = index->set().size();
-    SearchOptions own{.k = k, .vote = false, .token = options.token};
+    SearchOptions own{.k = k, .vote = false, .keep_features = options.keep_features, .token = options.token};
     Results results = index->search(queries, own);
     own.k = static_cast<int>(std::min<std::int64_t>(k, rest->set().size()));
-    own.token = options.token.quiet();
+    own.token = options.token.waiting(n, n);
     const Neighbors behind = rest->search(queries, own).neighbors;
     std::vector<Neighbor> both;
     const auto row_of = [&](std::uint32_t row) { return snapshot->row(row); };
@@ -326,6 +325,25 @@ namespace {
 
 using knn::library::call;
 
+/// Throws if the method, which the caller knows by this name, cannot be used on such rows.
+void require_suits(const knn::Method& method, const std::string& named, const knn::TrainingSet& set,
+                   const Progress& progress) {
+    const knn::Training& rows = set.view();
+    const std::string of = "method " + named + ": ", part = method.part_for_images();
+    require(part.empty() || rows.shape.rows > 1,
+            of + part + ": compares images, and the set has vectors of " + std::to_string(rows.rows.dim) +
+                " elements; expected image_rows and image_cols of the set, or another method");
+    try {
+        method.problem(rows, 1);
+    } catch (const knn::UsageError& error) {
+        throw knn::UsageError(of + error.what());
+    }
+    if (rows.rows.are_bytes() || !method.transform.is_raw()) return;
+    const knn::Magnitude found = knn::magnitude_of(rows.rows, knn::available_threads(), progress.token());
+    if (const auto why = knn::refuse_elements(method.measure, found, rows.rows.dim))
+        throw std::invalid_argument("training set: " + *why);
+}
+
 /// Opens at once, so that errors are those of this call.
 knn_index* new_index(const knn_set* set, const knn_settings* given, const char* file) {
     const knn_settings settings = given == nullptr ? knn_settings{} : read_struct(given, "settings");
@@ -338,6 +356,8 @@ knn_index* new_index(const knn_set* set, const knn_settings* given, const char* 
             "settings: choose a method beside that of the file; expected NULL and 0 for what a method has");
     const knn::Method method = file == nullptr ? method_of(settings) : load(set->rows->now()->whole(), file);
     auto index = std::make_unique<knn_index>(set->rows, method, request_of(settings));
+    require_suits(index->method(), file == nullptr ? text_of(settings.method) : file,
+                  set->rows->now()->whole(), progress);
     index->open(true, 1, progress.token());
     return index.release();
 }

@@ -23,6 +23,8 @@ Picture decoded(const knn_picture& given) {
     require_there(given.data, "picture", "its data");
     const auto* const bytes = static_cast<const std::uint8_t*>(given.data);
     require(given.size >= 0, "picture: has size " + std::to_string(given.size) + "; expected 0 or more");
+    require((given.many == 0 || given.many == 1) && given.reserved == 0,
+            "picture: has many " + std::to_string(given.many) + "; expected 0 or 1, and reserved 0");
     if (given.size > 0) return knn::decode_picture({bytes, static_cast<std::size_t>(given.size)}, "picture");
     const std::int64_t rows = given.rows, cols = given.cols, pitch = given.pitch == 0 ? cols : given.pitch;
     require(rows >= 1 && cols >= 1 && rows * cols <= knn::max_picture_pixels && pitch >= cols &&
@@ -47,7 +49,10 @@ std::vector<knn::Answer> read_digits(knn_index& index, const knn_picture& given,
                 index.method().vote.k <= opened->size(),
             "set: has " + std::to_string(opened->size()) + " images of " + std::to_string(shape.rows) + "x" +
                 std::to_string(shape.cols) + "; expected at least k of 28x28, with labels");
-    const auto scoring = index.scoring(*opened, progress.token().quiet());
+    require(opened->index->set().images().are_bytes(),
+            "set: has images of other elements; expected KNN_UINT8");
+    knn::require_novelty(index.method());
+    const auto scoring = index.scoring(*opened, progress.token());
     std::vector<DigitImage> images;
     if (given.many != 0)
         images = knn::extract_digits(picture);

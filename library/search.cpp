@@ -82,8 +82,9 @@ void require_k(int k, const Opened& opened, bool leaves_out) {
                            "; expected at most as many, or the engine cpu");
 }
 
-void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Opened& opened, int threads,
-                     knn_neighbors out) {
+void write_neighbors(const Results& results, const Opened& opened, int threads,
+                     const knn::ProgressToken& token, knn_neighbors out) {
+    const Neighbors& found = results.neighbors;
     const knn_neighbors caller = out;
     const bool on_device = caller.space == KNN_CUDA;
     std::vector<std::uint32_t> indices(on_device && caller.indices != nullptr ? found.rows.size() : 0);
@@ -91,22 +92,25 @@ void write_neighbors(const Neighbors& found, const knn::Rows& queries, const Ope
     if (!indices.empty()) out.indices = indices.data();
     if (!distances.empty()) out.distances = distances.data();
     const knn::Measure measure = opened.index->method().neighbor_measure();
+    const knn::Rows &queries = results.features.rows, &scaled = opened.index->training().features;
     const auto distance = [&](std::int64_t q, const knn::Neighbor& one) {
-        const double shown =
-            measure.real ? knn::shown_distance(measure, knn::exact_distance(measure, queries.row(q),
-                                                                            opened.snapshot->row(one.index),
-                                                                            queries.dim, queries.type))
-                         : knn::distance_of(measure, one.distance);
-        return out.roots != 0 ? std::sqrt(shown) : shown;
+        if (!measure.real) return knn::distance_of(measure, one.distance);
+        const std::uint8_t* const row =
+            scaled.count > 0 ? scaled.row(one.index) : opened.snapshot->row(one.index);
+        return knn::shown_distance(
+            measure, knn::exact_distance(measure, queries.row(q), row, queries.dim, queries.type));
     };
-    constexpr std::int64_t piece = 64;
-    knn::for_rows(found.n_query, piece, measure.real ? threads : 1, nullptr,
-                  [&](std::int64_t first, std::int64_t last) {
-                      for (std::int64_t i = first * found.k; i < last * found.k; ++i) {
+    constexpr std::int64_t elements = 1 << 16;  // between two looks at the token
+    const std::int64_t piece = measure.real ? std::max<std::int64_t>(elements / queries.dim, 1) : elements;
+    knn::for_rows(std::ssize(found.rows), piece, measure.real ? threads : 1,
+                  token.waiting(found.n_query, found.n_query), [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t i = first; i < last; ++i) {
                           const knn::Neighbor& one = found.rows[static_cast<std::size_t>(i)];
                           if (out.indices != nullptr) out.indices[i] = one.index;
                           if (out.wide_indices != nullptr) out.wide_indices[i] = one.index;
-                          if (out.distances != nullptr) out.distances[i] = distance(i / found.k, one);
+                          if (out.distances == nullptr) continue;
+                          const double shown = distance(i / found.k, one);
+                          out.distances[i] = out.roots != 0 ? std::sqrt(shown) : shown;
                       }
                   });
     const auto copy = [&](const auto& from, auto* d_to) {
@@ -156,8 +160,9 @@ knn_status search(knn_index* index, const knn_vectors* vectors, const knn_option
         const Queries queries = asked.of(*opened);
         require_k(out.k, *opened, asked.of_set);
         if (asked.count == 0) return;
-        const Results found = opened->search(queries, {.k = out.k, .vote = false, .token = progress.token()});
-        write_neighbors(found.neighbors, queries.rows, *opened, index->threads(), out);
+        const Results found = opened->search(
+            queries, {.k = out.k, .vote = false, .keep_features = true, .token = progress.token()});
+        write_neighbors(found, *opened, index->threads(), progress.token(), out);
     });
 }
 
@@ -166,7 +171,8 @@ void write_scores(const Scoring& scoring, const Results& found, const Queries& q
                   int threads, const knn_answers& out, const knn::ProgressToken& token) {
     const auto loss = reject > 0 ? std::optional(reject) : std::nullopt;
     const bool tests = out.p_values != nullptr || (out.rejected != nullptr && loss);
-    knn::for_rows(queries.count(), 1, tests ? knn::threads_or_all(threads) : 1, token.stop,
+    knn::for_rows(queries.count(), 1, tests ? knn::threads_or_all(threads) : 1,
+                  token.waiting(queries.count(), queries.count()),
                   [&](std::int64_t first, std::int64_t last) {
                       for (std::int64_t q = first; q < last; ++q) {
                           if (out.probabilities != nullptr)
@@ -200,13 +206,14 @@ knn_status classify(knn_index* index, const knn_options* given, knn_answers* ans
         const Progress progress(options.progress, options.data);
         const auto opened = index->open(asked.of_set || scores, k, progress.token());
         const Queries queries = asked.of(*opened);
-        require(!tests || queries.rows.are_bytes(),
-                "answers: p_values and rejected need images of uint8; expected NULL and no reject");
+        require(!tests || index->method().compared_type(queries.rows.type) == knn::ElementType::uint8,
+                "answers: p_values and rejected need images that are compared as uint8; expected NULL and no "
+                "reject");
         require(opened->snapshot->has_labels(), "set: has no labels; expected one with labels to classify");
         require_k(k, *opened, asked.of_set);
-        const auto scoring = scores ? index->scoring(*opened, progress.token().quiet()) : nullptr;
+        const auto scoring = scores ? index->scoring(*opened, progress.token()) : nullptr;
         if (asked.count == 0) return;
-        const Results found = opened->search(queries, {.keep_features = scores, .token = progress.token()});
+        const Results found = opened->search(queries, {.keep_features = true, .token = progress.token()});
         for (std::size_t q = 0; q < found.votes.size(); ++q) {
             if (out.labels != nullptr) out.labels[q] = found.votes[q].label;
             if (out.vote_shares != nullptr) out.vote_shares[q] = found.votes[q].vote_share;
@@ -214,7 +221,7 @@ knn_status classify(knn_index* index, const knn_options* given, knn_answers* ans
         }
         if (scoring != nullptr)
             write_scores(*scoring, found, queries, options.reject, index->threads(), out, progress.token());
-        if (neighbors) write_neighbors(found.neighbors, queries.rows, *opened, index->threads(), *neighbors);
+        if (neighbors) write_neighbors(found, *opened, index->threads(), progress.token(), *neighbors);
     });
 }
 

@@ -74,6 +74,8 @@ TrainingSet opened_set(const knn_files* given) {
     const knn_files files = given == nullptr ? knn_files{} : read_struct(given, "files");
     require(files.first >= 0,
             "files: has first " + std::to_string(files.first) + "; expected 0 (all) or more");
+    require((files.no_cache == 0 || files.no_cache == 1) && files.reserved == 0,
+            "files: has no_cache " + std::to_string(files.no_cache) + "; expected 0 or 1, and reserved 0");
     if (files.no_cache == 0) cache_limit();  // where the cache is written, no error ends the call
     DataOptions options;
     options.folder = text_of(files.folder);

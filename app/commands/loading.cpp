@@ -220,11 +220,8 @@ void check_elements(const std::string& file, const Rows& rows, const Method& met
 
 Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     const auto start = Clock::now();
-    const auto compares_pixels = [](const TransformStep& step) { return !info(step.kind).takes_features; };
-    if (!data_.are_images() && std::ranges::any_of(method.transform.steps, compares_pixels))
-        throw DataError(not_images(data_) + " for --transform " + method.transform.text());
-    if (!data_.are_images() && method.rerank.has_descriptors())
-        throw DataError(not_images(data_) + " for --rerank " + name(method.rerank.kind));
+    if (const std::string part = method.part_for_images(); !data_.are_images() && !part.empty())
+        throw DataError(not_images(data_) + " for " + part);
     if (data_.named_vectors) {
         check_elements(data_.files[0].string(), training_->view().rows, method, threads_);
         if (queries_.count > 0) check_elements(data_.files[2].string(), queries_, method, threads_);
@@ -296,6 +293,7 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
         throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
                         std::to_string(shape.cols) +
                         "; expected 28x28 pixels, as pictures are scaled to these");
+    require_novelty(options.method);
     if (options.first.train == 0 && ExtraRows::suit(options.method) && is_mnist(read.labels)) {
         const TrainingImages drawn = load_drawn_rows(!options.no_cache, threads);
         const auto set_of = [](const TrainingImages& rows) {

@@ -86,6 +86,8 @@ class SearchedVectors {
             compared_queries_ =
                 are_own() ? made.rows
                           : Rows{query_features_.data(), queries_.count, made.rows.dim, made.rows.type};
+            check_elements(queries().source + " by --transform " + method.transform.text(), compared_queries_,
+                           method.measure, made.rows.dim, threads);
             original_ = std::move(set_);
             set_.emplace(Training{made.rows, {}, {}});
         }

@@ -70,7 +70,7 @@ class RequestReader {
     enum class Stage { head, body, whole };
 
     /// Takes what it can of the bytes, up to the end of the head or of the request, and returns how many; the rest is to be
-    /// given again with what follows. Throws Problem: 400, 413 (more than max_body_bytes, also if only announced) or
+    /// given again with what follows. Throws Problem: 400, 413 (more than max_body_bytes; if announced, once the head is read) or
     /// 431 (more than max_head_bytes of header fields, or of anything else beside the body).
     std::size_t take(std::string_view bytes);
 

@@ -5,6 +5,8 @@
 #include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include <limits>
+
 namespace knn::web {
 
 namespace beast = boost::beast;
@@ -27,7 +29,7 @@ std::string text(beast::string_view view) {
 struct RequestReader::Parser : http::request_parser<http::string_body> {
     Parser() {
         header_limit(max_head_bytes);
-        body_limit(max_body_bytes);
+        body_limit(std::numeric_limits<std::uint64_t>::max());  // until the head is read
     }
 };
 
@@ -38,6 +40,8 @@ RequestReader::~RequestReader() = default;
 
 std::size_t RequestReader::take(std::string_view bytes) {
     std::size_t taken = 0;
+    if (stage_ == Stage::body && head_.content_length.value_or(0) > max_body_bytes)
+        refuse(http::error::body_limit);
     while (stage_ != Stage::whole && taken < bytes.size()) {
         beast::error_code error;
         const std::size_t got =
@@ -48,6 +52,7 @@ std::size_t RequestReader::take(std::string_view bytes) {
         if (stage_ == Stage::head && parser_->is_header_done()) {
             read_head();
             parser_->eager(true);
+            parser_->body_limit(max_body_bytes);
             stage_ = parser_->is_done() ? Stage::whole : Stage::body;
             return taken;
         }

@@ -199,7 +199,8 @@ void Server::Connection::receive_body() {
         route_ = Routes::name_of(head);
         with_body_ = head.method != "HEAD";
         network_.routes->check(head);
-        if (head.expects_continue && reader_.stage() == RequestReader::Stage::body && buffer_.empty()) {
+        if (head.expects_continue && reader_.stage() == RequestReader::Stage::body && buffer_.empty() &&
+            head.content_length.value_or(0) <= max_body_bytes) {
             constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
             Error ignored;  // a client that does not get it sends the body anyway
             socket_.send(asio::buffer(go_on.data(), go_on.size()), MSG_DONTWAIT, ignored);

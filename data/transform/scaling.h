@@ -6,7 +6,7 @@
 ///   zscore   (x − mean) / σ,  mean = Σx / n,  σ = √(Σ(x − mean)² / n)
 ///
 /// In double precision, each operation rounded by itself; sums begin at 0 and take the rows in order. An attribute that is the same in all
-/// training rows becomes 0, in queries too.
+/// training rows, or whose squares are all below the range of a double (σ = 0), becomes 0, in queries too.
 
 #include <atomic>
 #include <vector>

@@ -89,7 +89,7 @@ enum {
 };
 
 /// `count` vectors of `dim` elements, one behind the other, of one type for a set and its queries. Elements other than KNN_UINT8 are
-/// finite, dim is at most 65,536, and the method fits nothing (raw). KNN_CUDA needs a build with CUDA. Vectors of a set, and queries of a search that the host has a
+/// finite, dim is at most 65,536, and the method's transform is raw, minmax or zscore, without re-ranking. KNN_CUDA needs a build with CUDA. Vectors of a set, and queries of a search that the host has a
 /// part in, are copied to the host; knn_search says which searches stay on the device.
 typedef struct knn_vectors {
     size_t struct_size;  ///< sizeof the struct
@@ -160,7 +160,7 @@ typedef int (*knn_progress)(void* data, int64_t done, int64_t total);
 /// What an index computes, and where. Texts are those of the program's options of these names.
 typedef struct knn_settings {
     size_t struct_size;     ///< sizeof the struct
-    const char* method;     ///< raw, gradients, accurate, or a file of `mnist-knn tune --save` [raw]
+    const char* method;     ///< raw; gradients, accurate (images); a file of `mnist-knn tune --save` [raw]
     const char* metric;     ///< l2, l1, lp, cosine, pearson [the method's]
     double p;               ///< the exponent of lp
     const char* weights;    ///< uniform, distance (1/d squared) [the method's]
@@ -245,8 +245,8 @@ typedef struct knn_answers {
 #define KNN_ANSWERS(count_) \
     { sizeof(knn_answers), (count_), NULL, NULL, NULL, NULL, NULL, NULL }
 
-/// The k nearest vectors of each query, of the set's dim; by the method's metric, transform and re-ranking. `options` may
-/// be NULL. If queries of KNN_UINT8 and neighbors are both memory of the index's only GPU, and the metric is not lp, the search is
+/// The k nearest vectors of each query, of the set's dim; by the method's metric, transform and re-ranking, which orders
+/// k candidates where k is more than the method's. `options` may be NULL. If queries of KNN_UINT8 and neighbors are both memory of the index's only GPU, and the metric is not lp, the search is
 /// queued and the call returns: it calls nobody back, and what goes wrong on the device later fails a later call.
 KNN_API knn_status knn_search(knn_index* index, const knn_vectors* queries, const knn_options* options,
                               knn_neighbors* found);
@@ -256,6 +256,7 @@ KNN_API knn_status knn_search_rows(knn_index* index, const uint32_t* rows, int64
                                    const knn_options* options, knn_neighbors* found);
 /// Labels of queries by the votes of their neighbors. Needs a set with labels. `probabilities`, `p_values` and `rejected` are
 /// fitted to the set by the first call that wants them: a leave-one-out search of 4,999 of its vectors.
+/// `p_values`, and `rejected` with knn_options.reject, need vectors that are compared as KNN_UINT8: not by minmax or zscore.
 KNN_API knn_status knn_classify(knn_index* index, const knn_vectors* queries, const knn_options* options,
                                 knn_answers* answers);
 /// The same by leave-one-out; `rows`, `count`: as knn_search_rows.

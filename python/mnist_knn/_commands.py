@@ -267,7 +267,7 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
             lines = done.stderr.strip().split("\n")
             line = next((line for line in lines if "error: " in line), lines[-1]).removeprefix("mnist-knn: error: ")
             for named, given in ((str(rows), "X"), (str(labels), "y"), ("--method", "method"), ("--device", "device"),
-                                 ("--transform", "transform"), ("-k ", "n_neighbors ")):  # fmt: skip
-                line = line.replace(named, given, 1)
+                                 ("--transform", "transform"), ("-k ", "n_neighbors "), ("k = ", "n_neighbors = ")):  # fmt: skip
+                line = line.replace(named, given)
             raise ValueError(line or f"{program}: ended with status {done.returncode} and no message; expected 0")
         return np.loadtxt(out / "kept.csv", np.int64, skiprows=1, ndmin=1)

@@ -112,8 +112,7 @@ class DigitClassifier:
             if images[:1].size != _SIDE * _SIDE or labels.shape != images.shape[:1]:
                 raise ValueError(f"X, y: have shapes {images.shape}, {labels.shape}; expected n × 784 and n")
             training = TrainingSet(images.reshape(len(images), -1), labels, (_SIDE, _SIDE))
-        self._given = X, y
-        self._index = Index(training, method=self.method, device=self.device)
+        self._index, self._given = Index(training, method=self.method, device=self.device), (X, y)
         return self
 
     def _opened(self) -> Index:

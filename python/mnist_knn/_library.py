@@ -198,8 +198,8 @@ def _raise(status: int) -> None:
 # is 0 until it is to stop. A callback in Python would have to wait for the interpreter's lock each time.
 _strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p).value
 
-#: Products of elements from which a search may take longer than 0.1 s on a slow processor.
-LONG_CALL = 100_000_000
+#: Products of elements from which a search may take longer than 0.1 s on a slow processor; of lp, powers.
+LONG_CALL, LONG_CALL_OF_POWERS = 100_000_000, 100_000
 SECONDS_BETWEEN_LOOKS = 0.05
 
 
@@ -433,7 +433,8 @@ class Index(Handle):
             name, training, *more, ctypes.byref(given), handle, stop=given))  # fmt: skip
         self.training = training
         self.device = self.info.device.decode()
-        self._reads_pixels = given.method in (None, b"raw")
+        is_raw = file is None and given.method in (None, b"raw")
+        self._long_call = 0 if not is_raw else LONG_CALL_OF_POWERS if given.metric == b"lp" else LONG_CALL
         self.type: DType = list(TYPES)[training.info.type]
         #: The shape of one query.
         self.lone = 1, training.dim
@@ -447,7 +448,7 @@ class Index(Handle):
 
     def _is_short(self, count: int) -> bool:
         """Whether a search of so many queries takes too little time to be stopped."""
-        return self._reads_pixels and count * self.training.dim * len(self.training) < LONG_CALL
+        return count * self.training.dim * len(self.training) < self._long_call
 
     def search(self, queries: Array | None, k: int, distances: bool = True, roots: bool = False) -> tuple[Any, Any]:
         """The k nearest of each query: indices (int64), and distances (float64; of l2 squared, unless `roots`) or None, both count × k.
@@ -497,11 +498,12 @@ class Index(Handle):
         answers = {name: np.empty(count, np.uint8 if name in ("labels", "rejected") else np.float64) for name in wanted}
         arrays = AnswerArrays(count=count, **{name: array.ctypes.data for name, array in answers.items()})
         arrays.held = answers
-        self._run("classify", queries, count, Options(reject=number(reject, "reject")), arrays)
+        fits = bool({"probabilities", "p_values", "rejected"} & set(wanted))
+        self._run("classify", queries, count, Options(reject=number(reject, "reject")), arrays, fits)
         return answers
 
-    def _run(self, what: str, queries: Array | None, count: int, options: Options, out: Any) -> None:
-        stop = None if self._is_short(count) else options
+    def _run(self, what: str, queries: Array | None, count: int, options: Options, out: Any, fits: bool = False) -> None:
+        stop = None if not fits and self._is_short(count) else options
         if queries is None:
             call(f"knn_{what}_rows", self, None, count, ctypes.byref(options), ctypes.byref(out), stop=stop)
         else:

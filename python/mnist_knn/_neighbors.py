@@ -53,8 +53,11 @@ class _Fitted(BaseEstimator):
     engine: str | None
     #: The index of uint8, if no names of columns are to be checked.
     _of_bytes: Index | None = None
+    #: Whether distances are the roots of the library's.
+    _roots = False
 
-    def _fit(self, X: Any, labels: Array | None = None, **settings: Any) -> Any:
+    def _fit(self, X: Any, labels: Array | None = None, known: dict[str, Any] | None = None, **settings: Any) -> Any:
+        """`known`: attributes that belong to this fit."""
         name = type(self).__name__
         integer(self.n_neighbors, "n_neighbors")
         if not isinstance(self.method, (str, os.PathLike)):
@@ -64,6 +67,14 @@ class _Fitted(BaseEstimator):
         array = _arrays.vectors(X, name)
         if labels is not None and len(labels) != len(array):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(array)}, {len(labels)}]")
+        narrowed = _arrays.narrowed(array) if array.dtype != BYTE and metric in _INTEGRAL else None
+        searched = array.dtype if narrowed is None else BYTE
+        if self.method in ("gradients", "accurate") and (searched != BYTE or array.shape[1] != 784):
+            raise ValueError(f"method {self.method!r}: X has {array.shape[1]} columns of {array.dtype}; expected 784 of uint8, the "
+                             "pixels of images of 28 x 28")  # fmt: skip
+        self._of_bytes = None
+        vars(self).pop("_indexes", None)  # not fitted, until all that follows is done
+        vars(self).update(known or {})
         self.n_features_in_ = array.shape[1]
         self.n_samples_fit_ = len(array)
         if names is not None:
@@ -74,17 +85,13 @@ class _Fitted(BaseEstimator):
         self._fit_X, self._labels = array, labels
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
-        self._indexes: dict[DType, Index] = {}
-        self._of_bytes = None
         self._roots = metric == "l2" and self.metric != "sqeuclidean"
-        self._type = array.dtype
-        narrowed = _arrays.narrowed(array) if self._type != BYTE and metric in _INTEGRAL else None
-        if narrowed is not None:
-            self._type = BYTE
+        self._type = searched
+        self._indexes: dict[DType, Index] = {}
         try:
             self._index(self._type, narrowed)
         except BaseException:
-            del self._indexes  # not fitted
+            del self._indexes
             raise
         return self
 
@@ -203,9 +210,9 @@ class NearestNeighbors(_Fitted):
     """Exact nearest neighbors, as scikit-learn's class of this name.
 
     n_neighbors: 1 to 16,384, with the engine "tensor" 1,024. metric: None or "minkowski" with the exponent p (2: Euclidean, 1: Manhattan),
-    "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation". method: "raw", "gradients", "accurate", or a file of
-    `mnist-knn tune --save`; all but "raw" need images of uint8. device: "auto", "cpu", "gpu", "gpu:N", "gpu:all". engine:
-    None, "classic", "tensor", "cpu", "auto".
+    "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation". method: "raw"; "gradients" and "accurate", for images of 28 × 28
+    as rows of 784 of uint8; or a file of `mnist-knn tune --save`. device: "auto", "cpu", "gpu", "gpu:N", "gpu:all". engine: None,
+    "classic", "tensor", "cpu", "auto".
 
     >>> import numpy as np
     >>> model = NearestNeighbors(n_neighbors=2).fit(np.array([[0, 0], [3, 4], [0, 1]], np.uint8))
@@ -282,6 +289,9 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
     (['a', 'b'], [[0.667, 0.333]])
     """
 
+    classes_: Array
+    _codes: Array  #: the number of each label's class
+
     def __init__(self, n_neighbors: int = 5, *, weights: str | Callable[[Array], Array] | None = "uniform",
                  metric: str | None = None, p: float = 2, method: str = "raw", device: str = "auto",
                  engine: str | None = None) -> None:  # fmt: skip
@@ -300,13 +310,13 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
         if array.ndim == 0:
             _arrays.vectors(X, type(self).__name__)  # raises
         classes, codes = _arrays.class_labels(y, len(array), type(self).__name__)
+        known = {"classes_": classes, "_codes": codes}
         if self.method in ("raw", "gradients"):
-            self._fit(X)
+            self._fit(X, known=known)
         else:
             if len(classes) > 256:
                 raise ValueError(f"method {shown(self.method)}: there are {len(classes)} classes; expected at most 256")
-            self._fit(X, codes.astype(np.uint8), k=integer(self.n_neighbors, "n_neighbors"))
-        self.classes_, self._codes = classes, codes
+            self._fit(X, codes.astype(np.uint8), known, k=integer(self.n_neighbors, "n_neighbors"))
         return self
 
     def predict(self, X: Any) -> Array:

@@ -187,6 +187,8 @@ TEST_CASE_FIXTURE(
     CHECK(plain != usual);
     CHECK(plain[0]["neighbors"].size() == 5);
     CHECK(answers("--reject off --transform raw --rerank none --vote majority -k 5 in") == plain);
+    check_error(classify("--transform zscore --rerank none --vote majority -k 5 in"), 2,
+                "--transform zscore: makes float64, and only bytes tell what is no digit");
 }
 
 TEST_CASE_FIXTURE(Digits, "a share of digits may be lost: more is rejected the larger it is") {

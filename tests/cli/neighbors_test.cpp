@@ -240,6 +240,18 @@ TEST_CASE_FIXTURE(Work, "neighbors: scaled attributes count alike") {
           "06\n");
     check_contains(output_of(plain("neighbors --train a.csv -k 1 --transform zscore --device cpu")),
                    {"transform zscore, k = 1"});
+    // A query far outside the scale: the place is that of the file.
+    write(folder / "t.csv", "x,y\n1e-300,2\n2e-300,3\n0,1\n");
+    write(folder / "t-labels.csv", "1\n2\n3\n");
+    write(folder / "q-labels.csv", "1\n2\n");
+    for (const auto& [number, is] : {std::pair{"1e10", "not finite"}, {"1e-100", "5e+199, so that"}}) {
+        write(folder / "q.csv", std::string("x,y\n0,1\n") + number + ",1\n");
+        const std::string place = std::string(": row 2, column 1 is ") + is;
+        check_error(plain("neighbors --train t.csv --queries q.csv -k 1 --transform minmax --device cpu"), 1,
+                    "q.csv by --transform minmax" + place);
+        check_error(plain("evaluate --train t.csv --test q.csv -k 1 --transform minmax --device cpu"), 1,
+                    "queries by --transform minmax, counted from 1" + place);
+    }
 }
 
 TEST_CASE("neighbors: NumPy and SciPy read the files") {

@@ -234,6 +234,17 @@ TEST_CASE_FIXTURE(ToServe, "serve: each refusal has its status") {
     CHECK(status("POST /v1/predict", host + token + length) == 400);
     CHECK(status("POST /v1/classify", host + token + "Content-Length: 20000001\r\n\r\n") == 413);
     CHECK(status("POST /v1/classify", host + token + "Content-Length: 99999999999999999999\r\n\r\n") == 400);
+    // A head is judged before the length that it announces.
+    const std::string too_long = "Content-Length: 20000001\r\n";
+    for (const char* path : {"/", "/livez", "/metrics", "/v1/info"})
+        CHECK(server.get(path, token + too_long).status == 400);
+    CHECK(status("POST /v1/classify", "Host: evil.example\r\n" + too_long + "\r\n") == 403);
+    CHECK(status("POST /v1/classify", host + token + "Expect: 100-continue\r\n" + too_long + "\r\n") == 413);
+    Client asker(server.port());
+    asker.send("HEAD / HTTP/1.1\r\n" + host + too_long + "\r\n");
+    CHECK(asker.receive(false).status == 400);
+    CHECK(asker.is_closed());
+    CHECK(!asker.has_part());
     CHECK(status("GET /livez", host + "A: " + std::string(70'000, 'a') + "\r\n\r\n") == 431);
     CHECK(server.send("nonsense\r\n\r\n").status == 400);
     // A client that asks first.

@@ -237,7 +237,8 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     refused(KNN_INVALID, "p", [](knn_settings& s) { s.metric = "lp"; });
     refused(KNN_INVALID, "p", [](knn_settings& s) { s.metric = "lp", s.p = 99; });
     for (const char* device : {"tpu", "gpu:", "gpu:x", "gpu:-1", "gpu:99999999999", ""})
-        refused(KNN_INVALID, "device", [&](knn_settings& s) { s.device = device; });
+        refused(KNN_INVALID, "; expected auto, cpu, gpu, gpu:N or gpu:all",
+                [&](knn_settings& s) { s.device = device; });
     refused(KNN_INVALID, "engine fast", [](knn_settings& s) { s.engine = "fast"; });
     refused(KNN_INVALID, "engine classic", [](knn_settings& s) { s.engine = "classic"; });
     refused(KNN_INVALID, "threads", [](knn_settings& s) { s.threads = -1; });
@@ -266,6 +267,10 @@ TEST_CASE_FIXTURE(Opened, "library: what is no regular file is no saved index, n
         REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
         std::swap(files.images, files.labels);
         REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
+        files.reserved = 1;
+        REFUSED(KNN_INVALID, "reserved 0", knn_set_open(&files, &made));
+        files = {sizeof files, nullptr, name.c_str(), nullptr, 0, 7, 0};
+        REFUSED(KNN_INVALID, "no_cache 7", knn_set_open(&files, &made));
     }
 }
 
@@ -290,6 +295,14 @@ TEST_CASE("library: sets without labels or shape, and small ones, do what they c
     info.struct_size = sizeof info;
     OK(knn_set_get_info(vectors.get(), &info));
     CHECK((info.image_rows == 0 && info.image_cols == 0 && info.has_labels == 1 && info.dim == 784));
+    for (const char* method : {"gradients", "accurate"}) {
+        const knn_settings settings = settings_of(method, 1);
+        knn_index* opened = nullptr;
+        REFUSED(KNN_INVALID, std::string("method ") + method + ": transform gradients: compares images",
+                knn_index_create(vectors.get(), &settings, &opened));
+        OK(knn_index_create(set.get(), &settings, &opened));
+        knn_index_free(opened);
+    }
     const OpenIndex one = made_index(vectors, settings_of("raw", 1));
     OK(knn_classify_rows(one.get(), nullptr, 3, nullptr, &answers.out));
     Answers scored(3, true);

@@ -122,6 +122,9 @@ TEST_CASE("library: the answers are the program's") {
     write_idx(folder, "train", train);
     write_idx(folder, "t10k", queries);
     const std::string images = (folder / "t10k-images-idx3-ubyte").string(), data = folder.path().string();
+    folder.write("scaled",
+                 "mnist-knn method 1\ntransform zscore\nrerank none\ncandidates 96\nmetric l1\n"
+                 "vote majority\nk 3\nweights distance\ntie nearest\n");
     struct Case {
         std::string method, words;  ///< the settings as the program takes them
         void (*set)(knn_settings&) = [](knn_settings&) {};
@@ -132,7 +135,8 @@ TEST_CASE("library: the answers are the program's") {
            [](knn_settings& s) { s.metric = "cosine", s.weights = "distance", s.tie = "nearest", s.k = 3; }},
           {"raw", "--metric lp --p 3 -k 10", [](knn_settings& s) { s.metric = "lp", s.p = 3, s.k = 10; }},
           {"gradients", "--metric l1 -k 1", [](knn_settings& s) { s.metric = "l1", s.k = 1; }},
-          {"accurate", ""}}) {
+          {"accurate", ""},
+          {folder / "scaled", ""}}) {
         CAPTURE(one.method);
         CAPTURE(one.words);
         const std::string predictions = (folder / "p.csv").string(), neighbors = (folder / "n.csv").string();
@@ -165,6 +169,17 @@ TEST_CASE("library: the answers are the program's") {
         Found found(queries.n, info.k);
         answers.out.neighbors = &found.out;
         const knn_vectors vectors = queries.vectors();
+        if (one.method == folder / "scaled") {  // no p-values, all the rest
+            REFUSED(KNN_INVALID, "p_values", knn_classify(index.get(), &vectors, nullptr, &answers.out));
+            answers.out.p_values = nullptr;
+            answers.p_values.assign(answers.p_values.size(), 1);
+            OK(knn_index_save(index.get(), (folder / "saved").c_str()));
+            const knn_picture picture{sizeof picture, queries.row(0), 0, 0, 28, 28, 0, 0};
+            knn_digits* digits = nullptr;
+            if (knn_has("pictures"))
+                REFUSED(KNN_INVALID, "only bytes tell what is no digit",
+                        knn_digits_read(index.get(), &picture, nullptr, &digits));
+        }
         OK(knn_classify(index.get(), &vectors, nullptr, &answers.out));
 
         const auto lines = numbers_of(predictions);  // index,label,predicted,confidence,vote_share

@@ -11,7 +11,8 @@ struct Type {
     int type, bytes;
     const char* name;  ///< as NPY has it
 };
-constexpr Type types[] = {{KNN_INT8, 1, "|i1"}, {KNN_FLOAT32, 4, "<f4"}, {KNN_FLOAT64, 8, "<f8"}};
+constexpr Type types[] = {{KNN_INT8, 1, "|i1"}, {KNN_FLOAT32, 4, "<f4"}, {KNN_FLOAT64, 8, "<f8"}},
+               bytes_type = {KNN_UINT8, 1, "|u1"};
 
 /// Values in steps, so that some distances are equal, and some rows too.
 struct MadeRows {
@@ -50,7 +51,7 @@ struct MadeRows {
 
   private:
     void put(int step, bool is_coarse) {
-        if (type.type == KNN_INT8)
+        if (type.bytes == 1)
             bytes += raw(static_cast<std::int8_t>(is_coarse ? step % 2 : step));
         else if (type.type == KNN_FLOAT32)
             bytes += raw(static_cast<float>(is_coarse ? step : step / 7.0));
@@ -148,6 +149,43 @@ TEST_CASE("library: vectors of each type have the program's neighbors, bit for b
         }
 }
 
+TEST_CASE("library: distances of scaled vectors are the program's, of queries and of the set's rows") {
+    constexpr int k = 9;
+    for (const Type& type : {bytes_type, types[1], types[2]})
+        for (const char* transform : {"minmax", "zscore"})
+            for (const char* metric : {"l2", "cosine"}) {
+                CAPTURE(type.name);
+                CAPTURE(transform);
+                CAPTURE(metric);
+                const MadeRows train(type, 300, 1), queries(type, 20, 2);
+                const TempFolder folder;
+                folder.write("t.npy", train.npy(train.n));
+                folder.write("q.npy", queries.npy(queries.n));
+                const std::string method = folder / "method", t = folder / "t.npy";
+                folder.write("method", std::string("mnist-knn method 1\ntransform ") + transform +
+                                           "\nrerank none\ncandidates 96\nmetric " + metric +
+                                           "\nvote majority\nk 5\nweights uniform\ntie smallest\n");
+                const Set set = made_set(train.vectors(), nullptr);
+                const OpenIndex index = made_index(set, settings_of(method.c_str()));
+                for (const bool own : {false, true}) {
+                    const RunResult run =
+                        test::run({MNIST_KNN_BINARY, "neighbors", "--train", t, "-k", std::to_string(k),
+                                   "--npy", folder / "o", "--metric", metric, "--transform", transform,
+                                   "--device", "cpu", own ? "--exclude-self" : "--queries",
+                                   own ? "--quiet" : (folder / "q.npy").string()});
+                    REQUIRE_MESSAGE(run.exit_code == 0, run.err);
+                    const knn_vectors asked = queries.vectors();
+                    Found found(own ? train.n : queries.n, k);
+                    OK(own ? knn_search_rows(index.get(), nullptr, train.n, nullptr, &found.out)
+                           : knn_search(index.get(), &asked, nullptr, &found.out));
+                    CHECK(std::ranges::equal(
+                        numbers_in<std::int32_t>(folder / "o-indices.npy"), found.indices,
+                        [](auto a, auto b) { return static_cast<std::uint32_t>(a) == b; }));
+                    CHECK(numbers_in<double>(folder / "o-distances.npy") == found.distances);
+                }
+            }
+}
+
 TEST_CASE("library: a set of a file has its type, and labels in it, beside it, named, or none") {
     const TempFolder folder;
     const auto opened = [&](const char* images, const char* labels, std::int64_t first = 0) {
@@ -203,6 +241,28 @@ TEST_CASE("library: a set of a file has its type, and labels in it, beside it, n
     REFUSED(KNN_DATA, "line 2, column 2: \"x\"", knn_set_open(&files, &none));
 }
 
+TEST_CASE(
+    "library: a callback stops what is fitted to the set, and distances that are computed after a search") {
+    const MadeRows train(types[2], 300, 1);
+    const std::vector<std::uint8_t> labels(300, 1);
+    const Set set = made_set(train.vectors(), labels.data());
+    knn_settings settings = settings_of("raw");
+    settings.metric = "lp";
+    settings.p = 1.7;
+    const OpenIndex index = made_index(set, settings);
+    knn_vectors none = train.vectors(0, 0), all = train.vectors();
+    Answers answers(0);
+    double probability = 0;
+    answers.out.probabilities = &probability;
+    knn_options options{sizeof options, [](void*, std::int64_t, std::int64_t) { return 1; }, nullptr, 0};
+    REFUSED(KNN_STOPPED, "callback", knn_classify(index.get(), &none, &options, &answers.out));
+    OK(knn_classify(index.get(), &none, nullptr, &answers.out));
+    options.progress = [](void*, std::int64_t done, std::int64_t total) { return done == total ? 1 : 0; };
+    Found found(train.n, 20);
+    REFUSED(KNN_STOPPED, "callback", knn_search(index.get(), &all, &options, &found.out));
+    OK(knn_search(index.get(), &all, nullptr, &found.out));
+}
+
 TEST_CASE("library: vectors are refused in the caller's words") {
     std::vector<double> numbers(40, 1);
     knn_vectors vectors = KNN_VECTORS(numbers.data(), 10, 4);
@@ -220,6 +280,11 @@ TEST_CASE("library: vectors are refused in the caller's words") {
     Found found(10, 1);
     REFUSED(KNN_INVALID, "row 3, column 1 is 1e+300, so",
             knn_search(index.get(), &vectors, nullptr, &found.out));
+    const Set large = made_set(vectors, nullptr);
+    const knn_settings raw = settings_of("raw");
+    knn_index* none = nullptr;
+    REFUSED(KNN_INVALID, "training set: row 3, column 1 is 1e+300, so",
+            knn_index_create(large.get(), &raw, &none));
     numbers[13] = 1;
     OK(knn_search(index.get(), &vectors, nullptr, &found.out));
 
@@ -243,6 +308,7 @@ TEST_CASE("library: vectors are refused in the caller's words") {
         CHECK(knn_index_create(set.get(), &settings, &opened) != KNN_OK);
         CHECK(opened == nullptr);
         const std::string message = knn_last_error();
+        CHECK_MESSAGE(message.starts_with(std::string("method ") + method + ": "), message);
         CHECK_MESSAGE(message.find("; expected") != message.npos, message);
     }
 }

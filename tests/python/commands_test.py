@@ -193,6 +193,8 @@ class Errors(unittest.TestCase):
             cases += [(ValueError, "^method --help: unknown name", lambda: condense(X, y, method="--help")),
                       (ValueError, "^X: 20 rows.*images for transform gradients$", lambda: condense(X, y, method="gradients")),
                       (ValueError, "^editing: leaves .* at n_neighbors 5; ", lambda: condense(X * 0, y)),
+                      (ValueError, "^n_neighbors = 100 is out of range", lambda: condense(X, y, 100)),
+                      (ValueError, "^device gpu:99((?!--).)*$", lambda: condense(X, y, device="gpu:99")),
                       (ValueError, "^device tpu", lambda: condense(X, y, device="tpu"))]  # fmt: skip
         for kind, text, act in cases:
             with self.subTest(text=text), self.assertRaisesRegex(kind, text):

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import support
 import numpy as np
@@ -109,6 +110,14 @@ class Digits(unittest.TestCase):
     def test_pickle(self):
         again = pickle.loads(pickle.dumps(self.model))
         np.testing.assert_array_equal(again.predict(images(20)), self.model.predict(images(20)))
+
+    def test_after_a_fit_that_fails_it_is_as_before(self):
+        X, y = MNIST.X_train[:1000], MNIST.y_train[:1000]
+        model = DigitClassifier("raw", reject=0, device="cpu").fit(X, y)
+        with mock.patch("mnist_knn._digits.Index", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            model.fit(X, 9 - y)
+        for one in (model, pickle.loads(pickle.dumps(model))):
+            np.testing.assert_array_equal(one.predict(X[:20]), y[:20])
 
     def test_errors(self):
         for picture, kind in ((np.zeros((3, 3), np.int32), TypeError), (np.full((3, 3), 7.0), ValueError), (b"", ValueError),

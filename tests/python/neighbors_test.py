@@ -5,10 +5,12 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
 import warnings
+from unittest import mock
 
 import support
 import numpy as np
@@ -288,10 +290,19 @@ class Errors(unittest.TestCase):
         def weighed(given):
             return KNeighborsClassifier(3, weights=lambda distances: given).fit(X, y).predict_proba(X)
 
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        blurred = os.path.join(folder.name, "blurred")
+        with open(blurred, "w") as file:
+            file.write("mnist-knn method 1\ntransform blur:1\nrerank none\ncandidates 96\nmetric l2\nvote majority\nk 5\n"
+                       "weights uniform\ntie smallest\n")  # fmt: skip
         masked = np.ma.masked_array(X, X > 100)
         structs = np.zeros((5, 3), [("a", "u1")])
         cases = [
             (TypeError, "^device 5: is int; expected a text$", lambda: NearestNeighbors(device=5).fit(X)),  # no address
+            (ValueError, "^method 'gradients': X has 3 columns of uint8; expected 784", lambda: NearestNeighbors(method="gradients").fit(X)),
+            (ValueError, "^method 'accurate': X has 784 columns of float64", lambda: NearestNeighbors(method="accurate").fit(np.ones((5, 784)) / 2)),
+            (ValueError, "^method .*blurred: transform blur.*: compares images", lambda: NearestNeighbors(method=blurred).fit(X)),
             (TypeError, "^engine 5: is int", lambda: NearestNeighbors(engine=5).fit(X)),
             (TypeError, "^method 5: is int", lambda: NearestNeighbors(method=5).fit(X)),
             (TypeError, "^method None: is NoneType", lambda: NearestNeighbors(method=None).fit(X)),
@@ -350,6 +361,15 @@ class Errors(unittest.TestCase):
             model.set_params(device="tpu").fit(X[:5], y[:5])
         with self.assertRaisesRegex(ValueError, "not fitted"):
             model.predict(X[:1])
+        model.set_params(device="auto")
+        for interrupted in ("_arrays.narrowed", "_neighbors.TrainingSet", "_neighbors.Index"):
+            model.fit(X, y)
+            with mock.patch("mnist_knn." + interrupted, side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+                model.fit(X[::-1].astype(float), ["other"] * 20)
+            try:
+                self.assertEqual(model.predict(X).tolist(), y.tolist())
+            except ValueError as error:
+                self.assertRegex(str(error), "not fitted")
 
     def test_another_library(self):
         environment = {**os.environ, "MNIST_KNN_LIBRARY": "libc.so.6"}
@@ -390,8 +410,10 @@ class Processes(unittest.TestCase):
     def test_ctrl_c_comes_within_0_2_s_of_processor_time(self):
         halves = self.X / np.float32(2)
         threads = len(os.sched_getaffinity(0))  # other work may hold the processors; alone, wall time is as short
+        powers = NearestNeighbors(5, p=1.7).fit(halves[:10_000, :100])  # of which one takes as long as many products
         for model, queries, delay in ((self.model, np.concatenate([self.X] * 3), 0.2),
-                                      (NearestNeighbors(5).fit(halves), halves, 0.05)):  # fmt: skip
+                                      (NearestNeighbors(5).fit(halves), halves, 0.05),
+                                      (powers, halves[:99, :100], 0.05)):  # fmt: skip
             sent = []
 
             def interrupt():

@@ -14,7 +14,7 @@ std::vector<Request> requests_in(const std::string& bytes, std::size_t piece) {
     try {
         for (std::size_t at = 0; at < bytes.size(); at += piece) {
             buffer += bytes.substr(at, piece);
-            for (std::size_t taken = 1; taken > 0 && !buffer.empty();) {
+            for (std::size_t taken = 1; taken > 0;) {
                 taken = reader.take(buffer);
                 buffer.erase(0, taken);
                 if (reader.stage() == RequestReader::Stage::whole) requests.push_back(reader.release());
