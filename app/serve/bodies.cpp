@@ -7,7 +7,9 @@
 #include "app/report/json.h"
 #include "app/report/page.h"
 #include "data/core/format.h"
+#include "data/file/byte_source.h"
 #include "data/picture/digit_image.h"
+#include "data/vectors/vectors.h"
 
 namespace knn::web {
 
@@ -40,36 +42,20 @@ std::string_view take_until(std::string_view& text, std::string_view end) {
     return part;
 }
 
-/// The dictionary of an .npy file, as NumPy writes it, without blanks.
-void check_npy(const std::string& head, std::size_t bytes) {
-    constexpr std::string_view begin = "{'descr':'|u1','fortran_order':False,'shape':(";
-    const auto refuse = [](const std::string& what) {
-        throw Problem(
-            400, "The .npy file " + what + "; expected uint8 of shape (n, 28, 28) or (n, 784), C order.");
+std::string npy_pixels(std::string_view body) try {
+    const std::string expected = "uint8 of shape (n, 28, 28) or (n, 784)";
+    const auto next = [&](std::span<std::uint8_t> out) {
+        const std::size_t n = body.copy(reinterpret_cast<char*>(out.data()), out.size());
+        body.remove_prefix(n);
+        return n;
     };
-    if (!head.starts_with(begin)) refuse("has no such array");
-    std::string_view rest = std::string_view(head).substr(begin.size());
-    std::string_view shape = take_until(rest, ")");
-    if (rest != ",}" && rest != "}") refuse("has a damaged head");
-    const std::string_view count = take_until(shape, ",");
-    if (shape != "28,28" && shape != "784") refuse("has another shape");
-    if (bytes % image_size != 0 || number_of<std::size_t>(count) != bytes / image_size)
-        refuse("has not as many bytes as its shape says");
-}
-
-/// The pixels behind the head of an .npy file (NumPy Enhancement Proposal 1).
-std::string npy_pixels(const std::string& body) {
-    const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(body.at(at)); };
-    if (body.size() < 12) throw Problem(400, "The .npy file is cut short.");
-    const bool is_first = byte(6) == 1;
-    std::size_t length = byte(8) + 256u * byte(9);
-    if (!is_first) length += 65'536u * byte(10) + 16'777'216u * byte(11);
-    const std::size_t begin = is_first ? 10 : 12;
-    if (length > body.size() - begin) throw Problem(400, "The .npy file is cut short.");
-    std::string head = body.substr(begin, length);
-    std::erase_if(head, [](char letter) { return letter == ' ' || letter == '\n'; });
-    check_npy(head, body.size() - begin - length);
-    return body.substr(begin + length);
+    ByteSource source(next, body.size(), "The .npy file", expected);
+    const VectorSet set = read_vectors(source);
+    if (set.type != ElementType::uint8 || set.dim != std::int64_t{image_size})
+        source.fail("has elements of another type, or rows of another size");
+    return {reinterpret_cast<const char*>(set.elements.data()), set.elements.size()};
+} catch (const DataError& error) {
+    throw Problem(400, std::string(error.what()) + '.');
 }
 
 using Json = nlohmann::ordered_json;
