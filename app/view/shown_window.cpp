@@ -1,15 +1,10 @@
 #include "app/view/shown_window.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <utility>
 
 #include "app/console/console.h"
@@ -27,39 +22,16 @@ std::string variable(const char* name) {
     return value != nullptr ? value : "";
 }
 
-/// Whether the client library of a window system connects: both have a function that takes a name (null for
-/// the environment's) and returns null on failure, and one that disconnects.
-bool connects(const char* library, const char* open_name, const char* close_name) {
+/// Whether libX11 connects to the display of the environment.
+bool opens_display() {
     // Not closed: the window libraries will load the same one.
-    void* const client = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
+    void* const client = ::dlopen("libX11.so.6", RTLD_LAZY | RTLD_LOCAL);
     if (client == nullptr) return false;
-    const auto open = reinterpret_cast<void* (*)(const char*)>(::dlsym(client, open_name));
-    void* const connection = open != nullptr ? open(nullptr) : nullptr;
-    if (connection == nullptr) return false;
-    // XCloseDisplay returns an int, wl_display_disconnect nothing; both are ignored.
-    const auto close = reinterpret_cast<void (*)(void*)>(::dlsym(client, close_name));
-    if (close != nullptr) close(connection);
+    const auto open = reinterpret_cast<void* (*)(const char*)>(::dlsym(client, "XOpenDisplay"));
+    void* const display = open != nullptr ? open(nullptr) : nullptr;
+    if (display == nullptr) return false;
+    if (const auto close = reinterpret_cast<int (*)(void*)>(::dlsym(client, "XCloseDisplay"))) close(display);
     return true;
-}
-
-/// Whether a child process completes `work`; its output is dropped.
-bool survives(const std::function<void()>& work) {
-    const pid_t child = ::fork();
-    if (child < 0) return false;
-    if (child == 0) {
-        const int nowhere = ::open("/dev/null", O_WRONLY);
-        if (nowhere >= 0) ::dup2(nowhere, STDERR_FILENO);
-        try {
-            work();
-        } catch (...) {
-            ::_exit(1);
-        }
-        ::_exit(0);
-    }
-    int status = -1;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 /// Prints why the program ends: toolkits call exit() if the connection to the display server is lost.
@@ -98,18 +70,10 @@ void check_window(const std::string& other_forms) {
     const auto fail = [&](const std::string& why) {
         throw DeviceError("no window: " + why + "; expected a display" + other_forms);
     };
-    const std::string x11 = variable("DISPLAY"), wayland = variable("WAYLAND_DISPLAY");
-    if (x11.empty() && wayland.empty()) fail("neither DISPLAY nor WAYLAND_DISPLAY is set");
-    // The window libraries end the process if they find no display. For X11 a connection is tried before. For Wayland that
-    // is not enough, because the window library may have been built without it: a child process must survive a window.
-    const auto try_wayland = [&] {
-        if (!connects("libwayland-client.so.0", "wl_display_connect", "wl_display_disconnect"))
-            throw DeviceError("no answer");
-        ShownWindow("mnist-knn", other_forms).show({1, 1, {0, 0, 0}});
-    };
-    const bool opens = (!x11.empty() && connects("libX11.so.6", "XOpenDisplay", "XCloseDisplay")) ||
-                       (!wayland.empty() && survives(try_wayland));
-    if (!opens) fail("the display " + (x11.empty() ? wayland : x11) + " cannot be opened");
+    const std::string display = variable("DISPLAY");
+    if (display.empty()) fail("DISPLAY is not set");
+    // The window libraries end the process if they find no display.
+    if (!opens_display()) fail("the display " + display + " cannot be opened");
     picture_module();
 }
 

@@ -52,66 +52,52 @@ std::optional<double> number_after(const std::string& key, const std::string& te
     return std::nullopt;
 }
 
-/// The folders of a process's control groups that limit `controller`, innermost first. A line of `self` is
-/// "number:controllers:path"; version 2 has the number 0 and no controllers. A limit of an outer group also
-/// applies to inner ones, so all up to the root count. In a container the path may be outside of the mount:
-/// then only the root can be read.
-std::vector<fs::path> group_folders(const std::string& self, const fs::path& root,
-                                    const std::string& controller) {
+/// The folders of a process's control groups (version 2), innermost first. A line of `self` is "0::path". A limit of an outer
+/// group also applies to inner ones, so all up to the root count. In a container the path may be outside of the mount: then
+/// only the root can be read.
+std::vector<fs::path> group_folders(const std::string& self, const fs::path& root) {
     std::vector<fs::path> folders;
     std::istringstream lines = reading(self);
     for (std::string line; std::getline(lines, line);) {
-        const std::size_t one = line.find(':'), two = line.find(':', one + 1);
-        if (one == std::string::npos || two == std::string::npos) continue;
-        const std::string controllers = ',' + line.substr(one + 1, two - one - 1) + ',';
-        const bool unified = controllers == ",,";
-        if (!unified && controllers.find(',' + controller + ',') == std::string::npos) continue;
-        const fs::path top = unified ? root : root / controller;
-        for (fs::path inner = fs::path(line.substr(two + 1)).relative_path(); !inner.empty();
+        if (!line.starts_with("0::")) continue;
+        for (fs::path inner = fs::path(line.substr(3)).relative_path(); !inner.empty();
              inner = inner.parent_path())
-            folders.push_back(top / inner);
-        folders.push_back(top);
+            folders.push_back(root / inner);
+        folders.push_back(root);
     }
     return folders;
 }
 
-/// cpu.max of version 2 is "quota period" or "max period"; version 1 has two files, and -1 for no quota.
+/// cpu.max is "quota period" or "max period".
 std::optional<double> cpus_of(const fs::path& group) {
     std::istringstream both = reading(content_of(group / "cpu.max"));
     double quota = 0, period = 0;
     if (both >> quota >> period && quota > 0 && period > 0) return quota / period;
-    quota = number_in(group / "cpu.cfs_quota_us").value_or(0);
-    period = number_in(group / "cpu.cfs_period_us").value_or(0);
-    if (quota > 0 && period > 0) return quota / period;
     return std::nullopt;
 }
 
-/// Uses the file names of version 2, else of version 1.
 std::optional<double> free_bytes_of(const fs::path& group) {
-    const auto limit = number_in(group / "memory.max"), limit_1 = number_in(group / "memory.limit_in_bytes");
-    if (!limit && !limit_1) return std::nullopt;
-    const double used = number_in(group / (limit ? "memory.current" : "memory.usage_in_bytes")).value_or(0);
-    const double cache =
-        number_after(limit ? "inactive_file" : "total_inactive_file", content_of(group / "memory.stat"))
-            .value_or(0);
-    return std::max(0.0, limit.value_or(limit_1.value_or(0)) - used + cache);
+    const auto limit = number_in(group / "memory.max");
+    if (!limit) return std::nullopt;
+    const double used = number_in(group / "memory.current").value_or(0);
+    const double cache = number_after("inactive_file", content_of(group / "memory.stat")).value_or(0);
+    return std::max(0.0, *limit - used + cache);
 }
 
 }  // namespace
 
 double cgroup_cpus(const std::string& self, const fs::path& root) {
     double least = 0;
-    for (const fs::path& group : group_folders(self, root, "cpu"))
+    for (const fs::path& group : group_folders(self, root))
         if (const auto cpus = cpus_of(group)) least = least > 0 ? std::min(least, *cpus) : *cpus;
     return least;
 }
 
 std::int64_t cgroup_free_bytes(const std::string& self, const fs::path& root) {
     std::optional<double> least;
-    for (const fs::path& group : group_folders(self, root, "memory"))
+    for (const fs::path& group : group_folders(self, root))
         if (const auto free = free_bytes_of(group)) least = std::min(least.value_or(*free), *free);
-    // Version 1 writes "no limit" as a number near 2⁶³.
-    return least && *least < 0x1p62 ? static_cast<std::int64_t>(*least) : -1;
+    return least ? static_cast<std::int64_t>(*least) : -1;
 }
 
 std::int64_t available_bytes() {

@@ -20,7 +20,7 @@ inline constexpr int most_threads_per_cpu = 32;
 int threads_or_all(int wanted);
 
 /// The smallest CPU quota of the control groups in `self` (content of /proc/self/cgroup), in CPUs; 0: none.
-/// `root`: mount point of the control groups, /sys/fs/cgroup. Versions 1 and 2.
+/// `root`: mount point of the control groups, /sys/fs/cgroup. Version 2.
 double cgroup_cpus(const std::string& self, const std::filesystem::path& root);
 
 /// The bytes that the control groups still allow, counting reclaimable file cache as free; -1: no limit.

@@ -243,9 +243,8 @@ TEST_CASE("view writes several forms at once") {
 TEST_CASE("view without a display suggests other forms") {
     if (!has_opencv) return skip(no_opencv);
     const Evaluated evaluated;
-    for (const auto& [x11, wayland] :
-         {std::pair("", ""), {":9876", ""}, {"", "nowhere"}, {":9876", "nowhere"}}) {
-        const RunOptions options{.environment = {{"DISPLAY", x11}, {"WAYLAND_DISPLAY", wayland}}};
+    for (const char* display : {"", ":9876"}) {
+        const RunOptions options{.environment = {{"DISPLAY", display}}};
         const RunResult result = evaluated.view({}, options);
         check_error(result, 1);
         check_contains(result.err, {"--sheet", "--html", "--text"});

@@ -110,27 +110,11 @@ bool begins(const std::uint8_t* bytes, std::size_t size, const char* magic, std:
     return size >= length && std::equal(magic, magic + length, reinterpret_cast<const char*>(bytes));
 }
 
-/// Any depth to 8 bits. Floating point is scaled from 0..1, or else from its minimum and maximum; what is infinite becomes these.
+/// 16 bits to 8; empty where samples are neither.
 cv::Mat to_bytes(const cv::Mat& mat) {
     cv::Mat result;
     if (mat.depth() == CV_8U) return mat;
-    if (mat.depth() == CV_16U) {
-        mat.convertTo(result, CV_8U, 1 / 257.0);
-        return result;
-    }
-    cv::Mat finite = mat;  // which is changed itself: of floats there is no copy
-    if (mat.depth() != CV_32F) mat.convertTo(finite, CV_32F);
-    cv::patchNaNs(finite, 0);
-    double least = 0, most = 1;
-    cv::Mat samples = finite.reshape(1), is_finite;
-    constexpr double largest = std::numeric_limits<float>::max();
-    cv::inRange(samples, -largest, largest, is_finite);
-    cv::minMaxLoc(samples, &least, &most, nullptr, nullptr, is_finite);
-    cv::max(samples, least, samples);
-    cv::min(samples, most, samples);
-    if (least >= 0 && most <= 1) least = 0, most = 1;
-    const double scale = most > least ? 255 / (most - least) : 0;
-    finite.convertTo(result, CV_8U, scale, -least * scale);
+    if (mat.depth() == CV_16U) mat.convertTo(result, CV_8U, 1 / 257.0);
     return result;
 }
 
@@ -180,7 +164,8 @@ cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
     const cv::Mat mat = cv::imdecode(
         buffer, jpeg ? cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION : cv::IMREAD_UNCHANGED);
     // libtiff's ready-made pixels are weighted; those of 16 bits OpenCV reads itself.
-    return to_gray(to_bytes(mat), tiff && mat.depth() == CV_8U);
+    const cv::Mat reduced = to_bytes(mat);
+    return reduced.empty() ? reduced : to_gray(reduced, tiff && mat.depth() == CV_8U);
 }
 
 bool decode(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,

@@ -89,10 +89,6 @@ TEST_CASE("picture file: depth, color and transparency") {
         mat(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(gray, gray, gray, half));
         return mat;
     };
-    cv::Mat glaring;
-    marked().convertTo(glaring, CV_32F);
-    glaring.at<float>(0, 0) = -std::numeric_limits<float>::infinity();
-    glaring.at<float>(31, 47) = std::numeric_limits<float>::infinity();
     struct Row {
         std::vector<const char*> formats;
         cv::Mat mat;
@@ -101,7 +97,6 @@ TEST_CASE("picture file: depth, color and transparency") {
     };
     for (const Row& row : {Row{{".png", ".tiff"}, marked(CV_16UC1, 65535), "bgww"},
                            {{".png", ".tiff"}, marked(CV_16UC3, 65535), "bgww"},
-                           {{".tiff"}, glaring, "bgww"},
                            {{".png"}, marked() > 60, "bwww", {cv::IMWRITE_PNG_BILEVEL, 1}},
                            {{".jpg"}, marked(), "bgww", {cv::IMWRITE_JPEG_PROGRESSIVE, 1}},
                            {{".png", ".tiff", ".webp"}, ink(0, 255, 128), "bgww"},  // on white
