@@ -23,7 +23,6 @@ double aspect_of(const Answer& answer) {
 /// How much farther the digits of a hypothesis may be than the whole: the wider the ink, the less likely it is one
 /// digit.
 double margin(const Answer& answer) {
-    if (answer.image.joined) return 0.9;
     return std::clamp(0.55 + 0.6 * (aspect_of(answer) - 0.7), 0.5, 1.5);
 }
 
@@ -129,7 +128,7 @@ void choose_hypotheses(std::vector<Answer>& digits, std::span<const std::uint8_t
         digit.hypotheses.clear();
         const double whole = strangeness(digit, labels, measure, typical);
         double least = margin(digit) * whole;
-        if (whole < ordinary && aspect_of(digit) < widest && !digit.image.joined) hypotheses.clear();
+        if (whole < ordinary && aspect_of(digit) < widest) hypotheses.clear();
         std::vector<Answer>* best = nullptr;
         for (std::vector<Answer>& hypothesis : hypotheses)
             if (const double strange = strangeness(hypothesis, labels, measure, typical); strange < least)

@@ -30,7 +30,6 @@ void put_digits(std::string& out, const std::vector<DigitImage>& digits) {
         if (digit.smaller) put_value(out, *digit.smaller);
         for (const int value : {digit.box.x, digit.box.y, digit.box.w, digit.box.h, digit.row})
             put_value(out, value);
-        put_value(out, static_cast<std::uint8_t>(digit.joined));
         put_size(out, digit.refused);
         out += digit.refused;
         put_size(out, digit.hypotheses);
@@ -70,7 +69,6 @@ class MessageReader {
             if (flag()) digit.smaller = value<DigitImage::Pixels>();
             for (int* const number : {&digit.box.x, &digit.box.y, &digit.box.w, &digit.box.h, &digit.row})
                 *number = value<int>();
-            digit.joined = flag();
             digit.refused = bytes(size(max_text));
             for (std::uint32_t k = size(is_part ? 0 : max_hypotheses); k > 0; --k) {
                 digit.hypotheses.push_back(digits_of_hypothesis());

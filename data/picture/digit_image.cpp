@@ -172,21 +172,8 @@ std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>
     for (const digit::Mark& mark : found)
         marks->push_back({mark.sign, box_in(mark.box, page.ink.to_picture, picture), mark.row});
     std::vector<DigitImage> results;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        if (i + 1 == groups.size() || !digit::may_be_one(groups[i], groups[i + 1], page.size)) {
-            results.push_back(made(picture, page, groups[i]));
-            continue;
-        }
-        digit::Group both = groups[i];
-        for (const digit::Part& part : groups[i + 1].parts)
-            digit::join(both, part);
-        DigitImage& result = results.emplace_back(made(picture, page, both));
-        const std::vector<DigitImage> apart = {made(picture, page, groups[i]),
-                                               made(picture, page, groups[i + 1])};
-        result.hypotheses.insert(result.hypotheses.begin(), apart);
-        result.joined = true;
-        ++i;
-    }
+    for (const digit::Group& group : groups)
+        results.push_back(made(picture, page, group));
     return results;
 }
 

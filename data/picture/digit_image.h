@@ -26,7 +26,6 @@ struct DigitImage {
     /// Segmentation hypotheses for the same ink on a page, each as digits from the left, for digits that touch. The
     /// classifier chooses.
     std::vector<std::vector<DigitImage>> hypotheses;
-    bool joined = false;  ///< the ink is in two parts, which are the first of `hypotheses`
     std::string refused;  ///< empty, or why there is no digit-like ink ("the picture is blank"); the pixels
                           ///< are then best effort
 };

@@ -210,12 +210,6 @@ std::vector<Group> all_groups(const Page& page) {
     return groups;
 }
 
-bool may_be_one(const Group& left, const Group& right, double usual) {
-    const cv::Rect both = left.box | right.box;
-    return left.row == right.row && right.box.x - left.box.br().x < narrow_gap * usual &&
-           both.width < 0.9 * usual && both.height < 1.25 * usual;
-}
-
 namespace {
 
 constexpr double most_slope = 0.2, slope_step = 0.01;  // tangents; 0.2: 11 degrees

@@ -100,8 +100,6 @@ cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak);
 Group one_group(const Parts& parts, cv::Size size, std::string& refused);
 /// The digits of a page in any order.
 std::vector<Group> all_groups(const Page& page);
-/// Whether two digits side by side may be parts of one; `usual`: height of a digit.
-bool may_be_one(const Group& left, const Group& right, double usual);
 void join(Group& group, const Part& part);
 /// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
 void sort_into_rows(std::vector<Group>& groups);

@@ -188,11 +188,7 @@ std::vector<std::vector<Strokes>> cuts_of(const Strokes& strokes, double usual) 
         if (auto pieces = cut_at(strokes, places, reach * box.width, usual); !pieces.empty())
             cuts.push_back(std::move(pieces));
     };
-    if (box.width < 2.2 * usual) {
-        add({0.5}, 0.2);
-        add({0.3}, 0.1);
-        add({0.7}, 0.1);
-    }
+    if (box.width < 2.2 * usual) add({0.5}, 0.2);
     if (box.width > 1.5 * usual) add({1 / 3.0, 2 / 3.0}, 0.12);
     if (box.width > 2.3 * usual) add({0.25, 0.5, 0.75}, 0.1);
     return cuts;

@@ -98,13 +98,6 @@ TEST_CASE("hypotheses: one near digit does not make up for a strange one, and th
                  {{answer(0, 90), answer(0, 90)}, {answer(0, 50), answer(0, 50), answer(0, 50)}}) == 3);
 }
 
-TEST_CASE("hypotheses: parts that were joined come apart if they are a little more like digits") {
-    Answer whole = answer(1, 360, 6);
-    whole.image.joined = true;
-    CHECK(chosen(whole, {{answer(0, 100), answer(0, 100)}}) == 2);
-    CHECK(chosen(whole, {{answer(0, 115), answer(0, 115)}}) == 1);
-}
-
 TEST_CASE("hypotheses: every image is moved to an answer of its own") {
     std::vector<Answer> digits(1);
     digits[0].image.hypotheses = {{knn::DigitImage{}, knn::DigitImage{}}, {knn::DigitImage{}}};

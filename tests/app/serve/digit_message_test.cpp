@@ -19,7 +19,6 @@ DigitImage numbered(int number) {
 FoundDigits sample_found() {
     FoundDigits found{30, 40, {numbered(1), numbered(2)}};
     found.digits[0].smaller = numbered(7).pixels;
-    found.digits[0].joined = true;
     found.digits[1].refused = "the picture is blank";
     found.digits[1].hypotheses = {{numbered(3), numbered(4)}, {numbered(5)}};
     return found;
@@ -34,7 +33,6 @@ TEST_CASE("the message of a picture's digits is read as it was written") {
     CHECK(read.cols == 40);
     REQUIRE(read.digits.size() == 2);
     CHECK(read.digits[0].smaller == sample_found().digits[0].smaller);
-    CHECK(read.digits[0].joined);
     CHECK(read.digits[1].refused == "the picture is blank");
     REQUIRE(read.digits[1].hypotheses.size() == 2);
     CHECK(read.digits[1].hypotheses[0][1].pixels == numbered(4).pixels);
