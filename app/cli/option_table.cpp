@@ -95,8 +95,7 @@ std::vector<Option> selection_options(Options& o) {
     constexpr std::int64_t max_label = 255;
     return {
         {"view", "--from", input("FILE", v.from),
-         "the report.json of an evaluation, or the folder of its --report, instead of evaluating now; - is "
-         "standard input"},
+         "the folder of a --report, or the report.json in it, instead of evaluating now"},
         {"view", "--true", numbers("D", v.true_labels, max_label),
          "only digits whose true label is D (may be repeated)"},
         {"view", "--predicted", numbers("D", v.predicted_labels, max_label),
@@ -126,11 +125,10 @@ std::vector<Option> serve_options(Options& o) {
     return {
         {"serve", "--port", number(s.port, 0, max_port), "where to listen (default 8765); 0: any free port"},
         {"serve", "--address", once("ADDRESS", s.address, parse_file_name),
-         "where to listen (default 127.0.0.1, this machine alone); numeric; for others, such as 0.0.0.0, say "
-         "--token or --no-token"},
+         "where to listen (default 127.0.0.1, this machine alone); numeric; others, such as 0.0.0.0, need "
+         "--token"},
         {"serve", "--token", once("TOKEN", s.token, parse_token),
          "requests for answers need it; the page asks for it, programs send Authorization: Bearer TOKEN"},
-        {"serve", "--no-token", flag(s.no_token), "anyone who reaches --address may ask"},
         {"serve", "--report", input("DIR", s.report),
          "shows the mistakes of this report of evaluate; default: classifies the test set when they are "
          "asked for"},

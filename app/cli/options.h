@@ -126,9 +126,8 @@ struct TuneOptions {
 
 struct ServeOptions {
     std::string address = "127.0.0.1";
-    int port = 8765;    ///< 0: any free one
-    std::string token;  ///< empty: none is asked for
-    bool no_token = false;
+    int port = 8765;     ///< 0: any free one
+    std::string token;   ///< empty: none is asked for
     std::string report;  ///< a report of `evaluate`; empty: the test set is classified when it is asked for
 };
 

@@ -275,7 +275,6 @@ const std::vector<OptionConflict>& option_conflicts() {
     static const std::vector<OptionConflict> conflicts = {
         {"view", "--from", in_report, "the report determines it"},
         {"serve", "--report", "--limit-test", "the report determines it"},
-        {"serve", "--token", "--no-token", "they contradict each other"},
         {"classify", kinds, kinds, "both tell what is in a picture"},
         {"classify", "--expected", kinds, "a page has many digits"},
         {"neighbors", "--exclude-self", "--queries", "the queries are not the rows of --train"},

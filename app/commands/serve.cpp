@@ -113,9 +113,9 @@ int serve(const Options& options, Clock::time_point) {
         location_of(*report, options);  // it is read when the page asks for it, but must be there
     }
     web::Server server(given.address, given.port);
-    if (!web::Access::is_loopback(server.address()) && given.token.empty() && !given.no_token)
+    if (!web::Access::is_loopback(server.address()) && given.token.empty())
         throw UsageError("--address " + given.address +
-                         ": other machines can ask; expected --token T, or --no-token where anyone may");
+                         ": other machines can ask; expected --token T with it");
     limit_codecs();
     const std::string no_pictures = missing_picture_module();
     if (!no_pictures.empty()) note("no pictures can be read: " + no_pictures);

@@ -263,7 +263,6 @@ TEST_CASE("serve: wrong command lines") {
              {"--port 0 --address ::", "other machines"},
              {"--address example.org", "not a numeric address"},
              {"--address localhost", "not a numeric address; expected one such as 127.0.0.1"},
-             {"--port 0 --token a --no-token", "contradict"},
              {"--port 65536", "out of range"},
              {"--port x", "not a whole number"},
              {"extra", "unexpected argument"}})
