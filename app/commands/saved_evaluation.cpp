@@ -136,15 +136,15 @@ void ShownEvaluation::check_data(const SavedReport& report) const {
     if (report.rows != data.test.rows || report.cols != data.test.cols)
         differ("images of " + std::to_string(report.rows) + "x" + std::to_string(report.cols));
     if (saved.score.labels != data.labels) differ("other classes");
-    if (report.test_checksum != test_checksum(data.test, saved.n_test))
-        differ("other test images or labels");
+    if (report.test_checksum != test_checksum(data.test, saved.n_test)) differ("other test images or labels");
 }
 
 void ShownEvaluation::take_predictions(const SavedReport& report) {
     Predictions read = predictions_beside(report, evaluation_.score);
     if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
         throw DataError(predictions_of(report).string() +
-                        ": has other labels than the data set; expected those of " + evaluation_.data->source);
+                        ": has other labels than the data set; expected those of " +
+                        evaluation_.data->source);
     evaluation_.found.votes = std::move(read.votes);
     evaluation_.confidence = std::move(read.confidence);
     evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);

@@ -94,10 +94,9 @@ function removeStrokes(count, since) {
 
 /** Where a pointer is, in units of the pad, with the width that the pen has there. */
 function pointOf(event, box) {
-  const usesPressure = event.pointerType === "pen" && byId("pressure").checked;
   return {
     x: (event.clientX - box.left) * padSide / box.width, y: (event.clientY - box.top) * padSide / box.height,
-    width: Number(byId("pen").value) * (usesPressure ? 0.4 + 1.2 * event.pressure : 1),
+    width: Number(byId("pen").value),
   };
 }
 
@@ -105,7 +104,6 @@ function watchPad() {
   pad.addEventListener("pointerdown", (event) => {
     if (event.button !== 0 || drawing !== null) return;
     event.preventDefault();
-    if (event.pointerType === "pen") byId("pressure-choice").hidden = false;
     drawing = event.pointerId;
     pad.setPointerCapture(drawing);
     strokes.push([pointOf(event, pad.getBoundingClientRect())]);
