@@ -33,22 +33,6 @@ Calibration calibration(std::span<const double> confidences, std::span<const std
     return result;
 }
 
-std::vector<LeftErrors> left_errors(std::span<const double> confidences,
-                                    std::span<const std::uint8_t> right) {
-    std::vector<std::size_t> order(confidences.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair(confidences[i], -right[i]); });
-    const auto n = std::ssize(confidences);
-    std::int64_t left = std::count(right.begin(), right.end(), 0), rejected = 0;
-    std::vector<LeftErrors> curve{{0, left}};
-    for (const std::size_t i : order) {
-        ++rejected;
-        if (right[i] == 0) curve.push_back({rejected, --left});
-    }
-    if (curve.back().rejected < n) curve.push_back({n, left});
-    return curve;
-}
-
 namespace {
 
 using Inputs = Confidence::Inputs;

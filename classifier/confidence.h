@@ -38,15 +38,6 @@ struct Calibration {
 /// `right`: 1 or 0 for each answer.
 Calibration calibration(std::span<const double> confidences, std::span<const std::uint8_t> right);
 
-/// How many wrong answers are left if the least confident are rejected.
-struct LeftErrors {
-    std::int64_t rejected = 0, errors = 0;
-};
-
-/// One entry for nothing rejected, one for each wrong answer that is rejected, and one for everything rejected. Among
-/// equal confidences the wrong answers are rejected last.
-std::vector<LeftErrors> left_errors(std::span<const double> confidences, std::span<const std::uint8_t> right);
-
 class Confidence {
   public:
     static constexpr std::size_t n_inputs = 5;

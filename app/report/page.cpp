@@ -36,28 +36,19 @@ void make_harmless(json& value) {
         std::ranges::for_each(value, make_harmless);
 }
 
-/// As many as fit in a page, from all pairs of labels in turn, highest confidence of each pair first.
+/// As many as fit in a page, the surest first where not all do.
 std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
     const std::int64_t neighbors = std::min<std::int64_t>(evaluation.found.neighbors.k, max_page_neighbors);
     const std::int64_t capacity =
         std::min(page_capacity(evaluation.data->test.dim(), neighbors), max_page_digits);
     if (std::ssize(images) <= capacity) return images;
-
     std::ranges::stable_sort(images, std::greater(),
                              [&](std::int64_t image) { return evaluation.confidence[at(image)]; });
-    std::map<std::pair<int, int>, std::int64_t> seen;
-    std::multimap<std::int64_t, std::int64_t> turns;  // how many of its pair came before an image
-    for (const std::int64_t image : images) {
-        turns.emplace(seen[{evaluation.truth(image), evaluation.predicted(image)}]++, image);
-    }
-    images.clear();
-    for (const auto& [turn, image] : turns)
-        if (std::ssize(images) < capacity) images.push_back(image);
+    images.resize(at(capacity));
     return images;
 }
 
-/// Two diagrams of what confidences are worth: how often answers are right that are so sure, and how many errors are left
-/// if the least sure answers are rejected. Without test images both are empty.
+/// What confidences are worth: how often answers are right that are so sure. Empty without test images.
 std::string trust_plot(const Evaluation& evaluation) {
     const std::vector<std::uint8_t> right = right_answers(evaluation);
     if (right.empty()) return svg_of(0, 0, "");
@@ -78,20 +69,7 @@ std::string trust_plot(const Evaluation& evaluation) {
             {100 * bin.confidence, 100 * bin.accuracy, 100 * between.low, 100 * between.high});
     }
 
-    Panel errors_left{.title = "Errors left if the least sure answers are rejected",
-                      .x_label = "rejected, % of the answers",
-                      .y_label = "errors left",
-                      .log_x = false,
-                      .log_y = false,
-                      .lines = {{"errors", {}}}};
-    constexpr double max_rejected = 0.1;  // of the digits
-    const auto n = static_cast<double>(right.size());
-    for (const LeftErrors& one : left_errors(evaluation.confidence, right)) {
-        if (double(one.rejected) > max_rejected * n) break;
-        const auto errors = static_cast<double>(one.errors);
-        errors_left.lines[0].points.push_back({100 * double(one.rejected) / n, errors, errors, errors});
-    }
-    return draw_panels("Confidence", {}, {reliability, errors_left});
+    return draw_panels("Confidence", {}, {reliability});
 }
 
 /// Collects images of rows × cols pixels, which must outlive it, as tiles of one picture.

@@ -187,21 +187,3 @@ TEST_CASE("calibration by hand: 15 intervals, means, and the expected error") {
           doctest::Approx((2 * (0.5 - 0.025) + 2 * (0.51 - 0.5) + 2 * (1 - 0.995)) / 6));
     CHECK(calibration({}, {}).expected_calibration_error == 0);
 }
-
-TEST_CASE("errors left when the least sure answers are rejected") {
-    const std::vector<double> confidences = {0.9, 0.2, 0.5, 0.5, 0.99, 0.3};
-    const std::vector<std::uint8_t> right = {1, 0, 0, 1, 0, 1};
-    // In order: 0.2 wrong, 0.3 right, 0.5 right, 0.5 wrong, 0.9 right, 0.99 wrong.
-    const auto curve = left_errors(confidences, right);
-    REQUIRE(curve.size() == 4);
-    const std::int64_t expected[4][2] = {{0, 3}, {1, 2}, {4, 1}, {6, 0}};
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-        CHECK(curve[i].rejected == expected[i][0]);
-        CHECK(curve[i].errors == expected[i][1]);
-    }
-    const std::vector<std::uint8_t> all_right(6, 1);
-    const auto flat = left_errors(confidences, all_right);
-    REQUIRE(flat.size() == 2);
-    CHECK(flat[1].rejected == 6);
-    CHECK(flat[1].errors == 0);
-}
