@@ -237,9 +237,7 @@ std::vector<Option> form_options(Options& o) {
          "a PNG with all of them; of OUT.png, several pages are OUT-1.png, OUT-2.png ..."},
         {"view", "--html", output(v.html),
          "one page for a browser, with the confusion matrix; - is standard output"},
-        {"view", "--text", flag(v.text),
-         "in the terminal: gray levels where it has color, block characters where the locale is UTF-8, else "
-         "ASCII"},
+        {"view", "--text", flag(v.text), "in the terminal, in block characters of UTF-8"},
     };
 }
 

@@ -237,7 +237,7 @@ std::string summary(const Evaluation& evaluation, const Selection& selection) {
 std::string shown_text(const Evaluation& evaluation, const Selection& selection,
                        const OutputOptions& output) {
     const Gallery& gallery = selection.gallery;
-    std::string text = block_text(evaluation, gallery, selection.found, terminal_blocks(output.color));
+    std::string text = block_text(evaluation, gallery, selection.found, use_color(output.color));
     if (std::ssize(gallery.images) < selection.found && !output.quiet)
         text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + counted(selection.found, "digit") +
                 " shown; --limit " + std::to_string(selection.found) + " shows all\n";

@@ -118,9 +118,6 @@ void occupy_standard_descriptors();
 /// names, that is not "dumb", and without NO_COLOR.
 bool use_color(When wanted);
 
-/// Whether the locale writes UTF-8, by the variables that decide it, in their order.
-bool is_utf8_locale();
-
 /// Whether to draw a progress bar: `wanted`, or by itself where standard error is such a terminal.
 bool use_progress(When wanted);
 

@@ -113,18 +113,6 @@ bool use_color(When wanted) {
     return (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) != 0 && !dumb_terminal();
 }
 
-bool is_utf8_locale() {
-    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        const char* value = std::getenv(name);
-        if (value == nullptr || *value == '\0') continue;
-        const std::string_view locale = value;
-        for (const char* spelling : {"UTF-8", "utf-8", "UTF8", "utf8"})
-            if (locale.find(spelling) != locale.npos) return true;
-        return false;
-    }
-    return false;
-}
-
 bool use_progress(When wanted) {
     if (wanted != When::automatic) return wanted == When::always;
     return ::isatty(STDERR_FILENO) != 0 && !dumb_terminal();

@@ -30,14 +30,6 @@ Picture shrunk(const std::uint8_t* gray, int rows, int cols) {
     return small;
 }
 
-/// Two pixels as one letter of matching ink.
-std::string letter(int upper, int lower) {
-    constexpr std::string_view by_weight = " .:-=+*#%@";
-    const auto place = static_cast<std::size_t>(upper + lower) * (by_weight.size() - 1) / 510;
-    const bool faint = upper + lower > 40 && place == 0;
-    return std::string(1, faint ? '.' : by_weight[place]);
-}
-
 /// Two pixels as one block character: each half set or not, or a shade if both halves agree.
 std::string block(int upper, int lower) {
     constexpr int set = 96;
@@ -46,12 +38,6 @@ std::string block(int upper, int lower) {
     if (upper >= set) return "▀";
     if (lower >= set) return "▄";
     return mean >= 32 ? "░" : " ";
-}
-
-/// Two pixels in gray: the upper one as the foreground, the lower one as the background color.
-std::string colored(int upper, int lower) {
-    const auto gray = [](int level) { return std::to_string(level < 6 ? 16 : 232 + (level - 6) * 24 / 250); };
-    return "\x1b[38;5;" + gray(upper) + ";48;5;" + gray(lower) + "m▀";
 }
 
 std::string label_text(int label, const PageDigit& digit, bool color) {
@@ -89,12 +75,7 @@ std::vector<std::string> facts(const Evaluation& evaluation, const PageDigit& di
 
 }  // namespace
 
-Blocks terminal_blocks(When color) {
-    if (!is_utf8_locale()) return Blocks::ascii;
-    return use_color(color) ? Blocks::color : Blocks::unicode;
-}
-
-std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks) {
+std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols) {
     Picture image = shrunk(gray, rows, cols);
     const auto width = static_cast<std::size_t>(image.cols);
     image.gray.resize(image.gray.size() + width);  // background below a last row alone
@@ -103,19 +84,14 @@ std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int col
         std::string line;
         for (std::size_t col = 0; col < width; ++col) {
             const std::uint8_t* pixel = image.gray.data() + static_cast<std::size_t>(row) * width + col;
-            const int upper = pixel[0], lower = pixel[width];
-            line += blocks == Blocks::ascii     ? letter(upper, lower)
-                    : blocks == Blocks::unicode ? block(upper, lower)
-                                                : colored(upper, lower);
+            line += block(pixel[0], pixel[width]);
         }
-        lines.push_back(blocks == Blocks::color ? line + ansi::plain : line);
+        lines.push_back(line);
     }
     return lines;
 }
 
-std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found,
-                       Blocks blocks) {
-    const bool color = blocks == Blocks::color;
+std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found, bool color) {
     const LabeledImages& test = evaluation.data->test;
     std::string text;
     std::int64_t position = 0;
@@ -128,7 +104,7 @@ std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std
                 "   " + styled(place, ansi::dim, color) +
                 (evaluation.pictures.empty() ? "" : "   " + harmless(evaluation.pictures[at(image)])) + "\n";
         const std::uint8_t* pixels = test.images().row(image);
-        const auto lines = block_lines(pixels, test.rows, test.cols, blocks);
+        const auto lines = block_lines(pixels, test.rows, test.cols);
         const auto beside = facts(evaluation, digit, color);
         const std::string blank(static_cast<std::size_t>(shrunk(pixels, test.rows, test.cols).cols), ' ');
         for (std::size_t i = 0; i < std::max(lines.size(), beside.size()); ++i) {

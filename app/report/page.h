@@ -85,21 +85,13 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery);
 
 // The same for a terminal: digits as characters.
 
-/// Characters for an image, each of which shows two pixels, one above the other: letters of increasing ink,
-/// block characters, or block characters in 24 grays (escape codes for 256 colors).
-enum class Blocks { ascii, unicode, color };
-
-/// Those of the terminal: grays where it has color, block characters where the locale is UTF-8.
-Blocks terminal_blocks(When color);
-
-/// The lines of one image, 8-bit gray, rows × cols; if wider or higher than 56 pixels, it is reduced
-/// first. A line has as many columns as the reduced image.
-std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks);
+/// The lines of one image, 8-bit gray, rows × cols, in block characters, each of which shows two pixels, one above the other; if
+/// wider or higher than 56 pixels, it is reduced first. A line has as many columns as the reduced image.
+std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols);
 
 /// Each digit of the gallery with its labels, votes and nearest neighbors. `found`: how many were selected
 /// in all.
-std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found,
-                       Blocks blocks);
+std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found, bool color);
 
 // Pictures, by OpenCV. A build without it links app/view/no_pictures.cpp, whose functions throw or return false.
 
