@@ -26,7 +26,7 @@ vote = "vote:*"
 score = "confusion*,the Wilson*,labels that are*"
 sample = "a sample is*,leave one out*,too few images*"
 rejection = "nothing is rejected*,how usual*,as many of*,the reason says*"
-confidence = "evidence of*,confidence*,mean confidence*,calibration*,errors left*"
+confidence = "evidence of*,confidence*,mean confidence*,calibration*"
 novelty = "novelty*"
 fitted = "training set:*"
 sizes = "sizes:*"
@@ -82,7 +82,7 @@ MUTATIONS = [
     ("data/vectors/content.cpp", vectors, "if (is_exact() && size < *available)", "if (false)"),
     ("data/vectors/csv.cpp", vectors, "if (column != n_columns_)", "if (column > n_columns_)"),
     ("data/vectors/npy.cpp", vectors, "if (header.fortran_order)", "if (false)"),
-    ("data/vectors/content.cpp", vectors, "column % rows * cols + column / rows", "column"),
+    ("data/vectors/content.cpp", vectors, "j % cols * rows + j / cols", "j"),
     ("data/core/exact_distance.cpp", "exact distance:*", "error(next = std::nextafter(x, end)) < error(x)", "false"),
     ("data/core/exact_distance.cpp", "exact distance:*", "if (largest <= result.largest)", "if (largest < result.largest)"),
     ("classifier/range_search.cpp", "cli:neighbors:*", "shown > range_ && distance > at_range_", "shown > range_"),
@@ -200,7 +200,6 @@ MUTATIONS = [
     ("classifier/vote.cpp", confidence, "alone ? j * last", "alone ? last"),
     ("classifier/confidence.cpp", confidence, "one.right - all * p", "one.right - 0.9 * all * p"),
     ("classifier/confidence.cpp", confidence, "answer.margin * (1 - answer.alone)", "answer.margin"),
-    ("classifier/confidence.cpp", confidence, "pair(confidences[i], -right[i])", "pair(confidences[i], right[i])"),
     ("classifier/confidence.cpp", confidence, "std::min(place, n_bins - 1)", "std::min(place, n_bins - 2)"),
     ("classifier/leave_one_out.cpp", novelty, "stiffness = 0.02", "stiffness = 0.04"),
     ("classifier/leave_one_out.cpp", novelty, "row < high || col < wide", "row <= high || col < wide"),
