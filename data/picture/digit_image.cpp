@@ -73,15 +73,6 @@ cv::Mat already_made(const Picture& picture) {
     return is_made(gray) ? gray : is_made(negative) ? negative : cv::Mat();
 }
 
-/// What a picture without ink has instead.
-std::string seen_in(const digit::Ink& ink) {
-    double most = 0;
-    cv::minMaxLoc(ink.amount, nullptr, &most);
-    const auto percent = [](double share) { return std::to_string(int(std::lround(100 * share))) + " %"; };
-    return std::string(": the ") + (ink.light ? "lightest" : "darkest") + " mark is " + percent(most) + ' ' +
-           (ink.light ? "lighter" : "darker") + " than the paper, whose texture is " + percent(3 * ink.noise);
-}
-
 void add(std::vector<Step>* steps, const digit::Ink& ink, const digit::Parts& parts) {
     if (steps == nullptr) return;
     add(steps, "even light", ink.evened);
@@ -152,7 +143,7 @@ DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
         result = made(picture, ink, digit::strokes_of(ink, parts, group), steps);
         result.box = box_in(group.box, ink.to_picture, picture);
     }
-    result.refused = refused.empty() || !group.parts.empty() ? refused : refused + seen_in(ink);
+    result.refused = refused;
     return result;
 }
 

@@ -237,23 +237,6 @@ PictureHeader webp(const BytesView& file) {
     return header;
 }
 
-/// The first picture of the file with its `size` bytes of samples, from `at`, scaled from 0..`most` to all of 8 or 16
-/// bits: OpenCV takes them as they are.
-std::vector<std::uint8_t> with_scaled_samples(const BytesView& file, std::uint64_t at, std::uint64_t size,
-                                              std::uint64_t most) {
-    const bool wide = most > 255;
-    const std::uint64_t full = wide ? 65535 : 255;
-    std::vector<std::uint8_t> scaled = file.from(0, at).copy();
-    scaled.reserve(at + size);
-    for (std::uint64_t i = at; i < at + size; i += wide ? 2 : 1) {
-        const std::uint64_t sample = std::min<std::uint64_t>(wide ? file.u16(i, true) : file.u8(i), most);
-        const std::uint64_t value = (sample * full + most / 2) / most;
-        if (wide) scaled.push_back(std::uint8_t(value >> 8));
-        scaled.push_back(std::uint8_t(value));
-    }
-    return scaled;
-}
-
 /// PNM: P1 to P6, then numbers between white space and comments (# to the end of the line).
 PictureHeader pnm(const BytesView& file) {
     PictureHeader header("PNM");
@@ -283,8 +266,7 @@ PictureHeader pnm(const BytesView& file) {
     const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (most > 255 ? 2 : 1);
     const std::uint64_t size = row * std::uint64_t(values[1]);
     header.cut_short = !file.has(at, 1 + (kind >= 4 ? size : 0));
-    if (kind >= 5 && !header.cut_short && most > 0 && most < 65535 && most != 255)
-        header.still = with_scaled_samples(file, at + 1, size, most);
+    header.odd_range = kind >= 5 && most != 255 && most != 65535;
     const unsigned last = file.u8(file.size() - 1);
     if (kind <= 3 && last >= '0' && last <= '9') {
         header.still = file.copy();

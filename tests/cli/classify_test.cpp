@@ -109,14 +109,12 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     }
 }
 
-TEST_CASE_FIXTURE(Digits, "a blank picture is answered with a question mark, and says what was seen") {
+TEST_CASE_FIXTURE(Digits, "a blank picture is answered with a question mark") {
     write(folder / "blank.pgm", Page(200, 300).pgm());
     CHECK(output_of(classify("-q blank.pgm")) == "?\n");
     const json rejected = answers("blank.pgm")[0];
     CHECK(rejected["digit"].is_null());
-    const std::string reason = rejected["reason"];
-    CHECK(reason.starts_with("no ink found: the "));
-    CHECK(contains(reason, " % "));
+    CHECK(rejected["reason"] == "no ink found");
     CHECK(!rejected.contains("guess"));
     CHECK(rejected.contains("confidence"));
     CHECK(rejected.contains("neighbors"));

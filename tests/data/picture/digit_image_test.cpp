@@ -160,10 +160,10 @@ TEST_CASE("digit image: the box of a page that was made smaller holds the ink") 
 
 TEST_CASE("digit image: pages without a digit are refused in words") {
     cv::Mat page(400, 300, CV_8U, cv::Scalar(200));
-    CHECK(knn::extract_digit(picture_of(page)).refused.starts_with("no ink found: the "));
+    CHECK(knn::extract_digit(picture_of(page)).refused == "no ink found");
     for (const int value : {0, 255}) {
         page.setTo(value);
-        CHECK(knn::extract_digit(picture_of(page)).refused.starts_with("no ink found: the "));
+        CHECK(knn::extract_digit(picture_of(page)).refused == "no ink found");
     }
     cv::RNG(3).fill(page, cv::RNG::UNIFORM, 0, 255);
     CHECK_FALSE(knn::extract_digit(picture_of(page)).refused.empty());
