@@ -244,7 +244,7 @@ void keep(const Answer& answer, const fs::path& folder, const std::string& pictu
 
 /// Shows each digit that was rejected or is right with less than 90 % on standard error, asks on standard input which it is, and writes
 /// its 28×28 pixels to FOLDER/DIGIT/NAME.png, a new name each time. Enter skips one, q ends. Returns how many it wrote.
-std::int64_t review(const PictureAnswers& answers, const std::string& folder, Blocks blocks) {
+std::int64_t review(const PictureAnswers& answers, const std::string& folder) {
     std::int64_t doubtful = 0, number = 0, kept = 0;
     for (const PictureAnswer& picture : answers.pictures)
         doubtful += std::ranges::count_if(picture.digits, is_doubtful);
@@ -252,8 +252,7 @@ std::int64_t review(const PictureAnswers& answers, const std::string& folder, Bl
         for (const Answer& answer : picture.digits) {
             if (!is_doubtful(answer)) continue;
             std::string shown;
-            for (const std::string& line :
-                 block_lines(answer.image.pixels.data(), digit_side, digit_side, blocks))
+            for (const std::string& line : block_lines(answer.image.pixels.data(), digit_side, digit_side))
                 shown += line + '\n';
             const std::optional<int> best = answer.label ? answer.label : answer.guess;
             print_to_stderr(shown + harmless(picture.file) + ", " + std::to_string(++number) + " of " +
@@ -343,8 +342,7 @@ int classify(const Options& options, Clock::time_point start) {
         write_expected_report(answers, judgment, training, location, found, load_ms, ms_since(start),
                               options);
     if (!options.classify.review.empty()) {
-        const std::int64_t kept =
-            review(answers, options.classify.review, terminal_blocks(options.output.color));
+        const std::int64_t kept = review(answers, options.classify.review);
         note(counted(kept, "digit") + " written to " + options.classify.review, options.output);
     }
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
