@@ -9,7 +9,6 @@
 #include "data/core/clock.h"
 #include "data/core/large_pages.h"
 #include "data/core/round_up.h"
-#include "data/sketch/cached_fit.h"
 
 namespace knn::cpu {
 

@@ -1,4 +1,4 @@
-#include "data/sketch/cached_fit.h"
+#include "data/sketch/sketch.h"
 
 #include <cstring>
 #include <optional>

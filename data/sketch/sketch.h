@@ -48,6 +48,10 @@ std::int64_t rows_to_fit(std::int64_t n, std::int64_t dim);
 /// with one scale, by which the largest value of those rows is 127.
 Sketch fit_sketch(const Rows& rows, std::int64_t columns, const ProgressToken& token = {});
 
+/// fit_sketch; with `uses_cache` its result is kept in the user's cache, and found again by the SHA-256 of the rows that it was fitted
+/// to, so a set under another name, features that were computed again, or a shard with the same images find it too.
+Sketch cached_fit(const Rows& rows, std::int64_t columns, bool uses_cache, const ProgressToken& token = {});
+
 /// What a row has in one column.
 struct SketchColumn {
     std::uint8_t byte;

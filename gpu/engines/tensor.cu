@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "data/core/clock.h"
-#include "data/sketch/cached_fit.h"
+#include "data/sketch/sketch.h"
 #include "gpu/engines/batches.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"

@@ -4,7 +4,6 @@
 #include <span>
 
 #include "data/core/round_up.h"
-#include "data/sketch/cached_fit.h"
 
 namespace knn::gpu {
 

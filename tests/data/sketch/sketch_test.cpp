@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include "data/core/errors.h"
-#include "data/sketch/cached_fit.h"
 #include "data/sketch/directions.h"
 #include "tests/support/hostile_sets.h"
 #include "tests/support/points.h"
