@@ -28,6 +28,8 @@ struct Side {
     Predictions predictions;
 
     explicit Side(const std::string& file) : name(file), report(read_report(file)) {
+        if (report.file == "standard input")
+            throw UsageError("-: has no predictions.csv beside it; expected the name of a report");
         predictions = predictions_beside(report, report.evaluation.score);
     }
 
@@ -48,7 +50,7 @@ struct Side {
     }
 };
 
-void check_same_test_set(const Side& a, const Side& b) {
+void check_same_test_set(const Side& a, const Side& b, const OutputOptions& output) {
     const auto refuse = [&](const std::string& what) {
         const bool pictures = a.report.of_pictures() && b.report.of_pictures();
         throw DataError(
@@ -64,22 +66,29 @@ void check_same_test_set(const Side& a, const Side& b) {
         refuse(a.are_images() && b.are_images() ? "images of another size" : "rows of another size or type");
     if (a.predictions.truth != b.predictions.truth || a.score().classes != b.score().classes)
         refuse("other labels");
-    if (a.report.test_checksum != b.report.test_checksum)
+    const std::string &sum_a = a.report.test_checksum, &sum_b = b.report.test_checksum;
+    if (!sum_a.empty() && !sum_b.empty() && sum_a != sum_b)
         refuse(a.are_images() ? "other images" : "other rows");
+    if (sum_a.empty() || sum_b.empty())
+        note((sum_a.empty() ? a : b).report.file +
+                 ": an older version wrote it, without a checksum of the test set: compared by labels alone",
+             output);
 }
 
 /// The data set of the reports, if it is found, with the same test set. `location` gets where it was looked for.
-std::optional<Dataset> data_of(const Side& a, const Options& options, DataLocation& location) {
+std::optional<Dataset> data_of(const Side& a, const Side& b, const Options& options, DataLocation& location) {
+    const Side& with_sum = a.report.test_checksum.empty() ? b : a;
+    const std::string& sum = with_sum.report.test_checksum;
     const std::vector<std::uint8_t>& truth = a.predictions.truth;
     const bool named = names_data(options);
     std::string why;
     try {
-        location = location_of(a.report, options);
+        location = location_of(with_sum.report, options);
         Dataset data = load_data(location);
         const auto labels = data.test.labels.span();
-        const std::int64_t n = a.report.evaluation.n_test;
+        const std::int64_t n = with_sum.report.evaluation.n_test;
         if (n <= data.test.count && std::equal(truth.begin(), truth.end(), labels.begin()) &&
-            a.report.test_checksum == test_checksum(data.test, n) && data.are_images())
+            (sum.empty() || sum == test_checksum(data.test, n)) && data.are_images())
             return data;
         why = data.are_images() ? data.source + " is not the reports' data set" : not_images(data);
     } catch (const DataError& error) {
@@ -217,11 +226,11 @@ int compare(const Options& options, Clock::time_point) {
     const Side a(given.a), b(given.b);
     check_outputs(outputs,
                   {a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
-    check_same_test_set(a, b);
+    check_same_test_set(a, b, options.output);
     const Comparison result = compare(a.predictions.votes, b.predictions.votes, a.predictions.truth);
     DataLocation location;
     std::optional<Dataset> data;
-    if (!given.html.empty()) data = data_of(a, options, location);
+    if (!given.html.empty()) data = data_of(a, b, options, location);
     check_outputs(outputs, location.inputs());
     const LabeledImages* test = data ? &data->test : nullptr;
     write_results(

@@ -26,6 +26,11 @@ void adopt(Options& options, const SavedReport& report) {
 DataLocation named_by(const SavedReport& report) {
     std::error_code none;
     DataLocation location = report.data;
+    if (!location.synthetic && location.files.empty() && fs::is_directory(location.source, none)) {
+        DataOptions options;
+        options.folder = location.source;
+        return locate_data(options);
+    }
     // The user named none of them: a pipe may never be written to.
     if (location.vectors && location.files.size() > 1) {
         location.train_labels_named = !location.files[1].empty();
@@ -106,7 +111,7 @@ void ShownEvaluation::open(const SavedReport& report) {
     check_data(report);
     evaluation_ = report.evaluation;
     evaluation_.data = &set_->data();
-    take_predictions(report);
+    if (!take_predictions(report)) search_again(report);
 }
 
 Results ShownEvaluation::search(const Rows& images) {
@@ -136,19 +141,46 @@ void ShownEvaluation::check_data(const SavedReport& report) const {
     if (report.rows != data.test.rows || report.cols != data.test.cols)
         differ("images of " + std::to_string(report.rows) + "x" + std::to_string(report.cols));
     if (saved.score.labels != data.labels) differ("other classes");
-    if (report.test_checksum != test_checksum(data.test, saved.n_test)) differ("other test images or labels");
+    if (!report.test_checksum.empty() && report.test_checksum != test_checksum(data.test, saved.n_test))
+        differ("other test images or labels");
 }
 
-void ShownEvaluation::take_predictions(const SavedReport& report) {
-    Predictions read = predictions_beside(report, evaluation_.score);
-    if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
-        throw DataError(predictions_of(report).string() +
-                        ": has other labels than the data set; expected those of " +
-                        evaluation_.data->source);
-    evaluation_.found.votes = std::move(read.votes);
-    evaluation_.confidence = std::move(read.confidence);
-    evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
+bool ShownEvaluation::take_predictions(const SavedReport& report) {
+    if (report.file == "standard input") return false;
+    const fs::path file = predictions_of(report);
+    std::error_code none;
+    if (!fs::is_regular_file(file, none)) return false;
+    try {
+        Predictions read = predictions_beside(report, evaluation_.score);
+        if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
+            throw DataError(file.string() + ": has other labels than the data set");
+        evaluation_.found.votes = std::move(read.votes);
+        evaluation_.confidence = std::move(read.confidence);
+        evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
+        evaluation_.score.classes = evaluation_.data->classes;
+        return true;
+    } catch (const DataError& error) {
+        note(std::string(error.what()) + ": searching again", options_.output);
+        return false;
+    }
+}
+
+void ShownEvaluation::search_again(const SavedReport& report) {
+    Results found = search(set_->queries());
+    const std::vector<std::uint8_t> truth = first_labels(evaluation_.data->test, evaluation_.n_test);
+    evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
     evaluation_.score.classes = evaluation_.data->classes;
+    if (evaluation_.score.confusion != report.evaluation.score.confusion)
+        throw DataError(
+            report.file + ": another confusion matrix than " + evaluation_.data->source +
+            " gives; expected the data set that it was made from (--data DIR)" +
+            (of_pictures_ ? ", or predictions.csv beside it: classify may read pictures otherwise" : ""));
+    evaluation_.found.votes = std::move(found.votes);
+    evaluation_.found.neighbors = std::move(found.neighbors);
+    evaluation_.found.confidence_features = std::move(found.confidence_features);
+    with_progress(options_.output, "fitting  ",
+                  [&](const ProgressToken& token) { add_confidence(evaluation_, *index_, token); });
+    neighbors_known_ = true;
 }
 
 void ShownEvaluation::complete(const std::vector<std::int64_t>& images) {

@@ -11,8 +11,8 @@
 
 namespace knn {
 
-/// The data set that the options name, or else the report. The pictures of a report of `classify` are beside it. Throws
-/// DataError.
+/// The data set that the options name, or else the report: its files, or, if it does not name them, the folder. The pictures
+/// of a report of `classify` are beside it. Throws DataError.
 DataLocation location_of(const SavedReport& report, const Options& options);
 
 /// The predictions.csv beside a report.
@@ -35,7 +35,8 @@ Evaluated evaluate_test_set(const Options& options, Clock::time_point start, boo
                             const DataCheck& check = {});
 
 /// The evaluation that is shown: that of a report, or one made now. The votes of a report are those of the predictions.csv next to
-/// it, which must give the report's confusion matrix, so that data of another data set is never shown.
+/// it if the two agree, else those of a new search with the report's settings. Either way they must give the report's confusion
+/// matrix, so that data of another data set is never shown.
 class ShownEvaluation {
   public:
     /// No `report`: evaluates. Throws DataError, DeviceError, UsageError, Interrupted.
@@ -54,7 +55,8 @@ class ShownEvaluation {
     void open(const SavedReport& report);
     Results search(const Rows& images);
     void check_data(const SavedReport& report) const;
-    void take_predictions(const SavedReport& report);
+    bool take_predictions(const SavedReport& report);
+    void search_again(const SavedReport& report);
 
     Options options_;
     bool of_pictures_ = false;  ///< votes may be those of rows beside the training set, as classify has them

@@ -33,6 +33,7 @@ const std::string expected_report = "a report.json of 'mnist-knn evaluate'";
 Method read_method(const JsonPart& part) {
     Method method;
     const auto parse = [&](const char* key, const auto& read) {
+        if (!part.has(key)) return;
         const std::string text = part.at(key).text();
         try {
             read(text);
@@ -42,8 +43,10 @@ Method read_method(const JsonPart& part) {
     };
     parse("transform", [&](const auto& text) { method.transform = parse_transform("transform", text); });
     parse("rerank", [&](const auto& text) { read_reranker("rerank", text, method.rerank); });
-    method.rerank.candidates = static_cast<int>(part.at("candidates").whole(min_candidates, max_candidates));
-    method.vote.votes = part.at("vote").named_value<VoteKind>();
+    if (part.has("candidates"))
+        method.rerank.candidates =
+            static_cast<int>(part.at("candidates").whole(min_candidates, max_candidates));
+    if (part.has("vote")) method.vote.votes = part.at("vote").named_value<VoteKind>();
     method.vote.k = static_cast<int>(part.at("k").whole(1, max_k));
     method.measure.metric = part.at("metric").named_value<Metric>();
     if (method.measure.metric == Metric::lp) {
@@ -133,13 +136,14 @@ void read_result(const JsonPart& part, Evaluation& evaluation) {
 SavedReport read_report(const std::string& file) {
     std::error_code none;
     std::string name = file;
-    if (file == "-") throw UsageError("-: has no predictions.csv beside it; expected the name of a report");
-    if (fs::is_directory(file, none)) {
+    if (file != "-" && fs::is_directory(file, none)) {
         name = (fs::path(file) / "report.json").string();
         if (is_no_file(name)) JsonSource{name, expected_report}.fail("is no regular file");
     }
     constexpr std::size_t max_bytes = 64 << 20;  // a report of 256 classes has about half a megabyte
-    return parse_report(read_text(name, max_bytes, expected_report), name);
+    const std::string text = read_text(name, max_bytes, expected_report);
+    if (name == "-") name = "standard input";
+    return parse_report(text, name);
 }
 
 SavedReport read_image_report(const std::string& file) {
@@ -158,7 +162,9 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     const JsonPart dataset = part.at("dataset");
     SavedReport report;
     report.file = name;
-    report.data.source = path_in_report(dataset.at("source").text()).string();
+    const std::string folder = dataset.at("source").text();
+    report.data.source =
+        dataset.has("files") ? path_in_report(folder).string() : folder;  // older versions wrote it as it is
     report.data.synthetic = dataset.at("synthetic").yes();
     Evaluation& evaluation = report.evaluation;
     evaluation.n_train = dataset.at("train").whole(1, any_whole);
@@ -171,12 +177,14 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
             pictures.wrong("not one name for each test image");
         evaluation.n_named = dataset.at("named").whole(evaluation.n_test, any_whole);
     }
-    const JsonPart files = dataset.at("files");
-    for (const JsonPart& file : files.items())
-        report.data.files.emplace_back(path_in_report(file.text()));
-    const std::size_t expected = report.of_pictures() ? 2 : mnist_files.size();
-    if (!report.data.files.empty() && report.data.files.size() != expected)
-        files.wrong("not " + std::to_string(expected) + " files");
+    if (dataset.has("files")) {
+        const JsonPart files = dataset.at("files");
+        for (const JsonPart& file : files.items())
+            report.data.files.emplace_back(path_in_report(file.text()));
+        const std::size_t expected = report.of_pictures() ? 2 : mnist_files.size();
+        if (!report.data.files.empty() && report.data.files.size() != expected)
+            files.wrong("not " + std::to_string(expected) + " files");
+    }
     if (dataset.has("extra")) {
         const JsonPart extra = dataset.at("extra");
         report.n_extra = extra.at("images").whole(1, evaluation.n_train);
@@ -184,7 +192,7 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
             report.data.extra.emplace_back(path_in_report(file.text()));
         if (report.data.extra.size() != 2) extra.at("files").wrong("not 2 files");
     }
-    report.test_checksum = dataset.at("test_checksum").text();
+    report.test_checksum = dataset.text_or_none("test_checksum");
     const bool images = !dataset.has("columns");
     report.rows = images ? static_cast<int>(dataset.at("rows").whole(1, max_dim)) : 1;
     report.cols = static_cast<int>(dataset.at(images ? "cols" : "columns").whole(1, max_dim));

@@ -17,7 +17,7 @@ struct SavedReport {
     std::string file;   ///< its name, for messages
     DataLocation data;  ///< of four files, of pictures two; none: not given, or built-in digits
     std::int64_t n_extra = 0;
-    std::string test_checksum;  ///< as report/json.h has it
+    std::string test_checksum;  ///< as report/json.h has it; empty in reports of older versions
     int rows = 0, cols = 0;     ///< of images; of other vectors 1 and their columns
     std::string type;           ///< of the elements of vectors that are no images
     Evaluation evaluation;      ///< data is null, found has no neighbors and no votes
@@ -26,8 +26,8 @@ struct SavedReport {
     bool of_pictures() const { return !evaluation.pictures.empty(); }
 };
 
-/// Reads a report of `evaluate --report`; a folder means the report.json in it. Everything is checked, including that the
-/// numbers are consistent. Throws DataError, UsageError for "-".
+/// Reads a report of `evaluate --json`; a folder means the report.json in it, "-" is standard input.
+/// Everything is checked, including that the numbers are consistent. Throws DataError.
 SavedReport read_report(const std::string& file);
 
 /// The same for who shows images: throws DataError also where it is a report of other vectors.

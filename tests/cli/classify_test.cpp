@@ -395,6 +395,13 @@ TEST_CASE("the report of a picture on which rows beside the training set voted")
     const Words data{"--data", mnist_folder()};
     output_of(digits.run(Words("classify -q --expected --reject off 7 --report report") + data));
     CHECK(contains(output_of(digits.run("view --text --from report")), "7/zero.jpg"));
+    if (more_pictures_folder().empty()) return;
+    // One that those rows changed.
+    fs::copy_file(fs::path(more_pictures_folder()) / "digits/minichazer+mnist-cnn-lab/7_r09c14.png",
+                  digits.folder / "7/seven.png");
+    output_of(digits.run(Words("classify -q --expected --reject off 7 --report report") + data));
+    fs::remove(digits.folder / "report/predictions.csv");
+    check_error(digits.run("view --text --from report"), 1, "or predictions.csv beside it");
 }
 
 TEST_CASE_FIXTURE(Digits, "the report of pictures that were compared with the built-in digits") {

@@ -169,6 +169,8 @@ TEST_CASE("a report says by which metric, transform and re-ranking, and view rea
         CHECK(output_of(work.plain(again)) == view);
         CHECK(contains(view, row.distance));
         CHECK((view != raw || row.value == "l2"));
+        fs::remove(work.folder / "r/predictions.csv");  // searched again then
+        CHECK(output_of(work.plain(again)) == view);
         const json page = page_data(output_of(work.plain("view --from r --all --html -")));
         if (row.distance == features) CHECK(page["gallery"]["distance"] == features);
     }

@@ -79,7 +79,10 @@ TEST_CASE("files: nor one that is read, or written, through a descriptor") {
     const std::string report = "a/report.json", picture = "data/0.pgm";
     const std::string view = "view --device cpu --from ", classify = "classify --data data --device cpu ";
     std::vector<std::pair<std::string, std::string>> all = {
+        {report, view + "- --html a/report.json < a/report.json"},
+        {report, view + "- --html /dev/fd/3 < a/report.json 3<> a/report.json"},
         {report, view + "/dev/fd/3 --html ./a/report.json 3< a/report.json"},
+        {report, view + "- --html - < a/report.json >> a/report.json"},
         {report, view + "a --text >> a/report.json"}};
     if (has_opencv) {
         all.emplace_back(picture, classify + "- --json data/0.pgm < data/0.pgm");

@@ -287,11 +287,9 @@ TEST_CASE_FIXTURE(Evaluated, "view refuses damaged reports") {
     features["settings"]["transform"] = "pca:4000";  // more than there are images
     write(file, features.dump());
     CHECK(view("--text").exit_code != 0);
+    fs::remove(folder / "r/predictions.csv");
     features["settings"]["transform"] = "gradients";  // other neighbors than those of the report
     refused(features.dump());
-    write(file, good);
-    fs::remove(folder / "r/predictions.csv");
-    check_error(view("--text"), 1, "r/predictions.csv: ");
     fs::remove(file);
     check_error(view("--text"), 1);
 }
@@ -313,6 +311,8 @@ TEST_CASE_FIXTURE(
     CHECK(output_of(from(moved)) == before);
     overwrite(moved / "t10k-images-idx3-ubyte", 16, "\xee");  // a pixel of an image that need not be shown
     check_error(from(moved), 1, "r/report.json: needs other test images or labels, which ");
+    fs::remove(folder / "r/predictions.csv");
+    check_error(from(elsewhere.folder), 1, expected);
 }
 
 TEST_CASE_FIXTURE(
@@ -352,14 +352,32 @@ TEST_CASE("view opens the data set of a report again, whatever its files are cal
     }
 }
 
-TEST_CASE("view refuses a predictions.csv that is not the report's") {
+TEST_CASE_FIXTURE(
+    Evaluated,
+    "view reads an older report, which has no transform and no list of files: it finds the data by its "
+    "folder") {
+    const std::string before = text();
+    json report = json_of("r/report.json");
+    CHECK(report["dataset"]["files"].size() == 4);
+    report["dataset"].erase("files");
+    for (const char* key : {"transform", "method"})
+        report["settings"].erase(key);
+    write(folder / "r/report.json", report.dump());
+    CHECK(text() == before);
+}
+
+TEST_CASE("view passes over a predictions.csv that is not the report's") {
     const Evaluated evaluated, other(60, "3");
-    const std::string good = evaluated.file("r/predictions.csv");
+    const std::string before = evaluated.text(), good = evaluated.file("r/predictions.csv");
     for (const std::string& content : {std::string(), std::string("index\n"), good.substr(0, good.size() / 2),
                                        good + "60,1,1,1,1\n", other.file("r/predictions.csv"),
                                        "index,label,predicted,confidence,vote_share\n0,1,1,nan,1\n" + good}) {
         write(evaluated.folder / "r/predictions.csv", content);
-        check_error(evaluated.view("--text"), 1, "r/predictions.csv: ");
+        const RunResult result = evaluated.view("--text");
+        CHECK(output_of(result) == before);
+        CHECK(result.err.starts_with("mnist-knn: note: "));
+        CHECK(contains(result.err, "searching again"));
+        CHECK(evaluated.view("--text -q").err.empty());
     }
 }
 
