@@ -77,10 +77,11 @@ double share_left(const Sketch& sketch, const Sample& sample, int k, const Progr
     const Kernel& kernel = chosen_kernel();
     const std::int64_t count = images.count;
     SketchRows made(count, sketch.columns);
+    const Sketcher sketcher{sketch, {}};
     const std::int64_t piece = piece_of(images.dim);
     for (std::int64_t first = 0; first < count; first += piece) {
         token.throw_if_stopped();
-        Sketcher{sketch, {}}.make(images.slice(first, std::min(piece, count - first)), kernel, first, made);
+        sketcher.make(images.slice(first, std::min(piece, count - first)), kernel, first, made);
     }
     const std::int64_t rank = std::min(count - 1, k * count / sample.of);
     std::vector<std::uint32_t> bounds(static_cast<std::size_t>(count)), distances(bounds.size());
@@ -192,7 +193,7 @@ Sketched::Sketched(const Sketched& other, std::span<const std::uint32_t> order, 
                 std::copy_n(exact_rows.row(from), exact_rows.dim, exact_.data() + i * exact_rows.dim);
                 std::copy_n(sketches.row(from), sketches.dim, rows_.bytes.data() + i * sketches.dim);
                 rows_.errors[at] = other.error(from);
-                rows_.sums[at] = other.sums(from);
+                if (sketcher_.directions) rows_.sums[at] = other.sums(from);
             }
         });
     finish(team, timeline, start, 0);
