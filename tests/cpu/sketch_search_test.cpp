@@ -36,9 +36,9 @@ TEST_CASE("cpu sketches: every instruction set answers the battery") {
         const test::Isa isa(name);
         wide = !wide;
         // Minutes for all: what differs by instruction set are the products, which have a battery of their own.
-        std::vector<Measure> measures;
-        if (name == names.front()) measures.push_back({Metric::pearson});
-        if (name == names.front() && !test::has_sanitizer) measures.push_back({Metric::cosine});
+        std::vector<Measure> others;
+        if (name == names.front()) others.push_back({Metric::pearson});
+        if (name == names.front() && !test::has_sanitizer) others.push_back({Metric::cosine});
         test::check_engine(
             "cpu, sketches, " + name,
             [&](test::Request request) {
@@ -49,7 +49,7 @@ TEST_CASE("cpu sketches: every instruction set answers the battery") {
                 CHECK(launches_of(result, "refine") >= request.k * request.query.count);
                 return result;
             },
-            refuse, measures);
+            refuse, others);
     }
 }
 
