@@ -34,7 +34,7 @@ def library_metric(metric: str | None, p: float | None, method: str) -> tuple[st
         word(metric, "metric", _METRICS, " or None")
     p = None if p is None else number(p, "p")
     if metric is None and (p is None or p == 2):
-        return ("l2" if method == "raw" else None), 0.0
+        return ("l2" if method in ("raw", "gradients") else None), 0.0
     if metric is None or metric in ("minkowski", "lp"):
         if p is None or not p > 0:
             raise ValueError(f"p {p}: is no exponent; expected a number above 0")
@@ -124,7 +124,7 @@ class _Fitted(BaseEstimator):
         _arrays.check_columns(self, X, array.shape[1])
         if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
             return self._index(self._type), _arrays.as_type(array, self._type)
-        if self._type == BYTE and self._settings["metric"] in _INTEGRAL and (narrowed := _arrays.narrowed(array)) is not None:
+        if self._type == BYTE and self._settings["metric"] in (None, *_INTEGRAL) and (narrowed := _arrays.narrowed(array)) is not None:
             return self._index(BYTE), narrowed
         both = np.result_type(array, self._fit_X)
         wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8
@@ -174,7 +174,7 @@ class _Fitted(BaseEstimator):
         """The nearest training rows of each query, by (distance, index).
 
         X: n × dim, or None: every training row, each left out of its own neighbors. Returns distances (float64, n × k;
-        Euclidean unless the metric is another; of re-ranked methods the distances of their descriptors) and indices (int64,
+        Euclidean unless the metric is another; of re-ranked methods those of their descriptors, of a method file without `metric` the library's) and indices (int64,
         n × k), or the indices alone. Raises ValueError, TypeError.
 
         out: (distances, indices), arrays of CuPy or PyTorch on the GPU of the index, n × k in C order, of float64 and of int32 or

@@ -229,6 +229,17 @@ class Votes(unittest.TestCase):
         self.assertEqual(model.predict([[0, 0]]).tolist(), [0])
         self.assertEqual(model.predict_proba([[0, 0]]).tolist(), [[0.5, 0.5]])
 
+    def test_distances_of_gradients_are_euclidean(self):
+        X, y = random_bytes(300, 784), RANDOM.integers(0, 3, 300)
+        for queries in (X[:9], X[:9].astype(np.float64)):
+            lengths, _ = NearestNeighbors(9, method="gradients").fit(X).kneighbors(queries)
+            named, _ = NearestNeighbors(9, method="gradients", metric="euclidean").fit(X).kneighbors(queries)
+            np.testing.assert_array_equal(lengths, named)
+            np.testing.assert_allclose(lengths**2, np.rint(lengths**2), rtol=1e-12)
+        shares = [KNeighborsClassifier(9, method="gradients", weights=weights).fit(X, y).predict_proba(X[:50] // 2)
+                  for weights in ("inverse_square", lambda d: 1 / d**2)]
+        np.testing.assert_allclose(*shares, rtol=1e-12)
+
     def test_an_answer_does_not_depend_on_other_queries(self):
         X = random_bytes(60, 6)
         for metric, p in (("cosine", 2), ("correlation", 2), ("minkowski", 3), ("euclidean", 2), ("manhattan", 2)):
