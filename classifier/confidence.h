@@ -86,8 +86,8 @@ class AnswerScorer {
 
     /// That the answer is right.
     double probability(const Results& found, std::int64_t query) const;
-    /// Only if the index compares bytes. `pixels`: of the query; faster if the search kept features. `loss`: the share of right answers that may be rejected;
-    /// none: nothing is.
+    /// Only if the index compares bytes. `pixels`: of the query; faster if the search kept features. `loss`: the share of right
+    /// answers that may be rejected; none: nothing is.
     NoveltyTest test(const Results& found, std::int64_t query, const std::uint8_t* pixels,
                      std::optional<double> loss) const;
 

@@ -174,8 +174,8 @@ class _Fitted(BaseEstimator):
         """The nearest training rows of each query, by (distance, index).
 
         X: n × dim, or None: every training row, each left out of its own neighbors. Returns distances (float64, n × k;
-        Euclidean unless the metric is another; of re-ranked methods those of their descriptors, of a method file without `metric` the library's) and indices (int64,
-        n × k), or the indices alone. Raises ValueError, TypeError.
+        Euclidean unless the metric is another; of re-ranked methods those of their descriptors, of a method file without
+        `metric` the library's) and indices (int64, n × k), or the indices alone. Raises ValueError, TypeError.
 
         out: (distances, indices), arrays of CuPy or PyTorch on the GPU of the index, n × k in C order, of float64 and of int32 or
         uint32; either may be None. X is on that GPU too, of the type that is searched. They get the answers and are returned; the
