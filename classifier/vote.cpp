@@ -11,6 +11,8 @@ namespace {
 
 /// So that logarithms, and sums of weights, are finite.
 constexpr double least_real = 1e-300, most_real = 1e300;
+/// Of two distances, whatever their unit: those of bytes are never as far apart.
+constexpr double most_ratio = 1e40;
 
 double positive_distance(const Measure& measure, std::uint32_t score) {
     const double distance = distance_of(measure, score);
@@ -188,7 +190,7 @@ ConfidenceFeatures confidence_features(std::span<const Neighbor> neighbors,
     const std::size_t nearest = std::min(neighbors.size(), at(rule.k));
     return {.share = vote.vote_share,
             .distance = std::log(sum / static_cast<double>(nearest)),
-            .margin = std::log((alone ? j * last : other) / own),
+            .margin = std::log(std::clamp((alone ? j * last : other) / own, 1 / most_ratio, most_ratio)),
             .alone = alone ? 1.0 : 0.0};
 }
 

@@ -113,6 +113,13 @@ TEST_CASE(
         CHECK(found.margin == doctest::Approx(std::log(row.margin)));
         CHECK(found.alone == row.alone);
     }
+    // A real row that is equal, and another class far away: a ratio that no double holds.
+    const Measure real{.metric = Metric::l2, .real = true};
+    for (const std::uint8_t winner : {3, 8}) {
+        const std::vector<Neighbor> neighbors{{score_of_real(0), 0}, {score_of_real(1e10), 3}};
+        const auto found = confidence_features(neighbors, class_labels, {winner, 0.5}, {.k = 2}, real);
+        CHECK(found.margin == doctest::Approx(std::log(winner == 3 ? 1e40 : 1e-40)));
+    }
 }
 
 TEST_CASE("confidence without a sample is the share of the votes") {
