@@ -54,7 +54,7 @@ class AsTheProgram(unittest.TestCase):
         cls.addClassCleanup(cls.folder.temporary.cleanup)
 
     def test_audit(self):
-        for k, method in ((5, "raw"), (3, "gradients")):
+        for k, method in ((5, "raw"), (3, "gradients"), (4, "accurate")):
             self.folder.run("audit", "--method", method, "-k", k, "--csv", self.out / "audit.csv")
             rows = [line.split(",") for line in (self.out / "audit.csv").read_text().split()[1:]]
             ours = audit(self.X, self.y, k, method=method)
