@@ -115,7 +115,7 @@ TEST_CASE(
     }
     // A real row that is equal, and another class far away: a ratio that no double holds.
     const Measure real{.metric = Metric::l2, .real = true};
-    for (const std::uint8_t winner : {3, 8}) {
+    for (const std::uint8_t winner : std::array<std::uint8_t, 2>{3, 8}) {
         const std::vector<Neighbor> neighbors{{score_of_real(0), 0}, {score_of_real(1e10), 3}};
         const auto found = confidence_features(neighbors, class_labels, {winner, 0.5}, {.k = 2}, real);
         CHECK(found.margin == doctest::Approx(std::log(winner == 3 ? 1e40 : 1e-40)));
