@@ -8,11 +8,11 @@ _mnist_knn_names() {  # PROGRAM COMMAND OPTION
         sed -E 's/, | or /\n/g' | sed 's/:N$/:/'
 }
 
-# The placeholder of an option's value in the help: FILE, PREFIX, DIR, NAME, NAME|FILE, LIST, NAME,..., RANGE, N, D, P, R, WHEN, SHARE, SIZE, C, S, ADDRESS, TOKEN; nothing for a flag.
+# The placeholder of an option's value in the help, such as FILE or NAME,...; nothing for a flag.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
-    CUDA_VISIBLE_DEVICES='' "$1" "$2" --help=all 2>/dev/null | awk -v option="$3" '
-        $1 == option { print $2; exit }
-        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|PREFIX|DIR|NAME|NAME\|FILE|LIST|NAME,\.\.\.|RANGE|N|D|P|R|WHEN|SHARE|SIZE|C|S|ADDRESS|TOKEN'
+    CUDA_VISIBLE_DEVICES='' "$1" "$2" --help=all 2>/dev/null | awk -F '  +' -v option="$3" '
+        { n = split($2, words, ",? +") }
+        words[1] == option || words[2] == option { if (words[n] !~ /^-/) print words[n]; exit }'
 }
 
 _mnist_knn() {
@@ -30,6 +30,9 @@ _mnist_knn() {
         current=
     elif [[ $option == '=' ]]; then
         option=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [[ $current == ':' || $option == ':' ]]; then  # as gpu:0
+        mapfile -t COMPREPLY < <(compgen -W "all" -- "${current#:}")
+        return
     fi
     case $(_mnist_knn_value "$program" "$command" "$option") in
     FILE | PREFIX)
@@ -53,7 +56,7 @@ _mnist_knn() {
         words=$(_mnist_knn_names "$program" "$command" "$option")
         mapfile -t COMPREPLY < <(compgen -P "$begun" -W "$words" -- "${current##*,}")
         ;;
-    N | D | P | R | RANGE | SIZE | C | S | ADDRESS | TOKEN) ;;
+    ?*) ;;
     *)
         if [[ $current != -* && $("$program" "$command" --help 2>/dev/null) == 'Usage: '*'[OPTION]... '[A-Z]* ]]; then
             compopt -o filenames 2>/dev/null

@@ -314,8 +314,8 @@ Edited edit(const SubsetSearch& set, const ProgressToken& token) {
         edited.removed.push_back(static_cast<std::int64_t>(removed));
         if (std::ssize(left) <= k)
             throw DataError("editing: leaves " + with_commas(std::ssize(left)) + " of " +
-                            with_commas(set.size()) + " images at -k " + std::to_string(k) +
-                            "; expected classes whose images are neighbors of each other");
+                            with_commas(set.size()) + " at -k " + std::to_string(k) +
+                            "; expected classes whose members are neighbors of each other");
     }
 }
 

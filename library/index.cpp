@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "classifier/exact_distances.h"
-#include "classifier/host.h"
 #include "classifier/vote.h"
 #include "data/core/errors.h"
 #include "data/core/sha256.h"
@@ -271,7 +270,7 @@ using namespace knn::library;
 
 std::shared_ptr<const knn::Index> knn_index::open_rows(const knn::TrainingSet& rows,
                                                        const knn::ProgressToken& token) {
-    knn::Method method = method_;
+    knn::Method method = *method_;
     method.vote.k = static_cast<int>(std::min<std::int64_t>(method.vote.k, rows.size()));
     const knn::Problem problem = method.problem(rows.view(), planned_queries);
     return std::make_shared<const knn::Index>(rows, method, planner_.resolve(problem), token);
@@ -284,7 +283,7 @@ std::shared_ptr<const Opened> knn_index::last() const {
 
 std::shared_ptr<const Opened> knn_index::open(bool whole, int k, const knn::ProgressToken& token) {
     const std::int64_t wanted =
-        std::max(k, method_.vote.k);  // neighbors; an index that has a rest finds them alone
+        std::max(k, method_->vote.k);  // neighbors; an index that has a rest finds them alone
     const auto fits = [&](const Opened* opened, const Snapshot& now) {
         return opened != nullptr && opened->snapshot.get() == &now &&
                (opened->rest == nullptr || (!whole && opened->index->set().size() >= wanted));
@@ -297,7 +296,7 @@ std::shared_ptr<const Opened> knn_index::open(bool whole, int k, const knn::Prog
     auto next = std::make_shared<Opened>();
     next->snapshot = now;
     const std::int64_t have = before == nullptr ? 0 : before->index->set().size();
-    const bool adds = !whole && is_separable(method_) &&
+    const bool adds = !whole && is_separable(*method_) &&
                       have >= std::max<std::int64_t>(now->base().size(), wanted) &&
                       (now->size() - have) * rows_per_rest <= have;
     if (adds) {
@@ -338,10 +337,7 @@ void require_suits(const knn::Method& method, const std::string& named, const kn
     } catch (const knn::UsageError& error) {
         throw knn::UsageError(of + error.what());
     }
-    if (rows.rows.are_bytes() || !method.transform.is_raw()) return;
-    const knn::Magnitude found = knn::magnitude_of(rows.rows, knn::available_threads(), progress.token());
-    if (const auto why = knn::refuse_elements(method.measure, found, rows.rows.dim))
-        throw std::invalid_argument("training set: " + *why);
+    knn::library::require_comparable(rows.rows, method, "training set", progress.token());
 }
 
 /// Opens at once, so that errors are those of this call.
@@ -399,14 +395,17 @@ knn_status knn_index_get_info(const knn_index* index, knn_index_info* info) {
         require_there(index, "index", "an index");
         const auto opened = index->last();
         const knn::Plan& plan = opened->index->plan();
+        const knn::Method& method = index->method();
         const auto* const engine = knn::find_engine(plan.engine);
         knn_index_info known{.struct_size = 0,
                              .count = opened->size(),
-                             .method = knn::name_of(index->method()).data(),
+                             .method = knn::name_of(method).data(),
                              .engine = engine == nullptr ? "" : engine->name,
                              .device = "",
-                             .k = index->method().vote.k,
-                             .reserved = 0};
+                             .k = method.vote.k,
+                             .reserved = 0,
+                             .metric = knn::name(method.measure.metric),
+                             .candidates = method.reranks() ? method.rerank.candidates : 0};
         const std::string device = knn::device_id(plan.device);
         device.copy(known.device, sizeof known.device - 1);
         write_struct(known, info, "info");

@@ -39,9 +39,14 @@ struct knn_index {
     /// Opens nothing yet. Throws UsageError if the request contradicts itself.
     knn_index(std::shared_ptr<knn::library::GrowingSet> set, const knn::Method& method,
               const knn::PlanRequest& request)
-        : set_(std::move(set)), method_(method), threads_(request.threads), planner_(request) {}
+        : set_(std::move(set)),
+          method_(std::make_shared<const knn::Method>(method)),
+          threads_(request.threads),
+          planner_(request) {
+        set_->add_method(method_);
+    }
 
-    const knn::Method& method() const { return method_; }
+    const knn::Method& method() const { return *method_; }
     /// Of the CPU; 0: all.
     int threads() const { return threads_; }
     /// With all rows of now, for k neighbors; `whole`: without a rest.
@@ -57,7 +62,7 @@ struct knn_index {
                                                 const knn::ProgressToken& token);
 
     std::shared_ptr<knn::library::GrowingSet> set_;
-    knn::Method method_;
+    std::shared_ptr<const knn::Method> method_;
     int threads_;
     std::mutex opening_;  ///< one thread opens or fits, others wait; of what follows
     knn::Planner planner_;

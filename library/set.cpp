@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "classifier/exact_distances.h"
+#include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/file/byte_source.h"
 #include "data/set/cache.h"
@@ -103,6 +105,14 @@ TrainingSet opened_set(const knn_files* given) {
 
 }  // namespace
 
+void require_comparable(const Rows& rows, const Method& method, const char* name,
+                        const ProgressToken& token) {
+    if (rows.are_bytes() || !method.transform.is_raw()) return;
+    const Magnitude found = magnitude_of(rows, available_threads(), token);
+    if (const auto why = refuse_elements(method.measure, found, rows.dim))
+        throw std::invalid_argument(std::string(name) + ": " + *why);
+}
+
 Snapshot::Snapshot(const TrainingSet& base, const Rows& added, std::span<const std::uint8_t> labels,
                    std::shared_ptr<const void> owner)
     : base_(base), added_(added), labels_(labels), owner_(std::move(owner)) {}
@@ -139,6 +149,12 @@ std::shared_ptr<const Snapshot> GrowingSet::now() const {
     return now_;
 }
 
+void GrowingSet::add_method(const std::shared_ptr<const Method>& method) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(methods_, [](const auto& one) { return one.expired(); });
+    methods_.push_back(method);
+}
+
 void GrowingSet::Appended::reserve(std::size_t used, std::size_t size, std::size_t most) {
     if (size <= capacity) return;
     const std::size_t larger = std::max(size, most);
@@ -152,6 +168,8 @@ void GrowingSet::add(const Rows& rows, std::span<const std::uint8_t> labels) {
     const std::lock_guard lock(mutex_);
     const Rows& base = now_->base().images();
     require_same_form(rows, base, "vectors");
+    for (const auto& one : methods_)
+        if (const auto method = one.lock()) require_comparable(rows, *method, "vectors", {});
     if (rows.count == 0) return;
     require(labels.empty() != now_->has_labels(),
             std::string("labels: is ") + (labels.empty() ? "" : "not ") + "NULL; expected labels " +

@@ -6,10 +6,15 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "classifier/method.h"
 #include "classifier/training_set.h"
 
 namespace knn::library {
+
+/// Throws std::invalid_argument if the method's metric cannot compare such elements.
+void require_comparable(const Rows& rows, const Method& method, const char* name, const ProgressToken& token);
 
 /// The set at one time. Thread-safe.
 class Snapshot {
@@ -47,6 +52,8 @@ class GrowingSet {
     explicit GrowingSet(const TrainingSet& base);
 
     std::shared_ptr<const Snapshot> now() const;
+    /// While this method lives, rows are added only if its metric can compare them.
+    void add_method(const std::shared_ptr<const Method>& method);
     /// labels: as many, or none if the set has none. Throws std::invalid_argument.
     void add(const Rows& rows, std::span<const std::uint8_t> labels);
 
@@ -62,6 +69,7 @@ class GrowingSet {
 
     mutable std::mutex mutex_;
     std::shared_ptr<const Snapshot> now_;
+    std::vector<std::weak_ptr<const Method>> methods_;
     Appended rows_, labels_;
 };
 

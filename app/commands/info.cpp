@@ -10,6 +10,7 @@
 #include "classifier/inventory.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/picture/picture_module.h"
 #include "data/set/cache.h"
 #include "data/synthetic/synthetic.h"
 #include "version.h"
@@ -46,6 +47,11 @@ bool is_mnist(const Inventory& inventory) {
     return !inventory.checksums.empty() && std::ranges::all_of(inventory.checksums, &FileChecksum::is_mnist);
 }
 
+/// Why pictures cannot be read; empty: they can.
+std::string no_pictures() {
+    return *build_opencv == '\0' ? "built without it, pictures are missing" : missing_picture_module();
+}
+
 std::string build_section(const Inventory& inventory) {
     const auto or_none = [](const std::string& found, const std::string& why) {
         return found.empty() ? "none: " + why : found;
@@ -58,7 +64,7 @@ std::string build_section(const Inventory& inventory) {
                     {"compiler", build_compiler},
                     {"CUDA", or_none(cuda.empty() ? "" : cuda + " for " + cards,
                                      "built without nvcc, the GPU engines are missing")},
-                    {"OpenCV", or_none(build_opencv, "built without it, pictures are missing")},
+                    {"OpenCV", or_none(no_pictures().empty() ? build_opencv : "", no_pictures())},
                     {"MPI", or_none(inventory.mpi, inventory.why_no_mpi)},
                     {"NCCL", or_none(inventory.nccl, inventory.why_no_nccl) + no_nccl_needed}});
 }
@@ -231,7 +237,8 @@ std::string inventory_json(const Inventory& inventory) {
                                  {"direct", link.direct},
                                  {"native_atomics", link.native_atomics},
                                  {"performance_rank", link.performance_rank}});
-    json["libraries"] = {library_json("mpi", inventory.mpi, inventory.why_no_mpi),
+    json["libraries"] = {library_json("opencv", no_pictures().empty() ? build_opencv : "", no_pictures()),
+                         library_json("mpi", inventory.mpi, inventory.why_no_mpi),
                          library_json("nccl", inventory.nccl, inventory.why_no_nccl)};
     for (const Engine& engine : engines())
         json["engines"].push_back({{"name", engine.name},

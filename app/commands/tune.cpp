@@ -106,7 +106,7 @@ void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) 
     });
     if (methods.empty())
         throw UsageError("--vote class-mean: adds up integers, which distances by " + left_out +
-                         " are not; expected --metric l2 or l1, or a re-ranker");
+                         " are not; expected --metric l2 or l1 of rows of uint8, a re-ranker, or --vote majority");
     if (!left_out.empty())
         note("--vote class-mean: left out, because their distances are not integers: " + left_out,
              options.output);

@@ -26,6 +26,7 @@ namespace {
 constexpr int pause_ms = 50;
 
 std::atomic<const std::atomic<bool>*> stop_flag = nullptr;
+thread_local const std::function<void()>* stop_callback = nullptr;
 
 bool stopped() {
     const std::atomic<bool>* flag = stop_flag.load(std::memory_order_relaxed);
@@ -59,6 +60,15 @@ void stop_transfers_on(const std::atomic<bool>& stop) {
 
 void throw_if_stopped() {
     if (stopped()) throw Interrupted();
+    if (stop_callback != nullptr) (*stop_callback)();
+}
+
+StopCallback::StopCallback(std::function<void()> ask) : ask_(std::move(ask)) {
+    stop_callback = &ask_;
+}
+
+StopCallback::~StopCallback() {
+    stop_callback = nullptr;
 }
 
 void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work) {

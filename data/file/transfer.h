@@ -39,8 +39,20 @@ class FileDescriptor {
 /// `stop` must outlive all transfers.
 void stop_transfers_on(const std::atomic<bool>& stop);
 
-/// Throws Interrupted if `stop` is set: for loops of other work that may last.
+/// Throws Interrupted if `stop` is set: for loops of other work that may last. Calls the StopCallback of this thread.
 void throw_if_stopped();
+
+/// While it lives, throw_if_stopped() calls it in this thread; it may throw Interrupted.
+class StopCallback {
+  public:
+    explicit StopCallback(std::function<void()> ask);
+    ~StopCallback();
+    StopCallback(const StopCallback&) = delete;
+    StopCallback& operator=(const StopCallback&) = delete;
+
+  private:
+    std::function<void()> ask_;
+};
 
 /// Calls work(i) for i = 0 .. n - 1, in this order, on up to `threads` threads (0: one for each processor). Throws what the first of
 /// them threw that threw something; Interrupted.

@@ -385,7 +385,7 @@ class CsvReader {
             has_second = has_second && seconds.more() && seconds.next(second, second_buffer);
             if (!has_second || n_columns_ == label_number || !is_number(second)) continue;
             const bool quoted = firsts.quoted() && !seconds.quoted();
-            has_name = has_name || quoted || is_column_name(first);
+            has_name = has_name || is_column_name(first);
             (number && !quoted ? has_numbers : has_text) = true;
         }
         has_header_ = has_header_ || has_name || (has_text && !has_numbers);

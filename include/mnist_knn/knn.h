@@ -142,6 +142,7 @@ KNN_API knn_status knn_set_create(const knn_vectors* vectors, const uint8_t* lab
 KNN_API knn_status knn_set_open(const knn_files* files, knn_set** set);
 /// Appends copies; all or, after an error, nothing. Searches that begin after it returns find them. An index of a method
 /// that fits nothing to the set searches the new vectors beside the others; another is fitted again by its next search.
+/// Vectors that the metric of an open index cannot compare, as their sums could overflow, are KNN_INVALID.
 /// `labels`: as many, if the set has labels, else NULL.
 KNN_API knn_status knn_set_add(knn_set* set, const knn_vectors* vectors, const uint8_t* labels);
 /// Fills in the info, whose struct_size is the caller's.
@@ -186,6 +187,8 @@ typedef struct knn_index_info {
     char device[32];     ///< "cpu", "gpu:0"
     int32_t k;           ///< that classify
     int32_t reserved;    ///< 0
+    const char* metric;  ///< of the method: "l2"; valid for the whole process
+    int64_t candidates;  ///< that the method re-ranks for each query; 0: it does not
 } knn_index_info;
 
 /// Opens the set by these settings (NULL: all defaults). `accurate` fits its re-ranking first: minutes for 60,000 images

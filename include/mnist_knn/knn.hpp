@@ -319,22 +319,25 @@ class index {
     }
 
     /// `encoded`: a picture file's bytes. `many`: any number of digits.
-    digits read_digits(std::span<const std::uint8_t> encoded, bool many = false, double reject = 0) const {
+    digits read_digits(std::span<const std::uint8_t> encoded, bool many = false, double reject = 0,
+                       const progress& on_progress = {}) const {
         if (encoded.empty())
             throw std::invalid_argument("picture: is empty; expected a picture file's bytes");
         knn_picture picture = sized<knn_picture>();
         picture.data = encoded.data();
         picture.size = static_cast<std::int64_t>(encoded.size());
         picture.many = many ? 1 : 0;
-        return read_digits(picture, reject);
+        return read_digits(picture, reject, on_progress);
     }
     /// Of a picture of pixels, or encoded; struct_size is set here.
-    digits read_digits(knn_picture picture, double reject = 0) const {
+    digits read_digits(knn_picture picture, double reject = 0, const progress& on_progress = {}) const {
         picture = sized(picture);
         knn_options options = sized<knn_options>();
         options.reject = reject;
+        callback own(on_progress);
+        own.put_in(options);
         knn_digits* made = nullptr;
-        check(knn_digits_read(get(), &picture, &options, &made));
+        own.check(knn_digits_read(get(), &picture, &options, &made));
         return digits(made);
     }
     /// Its handle, for functions of knn.h.
@@ -359,8 +362,8 @@ class index {
         own.put_in(options);
         knn_neighbors out = KNN_NEIGHBORS(count, k);
         neighbors found{k, {}, {}};
-        if (k > 16384) own.check(call(options, out));  // before so much memory is taken
-        if (count > 0 && k > 0) {                      // else an error, or nothing
+        own.check(call(options, out));  // before memory is taken for what the set does not have
+        if (count > 0 && k > 0) {       // else nothing
             found.indices.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(k));
             found.distances.resize(found.indices.size());
         }

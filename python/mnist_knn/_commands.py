@@ -104,7 +104,7 @@ class Audit:
 
 def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
     """Judges each label y (n) of X (n × dim) by its nearest neighbors among the others, as `mnist-knn audit` does: by the mean
-    distance of the nearest n_neighbors of its class and of each other class among the nearest 100 (of "accurate" its 96
+    distance of the nearest n_neighbors of its class and of each other class among the nearest 100 (of a method that re-ranks its
     candidates), and a logistic function that is fitted to all of X. `parameters`: those of NearestNeighbors. Raises ValueError if there is one class alone."""
     model = NearestNeighbors(n_neighbors, **parameters).fit(X)
     classes, codes = _arrays.class_labels(y, model.n_samples_fit_, "audit")
@@ -113,7 +113,7 @@ def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
     if n_neighbors >= model.n_samples_fit_:
         raise ValueError(f"n_neighbors {n_neighbors}: there are {model.n_samples_fit_ - 1} others; expected at most as many")
     index, _ = model._asked(None)
-    most = 96 if model.method == "accurate" else 100  # its candidates
+    most = index.info().candidates or 100
     indices, distances = index.search(None, min(max(n_neighbors, most), model.n_samples_fit_ - 1))
     means = _class_means(codes[indices], distances, n_neighbors, len(classes))
     rows = np.arange(len(codes))

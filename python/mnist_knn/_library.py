@@ -69,7 +69,7 @@ class Settings(_Struct):
 class IndexInfo(_Struct):
     _fields_ = [
         ("struct_size", ctypes.c_size_t), ("count", _int64), ("method", _text), ("engine", _text),
-        ("device", ctypes.c_char * 32), ("k", _int32), ("reserved", _int32),
+        ("device", ctypes.c_char * 32), ("k", _int32), ("reserved", _int32), ("metric", _text), ("candidates", _int64),
     ]  # fmt: skip
 
 

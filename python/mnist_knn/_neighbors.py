@@ -85,14 +85,14 @@ class _Fitted(BaseEstimator):
         self._fit_X, self._labels = array, labels
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
-        self._roots = metric == "l2" and self.metric != "sqeuclidean"
         self._type = searched
         self._indexes: dict[DType, Index] = {}
         try:
-            self._index(self._type, narrowed)
+            info = self._index(self._type, narrowed).info()
         except BaseException:
             del self._indexes
             raise
+        self._roots = info.metric == b"l2" and not info.candidates and self.metric != "sqeuclidean"
         return self
 
     def _index(self, kind: DType, array: Array | None = None) -> Index:
@@ -174,8 +174,7 @@ class _Fitted(BaseEstimator):
         """The nearest training rows of each query, by (distance, index).
 
         X: n × dim, or None: every training row, each left out of its own neighbors. Returns distances (float64, n × k;
-        Euclidean unless the metric is another; of re-ranked methods those of their descriptors, of a method file without
-        `metric` the library's) and indices (int64, n × k), or the indices alone. Raises ValueError, TypeError.
+        Euclidean unless the metric is another; of re-ranked methods those of their descriptors) and indices (int64, n × k), or the indices alone. Raises ValueError, TypeError.
 
         out: (distances, indices), arrays of CuPy or PyTorch on the GPU of the index, n × k in C order, of float64 and of int32 or
         uint32; either may be None. X is on that GPU too, of the type that is searched. They get the answers and are returned; the

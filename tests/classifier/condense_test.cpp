@@ -236,7 +236,7 @@ TEST_CASE("condense: one class, a class of one image, two images") {
     const SubsetSearch pair(two.training(), method, on_cpu(two.training(), method));
     CHECK_THROWS_WITH_AS(
         edit(pair, {}),
-        "editing: leaves 0 of 2 images at -k 1; expected classes whose images are neighbors of each other",
+        "editing: leaves 0 of 2 at -k 1; expected classes whose members are neighbors of each other",
         DataError);
     CHECK(condense(pair, {}).kept == Indices{0, 1});
     const Method k2{.vote = {.k = 2}};

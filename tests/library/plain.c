@@ -30,6 +30,8 @@ FIELD(knn_settings, progress, 80);
 FIELD(knn_settings, data, 88);
 FIELD(knn_index_info, device, 32);
 FIELD(knn_index_info, k, 64);
+FIELD(knn_index_info, metric, 72);
+FIELD(knn_index_info, candidates, 80);
 FIELD(knn_options, progress, 8);
 FIELD(knn_options, reject, 24);
 FIELD(knn_neighbors, distances, 24);

@@ -263,6 +263,8 @@ TEST_CASE("library: after rows are added, searches and answers are those of a se
         info.struct_size = sizeof info;
         OK(knn_index_get_info(index.get(), &info));
         CHECK(info.count == n);
+        CHECK(std::string(info.metric) == "l2");
+        CHECK(info.candidates == (std::string(info.method) == "accurate" ? 96 : 0));
         std::vector<std::uint8_t> pixels(train.pixels.size()), labels(train.labels.size());
         OK(knn_set_read(set.get(), 0, n, pixels.data(), labels.data()));
         CHECK(pixels == train.pixels);

@@ -277,6 +277,14 @@ TEST_CASE("library: vectors are refused in the caller's words") {
                 knn_search(index.get(), &vectors, nullptr, &found.out));
     }
     numbers[13] = 1e300;
+    REFUSED(KNN_INVALID, "vectors: row 3, column 1 is 1e+300, so", knn_set_add(set.get(), &vectors, nullptr));
+    {
+        const Set other = made_set(vectors, nullptr);
+        knn_settings manhattan = settings_of("raw");
+        manhattan.metric = "l1";
+        const OpenIndex sums = made_index(other, manhattan);
+        OK(knn_set_add(other.get(), &vectors, nullptr));
+    }
     Found found(10, 1);
     REFUSED(KNN_INVALID, "row 3, column 1 is 1e+300, so",
             knn_search(index.get(), &vectors, nullptr, &found.out));

@@ -54,6 +54,8 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: searches, classifies, saves, and throws err
     }
     CHECK_THROWS_AS(index.search_first(-1, 1), mnist_knn::error);
     CHECK_THROWS_AS(index.search(asked, std::numeric_limits<std::int32_t>::max()), mnist_knn::error);
+    CHECK_THROWS_AS(index.search_first(std::int64_t{1} << 40, 1), mnist_knn::error);  // no memory is asked for
+    CHECK_THROWS_AS(index.search_first(std::int64_t{1} << 62, 8), mnist_knn::error);
     CHECK_THROWS_AS(set.read(0, std::int64_t{1} << 60), mnist_knn::error);
     const double real[] = {0.5, 1};
     knn_vectors reals = KNN_VECTORS(real, 2, 1);
@@ -115,6 +117,11 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: digits of a picture") {
     picture.many = 1;
     CHECK(index.read_digits(picture).size() == 2);
     CHECK(index.read_digits(picture, 0.99)[0].label == -1);
+    int calls = 0;
+    index.read_digits(picture, 0, [&](std::int64_t, std::int64_t) { return ++calls, false; });
+    CHECK(calls > 5);  // of several steps of reading a picture, not of the search alone
+    CHECK_THROWS_AS(index.read_digits(picture, 0, [](std::int64_t, std::int64_t) { return true; }),
+                    mnist_knn::error);
     // A PGM file, and what is none.
     const std::string head = "P5 150 60 255\n";
     std::vector<std::uint8_t> file(head.begin(), head.end());

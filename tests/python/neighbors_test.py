@@ -236,6 +236,11 @@ class Votes(unittest.TestCase):
             named, _ = NearestNeighbors(9, method="gradients", metric="euclidean").fit(X).kneighbors(queries)
             np.testing.assert_array_equal(lengths, named)
             np.testing.assert_allclose(lengths**2, np.rint(lengths**2), rtol=1e-12)
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("mnist-knn method 1\ntransform gradients\nrerank none\ncandidates 96\nmetric l2\nvote majority\nk 5\n"
+                       "weights uniform\ntie smallest\n")  # fmt: skip
+            file.flush()
+            np.testing.assert_array_equal(NearestNeighbors(9, method=file.name).fit(X).kneighbors(X[:9])[0], lengths)
         shares = [KNeighborsClassifier(9, method="gradients", weights=weights).fit(X, y).predict_proba(X[:50] // 2)
                   for weights in ("inverse_square", lambda d: 1 / d**2)]
         np.testing.assert_allclose(*shares, rtol=1e-12)
