@@ -113,7 +113,7 @@ def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
     if n_neighbors >= model.n_samples_fit_:
         raise ValueError(f"n_neighbors {n_neighbors}: there are {model.n_samples_fit_ - 1} others; expected at most as many")
     index, _ = model._asked(None)
-    most = index.info().candidates or 100
+    most = index.info.candidates or 100
     indices, distances = index.search(None, min(max(n_neighbors, most), model.n_samples_fit_ - 1))
     means = _class_means(codes[indices], distances, n_neighbors, len(classes))
     rows = np.arange(len(codes))

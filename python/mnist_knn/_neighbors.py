@@ -88,7 +88,7 @@ class _Fitted(BaseEstimator):
         self._type = searched
         self._indexes: dict[DType, Index] = {}
         try:
-            info = self._index(self._type, narrowed).info()
+            info = self._index(self._type, narrowed).info
         except BaseException:
             del self._indexes
             raise
