@@ -342,7 +342,8 @@ std::vector<Option> output_options(Options& o) {
         {"tune", "--limit", number(o.tune.limit), "lines of the table (default 20); files have all"},
         {"evaluate", "-q, --quiet", flag(out.quiet), "only the accuracy"},
         {"classify", "-q, --quiet", flag(out.quiet),
-         "only the digits; one line per picture or row of a page, 'error' for a picture that failed"},
+         "only the digits; one line per picture or row of a page, 'error' for a picture that failed; with "
+         "--expected the counts"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
         {"serve", "-q, --quiet", flag(out.quiet), "no notes except about synthetic digits"},

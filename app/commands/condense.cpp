@@ -9,21 +9,27 @@
 #include "classifier/prototypes.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/set/locate.h"
 #include "data/vectors/vectors.h"
 
 namespace knn {
 
 namespace {
 
-/// Labels that an earlier run left, of classes with names or without: the set would be read with one of two files.
-void check_one_labels(const std::filesystem::path& folder, const Dataset& data) {
-    if (data.are_images()) return;
-    const std::string kept = data.classes.empty() ? "train-labels.npy" : "train-labels.csv";
+/// Files of an earlier run of rows of another kind, or whose classes had names or none: they would not be of the rows in kept.csv, or
+/// the set would be read with one of two files of labels.
+void check_one_set(const std::filesystem::path& folder, const Dataset& data) {
+    const std::string rows = data.are_images() ? mnist_files[0].name : "train.npy";
+    const std::string labels = data.are_images()      ? mnist_files[1].name
+                               : data.classes.empty() ? "train-labels.npy"
+                                                      : "train-labels.csv";
+    const auto [npy_labels, csv_labels] = label_names(folder / "train.npy");
     std::error_code none;
-    for (const std::filesystem::path& other : label_names(folder / "train.npy"))
-        if (other.filename() != kept && std::filesystem::exists(other, none))
-            throw DataError(other.string() + ": would be read with train.npy, as " + kept +
-                            " would; expected another folder for --out");
+    for (const std::filesystem::path& other : {folder / "train.npy", npy_labels, csv_labels,
+                                               folder / mnist_files[0].name, folder / mnist_files[1].name})
+        if (other.filename() != rows && other.filename() != labels && std::filesystem::exists(other, none))
+            throw DataError(other.string() + ": would stay beside " + rows + " and " + labels +
+                            "; expected another folder for --out");
 }
 
 void write_set(const std::filesystem::path& folder, const Dataset& data, const Training& training,
@@ -67,7 +73,7 @@ int condense(const Options& options, Clock::time_point start) {
     if (!options.given.contains("out"))
         throw UsageError("condense: writes a training set; expected --out DIR");
     LoadedSet set(options, Needed::training);
-    if (!folder.empty()) check_one_labels(folder, set.data());
+    if (!folder.empty()) check_one_set(folder, set.data());
     const Training& training = set.training().view();
     const PrototypeRule rule = options.condense.rule;
     if (rule != PrototypeRule::condense) require_others(options.method.vote.k, training.rows.count);

@@ -237,9 +237,9 @@ std::string inventory_json(const Inventory& inventory) {
                                  {"direct", link.direct},
                                  {"native_atomics", link.native_atomics},
                                  {"performance_rank", link.performance_rank}});
-    json["libraries"] = {library_json("opencv", no_pictures().empty() ? build_opencv : "", no_pictures()),
-                         library_json("mpi", inventory.mpi, inventory.why_no_mpi),
-                         library_json("nccl", inventory.nccl, inventory.why_no_nccl)};
+    json["libraries"] = {library_json("mpi", inventory.mpi, inventory.why_no_mpi),
+                         library_json("nccl", inventory.nccl, inventory.why_no_nccl),
+                         library_json("opencv", no_pictures().empty() ? build_opencv : "", no_pictures())};
     for (const Engine& engine : engines())
         json["engines"].push_back({{"name", engine.name},
                                    {"summary", engine.summary},

@@ -135,6 +135,7 @@ int serve(const Options& options, Clock::time_point) {
         note("ready", options.output);
         prepare_for_many(opened, options);
         wait_for_stop();
+    } catch (const Interrupted&) {  // while it loads: as later
     } catch (...) {
         failure = std::current_exception();
     }

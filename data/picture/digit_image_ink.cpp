@@ -178,12 +178,14 @@ double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = 
     std::ranges::sort(from_left, {}, left);
     for (const Part& part : parts) {
         throw_if_stopped();
-        if (is_border(part, size) || !is_stroke(part) || (inner && part.edges > 0)) continue;
+        if (is_border(part, size) || !is_stroke(part) || (inner && (part.edges > 0 || part.of_table)))
+            continue;
         int held = 0;
+        const int most = part.is_frame ? 1 : 4;
         auto other = std::ranges::lower_bound(from_left, part.box.x, {}, left);
-        for (; held < 4 && other != from_left.end() && other->box.x < part.box.br().x; ++other)
+        for (; held < most && other != from_left.end() && other->box.x < part.box.br().x; ++other)
             held += other->mass < part.mass && (other->box & part.box) == other->box;
-        if (held < 4) strokes.push_back(part);
+        if (held < most) strokes.push_back(part);
     }
     if (strokes.empty()) return inner ? usual_height(parts, size, false) : 0;
     erase_faint(strokes);

@@ -211,7 +211,7 @@ cv::Mat erase_ruled_lines(cv::Mat& mask) {
 /// The same for lines that are longer than three digits of `size` pixels: of ruled paper and tables.
 cv::Mat erase_page_lines(cv::Mat& mask, double size) {
     // The bars of digits are shorter than 1.2 digits, and their neighbors' do not continue them.
-    const LineRule rule{int(1.2 * size), int(0.12 * size) + 2,   0.12 * size + 1, 3 * size,
+    const LineRule rule{int(1.2 * size), int(0.18 * size) + 2,   0.18 * size + 1, 3 * size,
                         3 * size,        2 * int(0.1 * size) + 1};
     return Lines(mask, rule, rule).erase(mask);
 }
@@ -262,6 +262,15 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
     edge(box.x == 0, own.col(0));
     edge(box.br().y == labels.rows, own.row(own.rows - 1));
     edge(box.br().x == labels.cols, own.col(own.cols - 1));
+    const int near = 2 + std::min(own.rows, own.cols) / 20;
+    const auto covers = [&](const cv::Mat& side, int dimension) {
+        cv::Mat any;
+        cv::reduce(side, any, dimension, cv::REDUCE_MAX);
+        return cv::countNonZero(any) >= 0.95 * double(any.total());
+    };
+    part.is_frame = std::min(own.rows, own.cols) > 2 * near && covers(own.rowRange(0, near), 0) &&
+                    covers(own.rowRange(own.rows - near, own.rows), 0) && covers(own.colRange(0, near), 1) &&
+                    covers(own.colRange(own.cols - near, own.cols), 1);
     return part;
 }
 
@@ -282,6 +291,35 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines, cv::
         result(box).setTo(255, own > least);
     }
     return result;
+}
+
+/// The label of a part, in labels of a mask that has its pixels too.
+int label_in(const cv::Mat& labels, const Parts& parts, const Part& part) {
+    const int* top = parts.labels.ptr<int>(part.box.y);
+    return labels.at<int>(part.box.y, int(std::find(top + part.box.x, top + part.box.br().x, part.label) - top));
+}
+
+/// Sets Part::of_table. `mask`: the ink with the `lines`.
+void mark_tables(const cv::Mat& mask, const cv::Mat& lines, Parts& parts) {
+    cv::Mat labels;
+    const std::vector<Component> wholes = components_of(mask, labels);
+    std::vector<char> has_line(wholes.size() + 1), is_table(wholes.size() + 1);
+    for (int y = 0; y < mask.rows; ++y)
+        for (int x = 0; x < mask.cols; ++x)
+            if (lines.at<std::uint8_t>(y, x) != 0) has_line[std::size_t(labels.at<int>(y, x))] = 1;
+    std::vector<int> whole_of;
+    for (const Part& part : parts.parts)
+        whole_of.push_back(label_in(labels, parts, part));
+    for (const auto& [box, label, area] : wholes) {
+        if (has_line[std::size_t(label)] == 0) continue;
+        throw_if_stopped();
+        int held = 0;
+        for (std::size_t i = 0; i < whole_of.size(); ++i)
+            held += whole_of[i] != label && (parts.parts[i].box & box) == parts.parts[i].box;
+        is_table[std::size_t(label)] = held >= 4;
+    }
+    for (std::size_t i = 0; i < whole_of.size(); ++i)
+        parts.parts[i].of_table = is_table[std::size_t(whole_of[i])] != 0;
 }
 
 }  // namespace
@@ -307,6 +345,7 @@ cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak) {
 Parts find_parts(const Ink& ink, double size) {
     const double least = std::max(min_contrast, 4.5 * ink.noise);
     cv::Mat wholes, mask = sharpened(ink.amount, ink.amount > least, 0, wholes);
+    const cv::Mat before = mask;
     const cv::Mat lines = size > 0 ? erase_page_lines(mask, size) : erase_ruled_lines(mask);
     // A shadow edge across the lines connects everything, and the peak is then not the pen's.
     if (cv::countNonZero(lines) > 0) mask = sharpened(ink.amount, mask, darkness(ink.amount, lines), wholes);
@@ -319,9 +358,9 @@ Parts find_parts(const Ink& ink, double size) {
         }
         check_marks(result.parts.size());
         Part& part = result.parts.emplace_back(measured(ink.amount, result.labels, box, label));
-        const int* top = result.labels.ptr<int>(box.y);
-        part.whole = wholes.at<int>(box.y, int(std::find(top + box.x, top + box.br().x, label) - top));
+        part.whole = label_in(wholes, result, part);
     }
+    if (size == 0 && cv::countNonZero(lines) > 0) mark_tables(before, lines, result);
     return result;
 }
 

@@ -24,6 +24,8 @@ _METRICS = {
     "euclidean": "l2", "l2": "l2", "sqeuclidean": "l2", "manhattan": "l1", "cityblock": "l1", "l1": "l1",
     "cosine": "cosine", "correlation": "pearson", "pearson": "pearson", "lp": "lp", "minkowski": "lp",
 }  # fmt: skip
+#: scikit-learn's names of the library's metrics.
+_EFFECTIVE = {b"l2": "euclidean", b"l1": "manhattan", b"lp": "minkowski", b"cosine": "cosine", b"pearson": "correlation"}
 _INTEGRAL = ("l2", "l1")
 _MODES = ("connectivity", "distance")
 
@@ -81,7 +83,6 @@ class _Fitted(BaseEstimator):
             self.feature_names_in_ = names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.effective_metric_ = self.metric or "euclidean"
         self._fit_X, self._labels = array, labels
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
@@ -92,6 +93,7 @@ class _Fitted(BaseEstimator):
         except BaseException:
             del self._indexes
             raise
+        self.effective_metric_ = self.metric if self.metric not in (None, "minkowski", "lp") else _EFFECTIVE[info.metric]
         self._roots = info.metric == b"l2" and not info.candidates and self.metric != "sqeuclidean"
         return self
 

@@ -67,11 +67,15 @@ TEST_CASE("condense: labels of an earlier run, with names or without, are not re
     output_of(work.plain(condense + "a --train numbered.csv"));
     output_of(work.plain(condense + "b --train named.csv"));
     check_error(work.plain(condense + "a --train named.csv"), 1,
-                "a/train-labels.npy: would be read with train.npy, as train-labels.csv would");
+                "a/train-labels.npy: would stay beside train.npy and train-labels.csv");
     check_error(work.plain(condense + "b --train numbered.csv"), 1,
-                "b/train-labels.csv: would be read with train.npy, as train-labels.npy would");
+                "b/train-labels.csv: would stay beside train.npy and train-labels.npy");
     output_of(work.plain(condense + "a --train numbered.csv"));
     output_of(work.plain(condense + "b --train named.csv"));
+    check_error(work.run("condense -q --out a"), 1, "a/train.npy: would stay beside train-images-idx3-ubyte");
+    work.output("condense -q --out images");
+    check_error(work.plain(condense + "images --train numbered.csv"), 1,
+                "images/train-images-idx3-ubyte: would stay beside train.npy");
 }
 
 TEST_CASE("condense: editing and both rules") {

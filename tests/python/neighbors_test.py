@@ -229,6 +229,12 @@ class Votes(unittest.TestCase):
         self.assertEqual(model.predict([[0, 0]]).tolist(), [0])
         self.assertEqual(model.predict_proba([[0, 0]]).tolist(), [[0.5, 0.5]])
 
+    def test_effective_metric_is_that_of_the_distances(self):
+        for metric, p, effective in (("minkowski", 2, "euclidean"), ("minkowski", 1, "manhattan"), ("minkowski", 3, "minkowski"),
+                                     (None, 2, "euclidean"), ("cosine", 2, "cosine"), ("cityblock", 2, "cityblock")):  # fmt: skip
+            model = NearestNeighbors(1, metric=metric, p=p).fit([[0, 0], [1, 2]])
+            self.assertEqual(model.effective_metric_, effective)
+
     def test_distances_of_gradients_are_euclidean(self):
         X, y = random_bytes(300, 784), RANDOM.integers(0, 3, 300)
         for queries in (X[:9], X[:9].astype(np.float64)):

@@ -351,6 +351,28 @@ TEST_CASE("digit images: faint strokes of pencil in a table whose lines are dark
         CHECK(image.box.h >= 97);
 }
 
+TEST_CASE("digit images: the lines of a table are no digits, also if its digits are a third of a cell") {
+    for (const auto& [rows, columns] : {std::pair{1, 3}, {1, 9}, {2, 9}, {3, 9}}) {
+        CAPTURE(rows);
+        CAPTURE(columns);
+        cv::Mat page(240 + 60 * rows, 140 + 60 * columns, CV_8U, cv::Scalar(245));
+        for (int row = 0; row <= rows; ++row)
+            cv::line(page, {40, 100 + 60 * row}, {40 + 60 * columns, 100 + 60 * row}, 30, 3);
+        for (int column = 0; column <= columns; ++column)
+            cv::line(page, {40 + 60 * column, 100}, {40 + 60 * column, 100 + 60 * rows}, 30, 3);
+        for (int row = 0; row < rows; ++row)
+            for (int column = 0; column < columns; ++column) {
+                const int x = 60 + 60 * column, y = 120 + 60 * row;
+                page(cv::Rect(x, y, 4, 20)).setTo(20);
+                page(cv::Rect(x, y + 16, 14, 4)).setTo(20);
+            }
+        const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+        REQUIRE(images.size() == static_cast<std::size_t>(rows * columns));
+        for (const DigitImage& image : images)
+            CHECK(std::abs(image.box.h - 20) <= 2);
+    }
+}
+
 TEST_CASE("digit images: a digit that is cut at the border of its page is read, what lies along it is not") {
     cv::Mat page(300, 1200, CV_8U, cv::Scalar(225));
     draw_four(page, {770, 100}, 18, 40);
