@@ -40,6 +40,10 @@ constexpr std::size_t size = Confidence::n_inputs + 1;
 constexpr int max_steps = 50, max_halvings = 30;
 constexpr double smallest_step = 1e-9;
 
+/// Of each weight; 0: any. Without them the few errors of a good method can make it the other way round, and a query that a
+/// training row all but equals, as none in the sample does, is the least certain of all.
+constexpr Inputs signs{0, 1, -1, 1, 1, 0};
+
 Inputs inputs_of(const ConfidenceFeatures& answer) {
     return {1,
             answer.share,
@@ -140,13 +144,22 @@ Confidence::Confidence(const LeaveOneOut& sample) : fitted_(!sample.empty()) {
     }
     for (double& deviation : fit_.deviations)
         deviation = deviation > 1e-18 ? std::sqrt(deviation) : 0;  // 0: the same for all, says nothing
-    std::vector<Example> examples;
-    examples.reserve(sample.size() + 1);
-    for (const SampledAnswer& answer : sample)
-        examples.push_back(
-            {scaled(answer.confidence_features), double(answer.right), double(1 - answer.right)});
-    examples.push_back({{1}, 0.5, 0.5});
-    fit_.weights = fitted_weights(examples);
+    for (;;) {
+        std::vector<Example> examples;
+        examples.reserve(sample.size() + 1);
+        for (const SampledAnswer& answer : sample)
+            examples.push_back(
+                {scaled(answer.confidence_features), double(answer.right), double(1 - answer.right)});
+        examples.push_back({{1}, 0.5, 0.5});
+        fit_.weights = fitted_weights(examples);
+        std::size_t most_wrong = 0;
+        double least = 0;
+        for (std::size_t i = 1; i < size; ++i)
+            if (const double weight = fit_.weights[i] * signs[i]; weight < least)
+                least = weight, most_wrong = i;
+        if (most_wrong == 0) break;
+        fit_.deviations[most_wrong] = 0;
+    }
 }
 
 Inputs Confidence::scaled(const ConfidenceFeatures& answer) const {

@@ -7,7 +7,9 @@
 /// over five numbers: share; distance; margin, with one weight where another class is among the neighbors and one where
 /// none is; alone. The weights maximize the likelihood with a normal prior of deviation 1 on each weight but w0 and one
 /// answer more in the middle of all, half right and half wrong, so that they are finite where all answers are right.
-/// Newton's method, in double precision in a fixed order, with steps halved until the likelihood grows.
+/// Newton's method, in double precision in a fixed order, with steps halved until the likelihood grows. More of the share and of the
+/// margin, and less distance, cannot make an answer less probable: the input whose weight has the other sign, the largest first, is left
+/// out, and the rest fitted again.
 
 #include <array>
 #include <cstdint>

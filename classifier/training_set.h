@@ -18,7 +18,7 @@ namespace knn {
 enum class Fitted { features, descriptors, density, spread, sample, confidence, drawn_sample };
 template <>
 inline constexpr std::array name_list<Fitted>{"features", "descriptors", "density",     "spread",
-                                              "sample",   "confidence",  "drawn-sample"};
+                                              "sample",   "monotone-confidence",  "drawn-sample"};
 
 /// A fitted transform and the features of the images that it was fitted on.
 struct Features {

@@ -47,7 +47,7 @@ using ClassSizes = std::array<std::int64_t, 256>;
 ClassSizes class_sizes(std::span<const std::uint8_t> labels);
 
 /// The neighbors of one query after another, by class, and their vote for any j. A class is small if it has at most j
-/// images; it needs its images but one (in leave-one-out the query is that one), at least one and at most j.
+/// images; it needs its images but one (in leave-one-out the query is that one), at least one and at most j'.
 ///
 /// 1. j' = min(j, the largest number of neighbors that one class has).
 /// 2. Class c has the mean of m[c] distances: its nearest j' neighbors, or as many as it has, if these are at least j', or

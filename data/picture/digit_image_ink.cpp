@@ -137,23 +137,32 @@ Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, dou
     throw_if_stopped();
     ink.paper = paper_of(work, paper_width, paper_steps);
     throw_if_stopped();
-    cv::Mat bright, ground;
-    work.convertTo(bright, CV_32F);
-    ink.paper.convertTo(ground, CV_32F);
     // In dark regions noise would become ink.
     const double darkest = std::max(24.0, least_light * cv::mean(ink.paper)[0]);
-    cv::divide(ground - bright, cv::max(ground, darkest), ink.amount);
-    throw_if_stopped();
+    ink.amount.create(work.size(), CV_32F);
+    for_bands(work.rows, [&](const cv::Range& rows) {
+        cv::Mat bright, ground, amount = ink.amount.rowRange(rows);
+        work.rowRange(rows).convertTo(bright, CV_32F);
+        ink.paper.rowRange(rows).convertTo(ground, CV_32F);
+        cv::divide(ground - bright, cv::max(ground, darkest), amount);
+    });
     const double raw_noise = noise_of(ink.amount);
     cv::Mat rough = raw_noise > 0.02 ? cv::Mat() : ink.amount.clone();  // values below 0 are noise, too
-    ink.amount = cv::min(cv::max(ink.amount, 0.0), 1.0);
+    for_bands(work.rows, [&](const cv::Range& rows) {
+        cv::Mat amount = ink.amount.rowRange(rows);
+        cv::min(cv::max(amount, 0.0), 1.0, amount);
+    });
     if (raw_noise > 0.02) {
         cv::GaussianBlur(ink.amount, ink.amount, cv::Size(), std::min(0.8 + 8 * raw_noise, 2.0));
         rough = ink.amount;
     }
     throw_if_stopped();
     ink.noise = noise_of(rough);
-    cv::Mat(255 * (1 - ink.amount)).convertTo(ink.evened, CV_8U);
+    ink.evened.create(work.size(), CV_8U);
+    for_bands(work.rows, [&](const cv::Range& rows) {
+        cv::Mat evened = ink.evened.rowRange(rows);
+        cv::Mat(255 * (1 - ink.amount.rowRange(rows))).convertTo(evened, CV_8U);
+    });
     return ink;
 }
 

@@ -226,12 +226,14 @@ double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& 
                   double share) {
     std::array<int, 256> counts{};
     int total = 0;
-    for (int y = box.y; y < box.br().y; ++y)
-        for (int x = box.x; x < box.br().x; ++x)
-            if (labels.at<int>(y, x) == label) {
-                ++counts[static_cast<std::size_t>(255 * amount.at<float>(y, x))];
-                ++total;
-            }
+    for_bands(box.height, [&](const cv::Range& rows) {
+        for (int y = box.y + rows.start; y < box.y + rows.end; ++y)
+            for (int x = box.x; x < box.br().x; ++x)
+                if (labels.at<int>(y, x) == label) {
+                    ++counts[static_cast<std::size_t>(255 * amount.at<float>(y, x))];
+                    ++total;
+                }
+    });
     int left = int(share * total);
     for (std::size_t level = 0; level < counts.size(); ++level)
         if ((left -= counts[level]) < 0) return (double(level) + 0.5) / 255;
@@ -287,8 +289,11 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines, cv::
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
         amount(box).copyTo(own, labels(box) == label);
         const double of_line = peak > 1.2 * lines ? std::min(1.2 * lines, 0.6 * peak) : 0;
-        const cv::Mat least = cv::max(share_of_peak * local_peak(own, box, peak), of_line);
-        result(box).setTo(255, own > least);
+        const cv::Mat peaks = local_peak(own, box, peak);
+        for_bands(box.height, [&](const cv::Range& rows) {
+            const cv::Mat least = cv::max(share_of_peak * peaks.rowRange(rows), of_line);
+            result(box).rowRange(rows).setTo(255, own.rowRange(rows) > least);
+        });
     }
     return result;
 }
@@ -328,18 +333,24 @@ cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak) {
     const double reach = peak_reach * size_of(box), least = faintest * peak;
     const int step = std::max(1, int(reach / 3));
     cv::Mat small((own.rows + step - 1) / step, (own.cols + step - 1) / step, CV_32F, cv::Scalar(least));
-    for (int y = 0; y < own.rows; ++y) {
-        const float* from = own.ptr<float>(y);
-        float* to = small.ptr<float>(y / step);
-        for (int x = 0; x < own.cols; ++x)
-            to[x / step] = std::max(to[x / step], from[x]);
-    }
+    for_bands(own.rows, [&](const cv::Range& rows) {
+        for (int y = rows.start; y < rows.end; ++y) {
+            const float* from = own.ptr<float>(y);
+            float* to = small.ptr<float>(y / step);
+            for (int x = 0; x < own.cols; ++x)
+                to[x / step] = std::max(to[x / step], from[x]);
+        }
+    });
     const int width = 2 * int(std::ceil(reach / step)) + 1;
     cv::dilate(small, small, cv::Mat::ones(width, width, CV_8U));
     cv::GaussianBlur(small, small, {}, 1);
     cv::Mat result;
     cv::resize(small, result, own.size(), 0, 0, cv::INTER_LINEAR);
-    return cv::min(result, peak);
+    for_bands(own.rows, [&](const cv::Range& rows) {
+        cv::Mat band = result.rowRange(rows);
+        cv::min(band, peak, band);
+    });
+    return result;
 }
 
 Parts find_parts(const Ink& ink, double size) {

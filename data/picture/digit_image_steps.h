@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/file/transfer.h"
 #include "data/picture/digit_image.h"
 
 namespace knn::digit {
@@ -53,6 +54,16 @@ struct Page {
     Parts parts;
     double size = 0;  ///< usual height of a digit, working pixels; 0: no ink was found
 };
+
+/// Calls work(rows) for bands of a large picture, and looks for a stop before each.
+template <class Work>
+void for_bands(int rows, const Work& work) {
+    constexpr int band = 256;
+    for (int y = 0; y < rows; y += band) {
+        throw_if_stopped();
+        work(cv::Range(y, std::min(rows, y + band)));
+    }
+}
 
 inline constexpr double digit_side = 48;     ///< working pixels of a page's digit: 20 are needed in the end
 inline constexpr double most_pixels = 16e6;  ///< of a page at that size

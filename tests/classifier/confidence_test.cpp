@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<std::uint8_t> class_labels = {3, 3, 3, 8, 8, 5};
 
-/// Answers that are right the more often the larger share and margin are.
+/// Answers that are right the more often the larger share and margin, and the smaller the distance is.
 LeaveOneOut sample_answers(int count, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const auto uniform = [&] { return double(random() >> 11) / double(1ull << 53); };
@@ -20,7 +20,8 @@ LeaveOneOut sample_answers(int count, std::uint64_t seed) {
                                    .distance = 10 + 3 * uniform(),
                                    .margin = 2 * uniform() - 0.5,
                                    .alone = uniform() < 0.3 ? 1.0 : 0.0};
-        const double z = 4 * one.confidence_features.share + 2 * one.confidence_features.margin - 2;
+        const double z = 4 * one.confidence_features.share + 2 * one.confidence_features.margin -
+                         (one.confidence_features.distance - 10);
         one.right = uniform() < 1 / (1 + std::exp(-z)) ? 1 : 0;
         answers.push_back(one);
     }
@@ -143,6 +144,27 @@ TEST_CASE("confidence is the fit that climbing the gradient finds") {
             REQUIRE(confidence.probability(one.confidence_features) ==
                     doctest::Approx(oracle.probability(one.confidence_features)).epsilon(2e-4));
     }
+}
+
+TEST_CASE("a nearer match or a larger share makes no answer less probable, whatever the sample says") {
+    LeaveOneOut answers = sample_answers(2000, 3);
+    for (SampledAnswer& one : answers) {  // the more of it, the more often wrong
+        const ConfidenceFeatures& features = one.confidence_features;
+        const double most = features.share + features.margin - (features.distance - 10) / 3;
+        if (most > 1) one.right = 0;
+    }
+    const Confidence confidence(answers);
+    for (const double alone : {0.0, 1.0}) {
+        const ConfidenceFeatures usual{.share = 0.5, .distance = 11, .margin = 0.5, .alone = alone};
+        for (auto [share, distance, margin] :
+             {std::array{1.0, 11.0, 0.5}, {0.5, 0.0, 0.5}, {0.5, 11.0, 90.0}, {1.0, 0.0, 90.0}}) {
+            const ConfidenceFeatures nearer{
+                .share = share, .distance = distance, .margin = margin, .alone = alone};
+            CHECK(confidence.probability(nearer) >= confidence.probability(usual));
+        }
+    }
+    CHECK(confidence.weights().weights[1] >= 0);
+    CHECK(confidence.weights().weights[2] <= 0);
 }
 
 TEST_CASE("mean confidence on the sample is its accuracy") {
