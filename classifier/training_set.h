@@ -17,8 +17,8 @@ namespace knn {
 /// What is fitted, as its files in the cache are called.
 enum class Fitted { features, descriptors, density, spread, sample, confidence, drawn_sample };
 template <>
-inline constexpr std::array name_list<Fitted>{"features", "descriptors", "density",     "spread",
-                                              "sample",   "monotone-confidence",  "drawn-sample"};
+inline constexpr std::array name_list<Fitted>{"features", "descriptors",         "density",     "spread",
+                                              "sample",   "monotone-confidence", "drawn-sample"};
 
 /// A fitted transform and the features of the images that it was fitted on.
 struct Features {

@@ -9,6 +9,7 @@
 
 #include "data/core/errors.h"
 #include "data/core/exact_distance.h"
+#include "data/core/format.h"
 #include "data/core/problem.h"
 
 namespace knn::library {
@@ -17,8 +18,13 @@ namespace {
 
 thread_local char last_error[1024] = "";
 
-/// A message of the library without the mark of settings (data/core/errors.h), cut where it is too long.
+/// A message of the library in one line, without the mark of settings (data/core/errors.h), cut where it is too long.
 knn_status failed(knn_status status, std::string_view text) {
+    std::string visible;
+    try {
+        text = visible = harmless(text);
+    } catch (const std::bad_alloc&) {  // as it is
+    }
     std::size_t size = 0;
     for (std::size_t at = 0; at < text.size() && size + 1 < sizeof last_error; ++at) {
         if (!setting_at(text, at).empty()) at += setting_mark.size();

@@ -211,7 +211,8 @@ Method load(const TrainingSet& set, const std::string& file) {
         std::istringstream words(line);
         std::string what;
         std::size_t size = 0;
-        if (!(words >> what >> size) || size > most || sizes.size() == std::size(name_list<Fitted>))
+        if (!(words >> what >> size) || size > most || sizes.size() == std::size(name_list<Fitted>) ||
+            (what != "method" && !named<Fitted>(what)))
             refuse("is damaged");
         sizes.emplace_back(what, size);
     }
@@ -222,7 +223,9 @@ Method load(const TrainingSet& set, const std::string& file) {
         stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
         sha.add(bytes.data(), size);
     }
-    if (!stream || line != "end " + sha.hex()) refuse("is damaged");
+    if (!stream || stream.peek() != std::ifstream::traits_type::eof() || line != "end " + sha.hex() ||
+        !pieces.contains("method"))
+        refuse("is damaged");
     const std::vector<std::uint8_t>& text = pieces["method"];
     const Method method = parse_method_text({reinterpret_cast<const char*>(text.data()), text.size()}, file);
     for (const Fitted what : {Fitted::density, Fitted::spread, Fitted::sample})

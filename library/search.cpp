@@ -159,7 +159,8 @@ knn_status search(knn_index* index, const knn_vectors* vectors, const knn_option
         const auto opened = index->open(asked.of_set, out.k, progress.token());
         const Queries queries = asked.of(*opened);
         require_k(out.k, *opened, asked.of_set);
-        if (asked.count == 0 || (out.indices == nullptr && out.wide_indices == nullptr && out.distances == nullptr))
+        if (asked.count == 0 ||
+            (out.indices == nullptr && out.wide_indices == nullptr && out.distances == nullptr))
             return;
         const Results found = opened->search(
             queries, {.k = out.k, .vote = false, .keep_features = true, .token = progress.token()});

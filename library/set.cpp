@@ -78,6 +78,9 @@ TrainingSet opened_set(const knn_files* given) {
             "files: has first " + std::to_string(files.first) + "; expected 0 (all) or more");
     require((files.no_cache == 0 || files.no_cache == 1) && files.reserved == 0,
             "files: has no_cache " + std::to_string(files.no_cache) + "; expected 0 or 1, and reserved 0");
+    for (const auto& [name, text] :
+         {std::pair{"folder", files.folder}, {"images", files.images}, {"labels", files.labels}})
+        require(text == nullptr || *text != '\0', std::string(name) + ": is empty; expected a name, or NULL");
     if (files.no_cache == 0) cache_limit();  // where the cache is written, no error ends the call
     DataOptions options;
     options.folder = text_of(files.folder);

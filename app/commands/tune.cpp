@@ -105,8 +105,9 @@ void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) 
         return none;
     });
     if (methods.empty())
-        throw UsageError("--vote class-mean: adds up integers, which distances by " + left_out +
-                         " are not; expected --metric l2 or l1 of rows of uint8, a re-ranker, or --vote majority");
+        throw UsageError(
+            "--vote class-mean: adds up integers, which distances by " + left_out +
+            " are not; expected --metric l2 or l1 of rows of uint8, a re-ranker, or --vote majority");
     if (!left_out.empty())
         note("--vote class-mean: left out, because their distances are not integers: " + left_out,
              options.output);

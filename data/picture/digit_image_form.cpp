@@ -122,7 +122,8 @@ Corners frame_of_lines(const Ink& ink, const cv::Mat& gray) {
     lines = largest_component(lines);
     const Corners corners = lines.empty() ? Corners{} : corners_of(lines);
     if (!is_frame(corners, least_frame, ink.amount.size()))
-        throw DataError("has no frame of lines; expected one around the form, of at least a tenth of the picture");
+        throw DataError(
+            "has no frame of lines; expected one around the form, of at least a tenth of the picture");
     return where_sides_meet(lines, corners, true);
 }
 

@@ -301,7 +301,8 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines, cv::
 /// The label of a part, in labels of a mask that has its pixels too.
 int label_in(const cv::Mat& labels, const Parts& parts, const Part& part) {
     const int* top = parts.labels.ptr<int>(part.box.y);
-    return labels.at<int>(part.box.y, int(std::find(top + part.box.x, top + part.box.br().x, part.label) - top));
+    return labels.at<int>(part.box.y,
+                          int(std::find(top + part.box.x, top + part.box.br().x, part.label) - top));
 }
 
 /// Sets Part::of_table. `mask`: the ink with the `lines`.

@@ -31,15 +31,16 @@ inline cv::Matx33d to_full_size(double scale) {
 /// A connected component.
 struct Part {
     cv::Rect box;
-    double area = 0;  ///< pixels
-    double peak = 0;  ///< of the ink, 98th percentile
-    double mass = 0;  ///< sum of the ink
-    double pen = 0;   ///< width of the stroke, pixels
-    int edges = 0;    ///< pixels on the picture's border
-    int label = 0;    ///< in Parts::labels
+    double area = 0;        ///< pixels
+    double peak = 0;        ///< of the ink, 98th percentile
+    double mass = 0;        ///< sum of the ink
+    double pen = 0;         ///< width of the stroke, pixels
+    int edges = 0;          ///< pixels on the picture's border
+    int label = 0;          ///< in Parts::labels
     bool is_frame = false;  ///< has ink along all four sides of its box
-    bool of_table = false;  ///< erased lines joined it to others, and the whole holds at least four that are not of it
-    int whole = 0;    ///< equal for parts that fainter ink joins, as where the pen was lifted a little
+    bool of_table =
+        false;  ///< erased lines joined it to others, and the whole holds at least four that are not of it
+    int whole = 0;  ///< equal for parts that fainter ink joins, as where the pen was lifted a little
 };
 
 struct Parts {

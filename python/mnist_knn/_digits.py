@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Iterator, Sequence
 
 import numpy as np
@@ -15,6 +15,7 @@ from ._checks import integer
 from ._library import Array, Digits, Index, TrainingSet
 
 _SIDE = 28
+_LARGEST = 1 << 30  #: bytes of a file, as the program has it
 _UNSAID = "unlike the training digits, or like two of them"
 
 
@@ -107,6 +108,8 @@ class DigitClassifier:
             if y is not None:
                 raise ValueError("X: is None beside y; expected both or none")
             training = TrainingSet.of_files(self.data)
+        elif y is None:
+            raise ValueError("y: is None beside X; expected both or none")
         else:
             images, labels = _bytes_of(X, "X"), _bytes_of(y, "y")
             if images[:1].size != _SIDE * _SIDE or labels.shape != images.shape[:1]:
@@ -131,18 +134,29 @@ class DigitClassifier:
 
     def classify(self, pictures: Any) -> DigitList:
         """The digit of each picture, with its probability, reason of rejection and pixels; `pictures` as predict."""
-        index, contents = self._opened(), [_content_of(one) for one in _pictures_of(pictures)]
+        index, given, contents = self._opened(), _pictures_of(pictures), []
+        for i, one in enumerate(given):
+            with _naming(one, i):
+                contents.append(_content_of(one))
         answers: list[Digit | None] = [None] * len(contents)
         made = [(i, made) for i, one in enumerate(contents) if (made := _made(one)) is not None]
         if made:
             pixels = np.stack([image for _, image in made])
             for (i, _), digit in zip(made, self._of_pixels(index, pixels)):
                 answers[i] = digit
-        return DigitList([answer or self.read(content, many=False)[0] for answer, content in zip(answers, contents)])
+        for i, content in enumerate(contents):
+            if answers[i] is None:
+                with _naming(given[i], i):
+                    answers[i] = self._read(content, many=False)[0]
+        return DigitList([answer for answer in answers if answer is not None])
 
     def read(self, picture: Any, many: bool = True) -> DigitList:
         """The digits of one picture in reading order: any number, or exactly one unless `many`."""
-        read = Digits(self._opened(), _content_of(picture), many, self.reject)
+        with _naming(picture):
+            return self._read(_content_of(picture), many)
+
+    def _read(self, content: bytes | Array, many: bool) -> DigitList:
+        read = Digits(self._opened(), content, many, self.reject)  # which the pixels of its digits belong to
         return DigitList([_digit_of(one) for one in read.read()])
 
     def _of_pixels(self, index: Index, pixels: Array) -> list[Digit]:
@@ -168,6 +182,19 @@ class DigitClassifier:
         return _show.explanation(digit, images.reshape(-1, _SIDE, _SIDE), labels, distances[0])
 
 
+@contextmanager
+def _naming(picture: Any, i: int | None = None) -> Iterator[None]:
+    """Errors of "picture" name this one: its path, or its place in a list."""
+    try:
+        yield
+    except (OSError, TypeError, ValueError) as error:
+        is_path = isinstance(picture, (str, os.PathLike))
+        if not str(error).startswith("picture: ") or not is_path and i is None:
+            raise
+        name = os.fspath(picture) if is_path else f"picture {i}"
+        raise type(error)(f"{name}: {str(error).removeprefix('picture: ')}") from None
+
+
 def _bytes_of(given: Any, name: str) -> Array:
     """As uint8. Raises ValueError if there are other values than the integers 0 to 255."""
     array = _arrays.to_array(given, name)
@@ -189,7 +216,7 @@ def _pictures_of(given: Any) -> list[Any]:
         return [given]
     if isinstance(given, (list, tuple)):
         return list(given)
-    array = _arrays.to_array(given, "pictures")
+    array = _one_channel(_arrays.to_array(given, "pictures"))
     if array.ndim == 2 and array.shape[1] == _SIDE * _SIDE:
         return list(array.reshape(-1, _SIDE, _SIDE))
     if array.ndim == 2 or array.ndim == 3 and array.shape[2] in (3, 4):
@@ -202,7 +229,11 @@ def _pictures_of(given: Any) -> list[Any]:
 def _content_of(picture: Any) -> bytes | Array:
     """Encoded bytes, or gray pixels: uint8, rows × columns."""
     if isinstance(picture, (str, os.PathLike)):
-        return Path(picture).read_bytes()
+        with open(picture, "rb") as file:
+            content = b"" if os.fstat(file.fileno()).st_size > _LARGEST else file.read(_LARGEST + 1)
+            if not content or len(content) > _LARGEST:
+                raise OSError("picture: is empty or larger than 1 GiB; expected PNG, JPEG, BMP, TIFF, WebP or PGM")
+            return content
     if isinstance(picture, (bytes, bytearray, memoryview)):
         return bytes(picture)
     if hasattr(picture, "convert"):
@@ -210,8 +241,13 @@ def _content_of(picture: Any) -> bytes | Array:
     return _gray_of(_arrays.to_array(picture, "picture"))
 
 
+def _one_channel(array: Array) -> Array:
+    return array[..., 0] if array.ndim in (3, 4) and array.shape[-1] == 1 else array
+
+
 def _gray_of(array: Array) -> Array:
     """Colors by their brightness, over white where they are transparent. A row of 784 is 28 × 28."""
+    array = _one_channel(array)
     if array.shape == (_SIDE * _SIDE,):
         array = array.reshape(_SIDE, _SIDE)
     kind = array.dtype.kind

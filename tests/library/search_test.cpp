@@ -323,6 +323,7 @@ TEST_CASE("library: a saved index gives the same answers, and is refused for ano
     refused(made_set(train.vectors(), nullptr), content, "is of another set");
     refused(same, "", "is no saved index");
     refused(same, content.substr(0, content.size() - 1), "is damaged");
+    refused(same, content + "x", "is damaged");
     std::string changed = content;
     changed.back() ^= 1;
     refused(same, changed, "is damaged");

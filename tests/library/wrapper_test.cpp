@@ -54,7 +54,8 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: searches, classifies, saves, and throws err
     }
     CHECK_THROWS_AS(index.search_first(-1, 1), mnist_knn::error);
     CHECK_THROWS_AS(index.search(asked, std::numeric_limits<std::int32_t>::max()), mnist_knn::error);
-    CHECK_THROWS_AS(index.search_first(std::int64_t{1} << 40, 1), mnist_knn::error);  // no memory is asked for
+    CHECK_THROWS_AS(index.search_first(std::int64_t{1} << 40, 1),
+                    mnist_knn::error);  // no memory is asked for
     CHECK_THROWS_AS(index.search_first(std::int64_t{1} << 62, 8), mnist_knn::error);
     CHECK_THROWS_AS(set.read(0, std::int64_t{1} << 60), mnist_knn::error);
     const double real[] = {0.5, 1};

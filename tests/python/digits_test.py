@@ -76,6 +76,16 @@ class Digits(unittest.TestCase):
                 self.model.predict(b"no picture")
             with self.assertRaises(FileNotFoundError):
                 self.model.predict(path.with_name("none.png"))
+            with self.assertRaisesRegex(OSError, "^/dev/null: is empty or larger"):
+                self.model.predict("/dev/null")
+            with self.assertRaisesRegex(OSError, "^picture 1: is not a picture"):
+                self.model.predict([content, b"no picture"])
+            with open(path.with_name("large.png"), "wb") as large:
+                large.truncate((1 << 30) + 1)
+            with self.assertRaisesRegex(OSError, "large.png: is empty or larger"):
+                self.model.read(path.with_name("large.png"))
+        for shape in ((28, 28, 1), (1, 28, 28, 1)):
+            self.assertEqual(len(self.model.classify(np.zeros(shape, np.uint8))), 1)
         self.assertEqual(found.labels.tolist(), [7] * 9)
         self.assertEqual(len({digit.pixels.tobytes() for digit in found}), 1)
 

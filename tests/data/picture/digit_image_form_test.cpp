@@ -114,8 +114,10 @@ TEST_CASE("forms: a picture without a frame is refused") {
     const std::vector<FormBox> cells = knn::grid_form(3, 3).boxes;
     cv::Mat page(600, 600, CV_8U, cv::Scalar(230));
     draw_four(page, {270, 250}, 9, 50);
-    CHECK_THROWS_WITH_AS(knn::extract_form(picture_of(page), FormFrame::lines, cells),
-                         "has no frame of lines; expected one around the form, of at least a tenth of the picture", knn::DataError);
+    CHECK_THROWS_WITH_AS(
+        knn::extract_form(picture_of(page), FormFrame::lines, cells),
+        "has no frame of lines; expected one around the form, of at least a tenth of the picture",
+        knn::DataError);
     // A square on its tip: its corners could be those of either way to turn it.
     page.setTo(230);
     const std::array<cv::Point, 4> tips = {{{300, 60}, {540, 300}, {300, 540}, {60, 300}}};
