@@ -290,9 +290,10 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines, cv::
         amount(box).copyTo(own, labels(box) == label);
         const double of_line = peak > 1.2 * lines ? std::min(1.2 * lines, 0.6 * peak) : 0;
         const cv::Mat peaks = local_peak(own, box, peak);
-        for_bands(box.height, [&](const cv::Range& rows) {
+        cv::Mat darker = result(box);
+        for_bands(darker.rows, [&](const cv::Range& rows) {
             const cv::Mat least = cv::max(share_of_peak * peaks.rowRange(rows), of_line);
-            result(box).rowRange(rows).setTo(255, own.rowRange(rows) > least);
+            darker.rowRange(rows).setTo(255, own.rowRange(rows) > least);
         });
     }
     return result;
