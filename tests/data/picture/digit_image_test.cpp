@@ -352,7 +352,8 @@ TEST_CASE("digit images: faint strokes of pencil in a table whose lines are dark
 }
 
 TEST_CASE("digit images: the lines of a table are no digits, also if its digits are a third of a cell") {
-    for (const auto& [rows, columns] : {std::pair{1, 3}, {1, 9}, {2, 9}, {3, 9}}) {
+    for (const cv::Size& cells : {cv::Size(3, 1), cv::Size(9, 1), cv::Size(9, 2), cv::Size(9, 3)}) {
+        const int rows = cells.height, columns = cells.width;
         CAPTURE(rows);
         CAPTURE(columns);
         cv::Mat page(240 + 60 * rows, 140 + 60 * columns, CV_8U, cv::Scalar(245));
