@@ -201,6 +201,7 @@ _strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p).value
 #: Products of elements from which a search may take longer than 0.1 s on a slow processor; of lp, powers.
 LONG_CALL, LONG_CALL_OF_POWERS = 100_000_000, 100_000
 SECONDS_BETWEEN_LOOKS = 0.05
+_WAITS, _RUNS = "waits", "runs"
 
 
 def call(name: str, *arguments: Any, stop: Any = None) -> None:
@@ -217,42 +218,53 @@ def call(name: str, *arguments: Any, stop: Any = None) -> None:
         return
     flag = stop.held = ctypes.create_string_buffer(2)
     stop.progress, stop.data = _strlen, ctypes.addressof(flag)
-    done = threading.Event()
-    raised: list[BaseException] = []
+    # Locks and Events of `threading` are left in any state by an exception in them, which a signal may raise; this one is C.
+    ended = _thread.allocate_lock()
+    ended.acquire()
+    outcome: list[Any] = [_WAITS]
+    token: _Token | None = _Token()
+    thread = weakref.ref(token)  # of what only the thread has: None once it ended, also where it had no memory to call `run`
 
-    def run() -> None:  # `arguments` keeps what the library reads and writes
+    def run(token: Any = None) -> None:  # `arguments` keeps what the library reads and writes
+        del token
+        outcome[0] = _RUNS
         try:
             status = function(*arguments)
             if status:
                 _raise(status)  # the text of the error is this thread's
+            outcome[0] = None
         except BaseException as error:
-            raised.append(error)
+            outcome[0] = error
         finally:
-            done.set()
+            ended.release()
+
+    def wait() -> None:
+        while outcome[0] in (_WAITS, _RUNS) and thread() is not None:
+            # A signal that comes between Python's last look for one and the wait does not end the wait.
+            ended.acquire(True, SECONDS_BETWEEN_LOOKS)
 
     try:
-        _thread.start_new_thread(run, ())
-        # A signal that comes between Python's last look for one and the wait does not end the wait.
-        while not done.wait(SECONDS_BETWEEN_LOOKS):
-            pass
+        _thread.start_new_thread(run, (token,))
+        token = None
+        wait()
     except BaseException as error:  # KeyboardInterrupt, or what another handler of a signal raises
-        if isinstance(error, RuntimeError) and not done.is_set() and "start new thread" in str(error):
-            run()
-        else:
+        token = None
+        if not isinstance(error, (RuntimeError, MemoryError)) or outcome[0] is not _WAITS or thread() is not None:
             flag[0] = b"1"
-            _wait(done)
+            while outcome[0] in (_WAITS, _RUNS) and thread() is not None:
+                try:
+                    wait()
+                except BaseException:  # the first one is raised
+                    pass
             raise
-    if raised:
-        raise raised[0]
+    if outcome[0] is _WAITS:  # there is no thread
+        run()
+    if outcome[0] is not None:
+        raise MemoryError("out of memory in a thread; expected more") if outcome[0] is _RUNS else outcome[0]
 
 
-def _wait(done: threading.Event) -> None:
-    """Until it is set, whatever signals come."""
-    while not done.is_set():
-        try:
-            done.wait()
-        except BaseException:  # the first one is raised
-            pass
+class _Token:
+    """Something to refer to weakly."""
 
 
 #: Of this process: another object in each forked child.

@@ -1,5 +1,6 @@
 """The estimators against brute force in NumPy; arrays, labels and errors of any kind; interruption, threads, fork, pickle."""
 
+import _thread
 import os
 import pickle
 import signal
@@ -427,6 +428,61 @@ class Processes(unittest.TestCase):
                 self.model.kneighbors(np.concatenate([self.X] * 3))
                 self.fail("the search was over before the signal")
             timer.join()
+        self.assertEqual(self.model.kneighbors(self.X[:3])[1].tolist(), self.expected)
+
+    def test_a_thread_that_does_not_begin_or_ends_early(self):
+        queries, real = np.concatenate([self.X[:3]] * 2000), _thread.start_new_thread
+        expected = self.model.kneighbors(queries)[1].tolist()
+
+        def none(run, arguments):  # as one whose first call has no memory
+            return 0
+
+        def later(run, arguments):
+            time.sleep(0.2)
+            return real(run, arguments)
+
+        def failing(error):
+            def start(run, arguments):
+                del arguments  # which the traceback would keep
+                raise error
+
+            return start
+
+        for start in (none, later, failing(RuntimeError("can't start new thread")), failing(MemoryError())):
+            with mock.patch("mnist_knn._library._thread.start_new_thread", start):
+                self.assertEqual(self.model.kneighbors(queries)[1].tolist(), expected)
+        with mock.patch("mnist_knn._library._thread.start_new_thread", failing(KeyboardInterrupt())):
+            with self.assertRaises(KeyboardInterrupt):
+                self.model.kneighbors(queries)
+
+    def test_signals_at_any_moment_leave_no_search_waiting(self):
+        queries, ended, left = np.concatenate([self.X[:3]] * 2000), threading.Event(), [0]
+
+        def handler(*_):
+            left[0] -= 1
+            if left[0] >= 0:  # up to two in a search, none between two
+                raise KeyboardInterrupt
+
+        def interrupt():
+            while not ended.wait(0.0003):
+                os.kill(os.getpid(), signal.SIGINT)
+
+        before, thread = signal.signal(signal.SIGINT, handler), threading.Thread(target=interrupt)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        thread.start()
+        stopped, until = 0, time.monotonic() + 2
+        while time.monotonic() < until:
+            try:
+                try:
+                    left[0] = 2
+                    self.model.kneighbors(queries)
+                finally:
+                    left[0] = 0
+            except KeyboardInterrupt:
+                stopped += 1
+        ended.set()
+        thread.join()
+        self.assertGreater(stopped, 5)
         self.assertEqual(self.model.kneighbors(self.X[:3])[1].tolist(), self.expected)
 
     def test_ctrl_c_comes_within_0_2_s_of_processor_time(self):
