@@ -151,10 +151,12 @@ std::vector<Method> methods_of_pictures() {
 
 TEST_CASE(
     "condense: what is kept and what editing removes is what plain loops say, on any number of threads") {
+    test::EveryThird combination;
     for (const Points& points : sets_to_try()) {
         const Training training = points.training();
         std::map<Metric, Neighbors> rows_by;
         for (const Method& method : methods_to_try()) {
+            if (!combination.runs()) continue;
             Neighbors& rows = rows_by[method.measure.metric];
             if (rows.n_query == 0) rows = all_neighbors(points, method.measure);
             const Edited expected = naive_edit(points, method, rows);

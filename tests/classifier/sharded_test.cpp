@@ -169,6 +169,7 @@ TEST_CASE("spread: shares differ by one at most and have no gap") {
 
 TEST_CASE("spread: any engine, devices and parts find what plain loops find, and call back once a query") {
     PlainIndex::searches_of_known = 0;
+    test::EveryThird combination;
     for (const test::Searched& searched : searches()) {
         const Neighbors expected = searched.expected();
         for (const int k : searched.ks)
@@ -177,6 +178,7 @@ TEST_CASE("spread: any engine, devices and parts find what plain loops find, and
                     for (const Placement spread : test::both_placements)
                         for (const std::int64_t memory :
                              {std::int64_t{0}, 20 * searched.points.dim}) {  // parts of 10
+                            if (!combination.runs()) continue;
                             CAPTURE(way.batch);
                             PlainIndex::batch_size = way.batch;
                             test::check_found(*way.engine, searched, expected, k,

@@ -14,6 +14,15 @@ inline constexpr bool has_opencv = MNIST_KNN_HAS_OPENCV;
 /// Sanitizers make code ten times slower: batteries try fewer combinations of what others try alone.
 inline constexpr bool has_sanitizer = MNIST_KNN_HAS_SANITIZER;
 
+/// Of the combinations of a battery, all run; with a sanitizer every third, in the order of its loops.
+class EveryThird {
+  public:
+    bool runs() { return !has_sanitizer || next_++ % 3 == 0; }
+
+  private:
+    int next_ = 0;
+};
+
 /// Prints the reason and notes that the running test case was skipped.
 void skip(const std::string& why);
 
