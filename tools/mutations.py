@@ -26,7 +26,7 @@ vote = "vote:*"
 score = "confusion*,the Wilson*,labels that are*"
 sample = "a sample is*,leave one out*,too few images*"
 rejection = "nothing is rejected*,how usual*,as many of*,the reason says*"
-confidence = "evidence of*,confidence*,mean confidence*,calibration*"
+confidence = "evidence of*,confidence*,a nearer match*,mean confidence*,calibration*"
 novelty = "novelty*"
 fitted = "training set:*"
 sizes = "sizes:*"
@@ -123,6 +123,8 @@ MUTATIONS = [
     ("data/picture/picture_header.cpp", picture, "count * size <= 4", "count * size < 4"),
     ("data/picture/picture_header.cpp", picture, "(samples + 7) / 8", "samples / 8"),
     ("data/picture/picture_header.cpp", picture, "at = data + length + length % 2", "at = data + length"),
+    ("data/picture/digit_image_parts.cpp", digit, "is_table[std::size_t(label)] = held >= 4", "is_table[std::size_t(label)] = held >= 400"),
+    ("data/picture/digit_image_ink.cpp", digit, "part.is_frame ? 1 : 4", "part.is_frame ? 4 : 4"),
     ("data/picture/digit_image.cpp", digit, "- 13.75) <= 1;", "- 13.75) <= 2;"),
     ("data/picture/digit_image.cpp", digit, "long_side > 20", "long_side >= 20"),
     ("data/picture/digit_image.cpp", digit, "int(std::ceil(value - 1e-6))", "int(std::floor(value - 1e-6))"),
@@ -201,6 +203,7 @@ MUTATIONS = [
     ("classifier/confidence.cpp", confidence, "one.right - all * p", "one.right - 0.9 * all * p"),
     ("classifier/confidence.cpp", confidence, "answer.margin * (1 - answer.alone)", "answer.margin"),
     ("classifier/confidence.cpp", confidence, "std::min(place, n_bins - 1)", "std::min(place, n_bins - 2)"),
+    ("classifier/confidence.cpp", confidence, "signs{0, 1, -1, 1, 1, 0}", "signs{0, 1, 0, 0, 0, 0}"),
     ("classifier/leave_one_out.cpp", novelty, "stiffness = 0.02", "stiffness = 0.04"),
     ("classifier/leave_one_out.cpp", novelty, "row < high || col < wide", "row <= high || col < wide"),
     ("classifier/leave_one_out.cpp", novelty, "!= winner) continue", "== winner) continue"),

@@ -1,6 +1,7 @@
 #pragma once
 /// The steps of digit_image.h in order. Included only by digit_image*.cpp.
 
+#include <algorithm>
 #include <opencv2/core.hpp>
 #include <span>
 #include <string>
@@ -38,8 +39,7 @@ struct Part {
     int edges = 0;          ///< pixels on the picture's border
     int label = 0;          ///< in Parts::labels
     bool is_frame = false;  ///< has ink along all four sides of its box
-    bool of_table =
-        false;  ///< erased lines joined it to others, and the whole holds at least four that are not of it
+    bool of_table = false;  ///< erased lines joined it to others, as a table, which holds four at least
     int whole = 0;  ///< equal for parts that fainter ink joins, as where the pen was lifted a little
 };
 
