@@ -40,7 +40,7 @@ struct Part {
     int label = 0;          ///< in Parts::labels
     bool is_frame = false;  ///< has ink along all four sides of its box
     bool of_table = false;  ///< erased lines joined it to others, as a table, which holds four at least
-    int whole = 0;  ///< equal for parts that fainter ink joins, as where the pen was lifted a little
+    int whole = 0;          ///< equal for parts that fainter ink joins, as where the pen was lifted a little
 };
 
 struct Parts {
