@@ -362,8 +362,10 @@ class index {
         own.put_in(options);
         knn_neighbors out = KNN_NEIGHBORS(count, k);
         neighbors found{k, {}, {}};
-        own.check(call(options, out));  // before memory is taken for what the set does not have
-        if (count > 0 && k > 0) {       // else nothing
+        constexpr std::int64_t many = 1 << 24;
+        if (k > 0 && count > many / k)
+            own.check(call(options, out));  // before so much memory is taken: whether the set has as many
+        if (count > 0 && k > 0) {           // else an error, or nothing
             found.indices.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(k));
             found.distances.resize(found.indices.size());
         }

@@ -251,9 +251,10 @@ def call(name: str, *arguments: Any, stop: Any = None) -> None:
         token = None
         if not isinstance(error, (RuntimeError, MemoryError)) or outcome[0] is not _WAITS or thread() is not None:
             flag[0] = b"1"
-            while outcome[0] in (_WAITS, _RUNS) and thread() is not None:
+            while True:
                 try:
                     wait()
+                    break
                 except BaseException:  # the first one is raised
                     pass
             raise
