@@ -216,6 +216,10 @@ bool BenchReport::wrong() const {
     return std::ranges::any_of(measurements, [](auto& one) { return !one.wrong.empty(); });
 }
 
+bool BenchReport::has_time() const {
+    return std::ranges::any_of(measurements, [](auto& one) { return !one.ms.empty(); });
+}
+
 Measurement BenchReport::measured(const std::string& figure, const std::string& name,
                                   const Problem& problem) const {
     const auto has_no_k = [](const std::string& part) { return part == "distance" || part == "upload"; };

@@ -110,6 +110,7 @@ struct BenchReport {
     /// Records once what is missing and why.
     void leave_out(const std::string& name, const std::string& reason);
     bool wrong() const;
+    bool has_time() const;
     /// What was measured in this figure under this name, of these images and, where there is one, this k; else one that
     /// was not run.
     Measurement measured(const std::string& figure, const std::string& name, const Problem& problem) const;

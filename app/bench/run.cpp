@@ -238,6 +238,8 @@ int bench(const Options& options, Clock::time_point) {
         throw DataError(plot +
                         ": not written, because nothing was measured that it would show (the report says "
                         "what was left out); expected rows that this machine can run");
+    if (!report.has_time() && report.quotes.empty())
+        throw DataError("bench: nothing was measured: see above; expected rows that this machine can run");
     return 0;
 }
 

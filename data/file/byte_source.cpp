@@ -123,6 +123,15 @@ std::size_t ByteSource::read_at(std::uint64_t place, std::span<std::uint8_t> out
     return done;
 }
 
+bool ByteSource::is_at_end() {
+    std::uint8_t beyond = 0;
+    if (read({&beyond, 1}) == 0) return true;
+    std::vector<std::uint8_t> rest(gzip_ ? std::size_t{1} << 20 : 0);
+    for (int piece = 0; piece < 64 && read(rest) > 0; ++piece) {
+    }
+    return false;
+}
+
 std::size_t ByteSource::read_plain(std::span<std::uint8_t> out) {
     std::size_t done = 0;
     while (done < out.size()) {

@@ -39,6 +39,10 @@ class ByteSource {
     bool can_read_at() const { return descriptor_.is_open() && file_bytes_ && !gzip_; }
     std::size_t read_at(std::uint64_t place, std::span<std::uint8_t> out) const;
 
+    /// Whether nothing follows. Where gzip data goes on, up to 64 MiB of it are read too, since damage is the likelier
+    /// cause: throws DataError if it shows there.
+    bool is_at_end();
+
     bool is_gzip() const { return gzip_; }
     /// The size of the file itself; empty if that is unknown before it is read (a pipe).
     std::optional<std::uint64_t> file_bytes() const { return file_bytes_; }

@@ -205,8 +205,7 @@ IdxData read_idx_data(ByteSource& source, const IdxKind& kind, const IdxHeader& 
         if (got < header.data_bytes)
             source.fail("is cut short: it declares " + describe(header, kind) + " = " +
                         grouped(header.data_bytes) + " bytes, but has " + grouped(got));
-        std::uint8_t beyond = 0;
-        if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
+        if (!source.is_at_end()) source.fail("has trailing bytes after " + describe(header, kind));
         return {static_cast<std::int64_t>(count), static_cast<int>(rows), static_cast<int>(cols),
                 std::move(bytes), source.crc32()};
     } catch (const std::bad_alloc&) {

@@ -285,8 +285,7 @@ void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorS
 
 /// Nothing may follow the rows.
 void Content::check_end(std::uint64_t count, const RowLayout& layout) {
-    std::uint8_t beyond = 0;
-    if (read({&beyond, 1}) > 0)
+    if (!source_.is_at_end() || position_ < head_.size())
         fail("has trailing bytes",
              grouped_count(count) + " rows of " + grouped_count(layout.dim) + " columns alone");
 }

@@ -92,10 +92,16 @@ TEST_CASE_FIXTURE(Bench, "bench writes the rows that --only names, and no others
     }
     random("--only serial_sort,serial,nth_element --csv c -q");
     CHECK(csv_rows(file("c")).size() == 5);  // "serial" once
-    output_of(random("--only serial --metric cosine --csv c --json j"));
+    const auto measures_nothing = [&](const std::string& words) {
+        const RunResult result = random(words);
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+        CHECK(contains(result.err, "bench: nothing was measured"));
+    };
+    measures_nothing("--only serial --metric cosine --csv c --json j -q");
     CHECK(this->measurements().size() == 1);
     // What the engine tensor has to beat is left out with the reason where there is no GPU.
-    output_of(random("--only classic+gemm+replace_max --json j"));
+    measures_nothing("--only classic+gemm+replace_max --json j -q");
     const json tensor = this->measurements();
     REQUIRE(tensor.size() == 1);
     CHECK(tensor[0]["name"] == "classic+gemm+replace_max");

@@ -229,6 +229,9 @@ TEST_CASE_FIXTURE(InFolder, "idx: what is wrong with the content, plain and gzip
     for (const std::string garbage : {"x", "xy", "more garbage", "\x1f"})
         check({gzip(idx_labels(3)) + garbage, "has trailing bytes after the gzip data", false}, labels_error,
               want_labels);
+    std::string longer = gzip(idx_labels(300'000) + "x");
+    longer[longer.size() - 8] ^= 1;  // of its checksum
+    check({longer, "is damaged: the gzip checksum does not match", false}, labels_error, want_labels);
     std::string method = zipped;
     method[2] = 7;
     CHECK(images_error(folder.write("m.gz", method)).find("is damaged: bad gzip data (") == 0);

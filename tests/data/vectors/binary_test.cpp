@@ -84,6 +84,8 @@ TEST_CASE_FIXTURE(VectorFolder, "vector files: two sizes, then the rows") {
     CHECK(read("x.i8bin", small).type == ElementType::int8);
     CHECK(values("x.i8bin", small) == Doubles{1, -128, -1});
     CHECK(values("x.ibin", file(1, 1, raw(std::int32_t(-7)))) == Doubles{-7});
+    std::string damaged = gzip(file(2, 2, "abcde"));
+    damaged[damaged.size() - 8] ^= 1;  // of its checksum
     const std::string gz = gzip(file(1000, 1000, "abcd")), six = " 3 rows of 2 columns = 6 bytes; expected";
     check_wrong(
         {{"a.u8bin", file(0, 3, ""), "holds no rows; expected at least one"},
@@ -101,6 +103,7 @@ TEST_CASE_FIXTURE(VectorFolder, "vector files: two sizes, then the rows") {
           "is cut short: it declares 1,000 rows of 1,000 columns = 4,000,000 bytes; expected more than " +
               std::to_string(gz.size()) + " bytes of gzip can hold"},
          {"h.u8bin.gz", gzip(file(2, 2, "abcde")), "has trailing bytes; expected 2 rows of 2 columns alone"},
+         {"k.u8bin.gz", damaged, "is damaged: the gzip checksum does not match; expected vectors"},
          {"i.u8bin.gz", gzip(file(2, 2, "abc")), "is cut short within row 2; expected 2 rows of 2 columns"},
          {"j.u8bin",
           file(3, 2, "abcdef"),
