@@ -2,7 +2,8 @@
 
 Neighbors are ordered by (distance, index), both ascending. Vectors of uint8, int8, float32 and float64 are searched as they
 are; of other types as float64, or float32 where that has every value. Where all values are integers from 0 to 255 and the
-metric is Euclidean or Manhattan, they are searched as bytes: the distances are the same, and the search is many times faster.
+metric is Euclidean or Manhattan, or the method "gradients" or "accurate", they are searched as bytes: the distances are the
+same, and the search is many times faster.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ _METRICS = {
 }  # fmt: skip
 #: scikit-learn's names of the library's metrics.
 _EFFECTIVE = {b"l2": "euclidean", b"l1": "manhattan", b"lp": "minkowski", b"cosine": "cosine", b"pearson": "correlation"}
-_INTEGRAL = ("l2", "l1")
 _MODES = ("connectivity", "distance")
 
 
@@ -69,9 +69,11 @@ class _Fitted(BaseEstimator):
         array = _arrays.vectors(X, name)
         if labels is not None and len(labels) != len(array):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(array)}, {len(labels)}]")
-        narrowed = _arrays.narrowed(array) if array.dtype != BYTE and metric in _INTEGRAL else None
+        of_images = self.method in ("gradients", "accurate")
+        narrows = of_images or metric in ("l2", "l1")
+        narrowed = _arrays.narrowed(array) if array.dtype != BYTE and narrows else None
         searched = array.dtype if narrowed is None else BYTE
-        if self.method in ("gradients", "accurate") and (searched != BYTE or array.shape[1] != 784):
+        if of_images and (searched != BYTE or array.shape[1] != 784):
             raise ValueError(f"method {self.method!r}: X has {array.shape[1]} columns of {array.dtype}; expected 784 of uint8, the "
                              "pixels of images of 28 x 28")  # fmt: skip
         self._of_bytes = None
@@ -86,7 +88,7 @@ class _Fitted(BaseEstimator):
         self._fit_X, self._labels = array, labels
         self._settings: dict[str, Any] = {"method": self.method, "metric": metric, "p": exponent, "device": self.device,
                           "engine": self.engine, **settings}  # fmt: skip
-        self._type = searched
+        self._type, self._narrows = searched, narrows or metric is None
         self._indexes: dict[DType, Index] = {}
         try:
             info = self._index(self._type, narrowed).info
@@ -126,7 +128,7 @@ class _Fitted(BaseEstimator):
         _arrays.check_columns(self, X, array.shape[1])
         if array.dtype == self._type or np.can_cast(array.dtype, self._type, "safe"):
             return self._index(self._type), _arrays.as_type(array, self._type)
-        if self._type == BYTE and self._settings["metric"] in (None, *_INTEGRAL) and (narrowed := _arrays.narrowed(array)) is not None:
+        if self._type == BYTE and self._narrows and (narrowed := _arrays.narrowed(array)) is not None:
             return self._index(BYTE), narrowed
         both = np.result_type(array, self._fit_X)
         wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8

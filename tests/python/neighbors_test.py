@@ -248,6 +248,10 @@ class Votes(unittest.TestCase):
                        "weights uniform\ntie smallest\n")  # fmt: skip
             file.flush()
             np.testing.assert_array_equal(NearestNeighbors(9, method=file.name).fit(X).kneighbors(X[:9])[0], lengths)
+        for settings in ({"metric": "cosine"}, {"p": 3}, {"method": "accurate"}):
+            known, wider = (NearestNeighbors(9, **{"method": "gradients", **settings}).fit(X.astype(kind)).kneighbors(X[:9].astype(kind))
+                            for kind in (np.uint8, np.int64))  # fmt: skip
+            np.testing.assert_array_equal(known, wider)
         shares = [KNeighborsClassifier(9, method="gradients", weights=weights).fit(X, y).predict_proba(X[:50] // 2)
                   for weights in ("inverse_square", lambda d: 1 / d**2)]
         np.testing.assert_allclose(*shares, rtol=1e-12)
