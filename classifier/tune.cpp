@@ -108,8 +108,7 @@ TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int6
         tried.vote = kind;
         for (const int k : range.k) {
             tried.vote.k = k;
-            configurations_.push_back(
-                {.method = tried, .wrong = WrongImages(at(divide_up(n_train, word_bits)))});
+            configurations_.push_back({.method = tried, .wrong = {}});
             most = std::max(most, tried.voters(n_train - 1));
         }
     }
@@ -128,7 +127,7 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
     cpu::for_rows(
         part.n_query, 4 * word_bits, threads, token.stop, [&](std::int64_t begin, std::int64_t end) {
             ClassMeans means(sizes);
-            for (std::int64_t q = begin; q < end; ++q) {
+            for (std::int64_t q = begin; q < end && !token.stopped(); ++q) {
                 const std::int64_t image = first + q;
                 const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
                 for (auto of_kind = configurations_.begin(); of_kind != configurations_.end();
@@ -151,6 +150,10 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
 
 Plan TunedSearch::run(const Index& index, Timeline& timeline, const ProgressToken& token) {
     const Training& training = index.training();
+    for (Configuration& one : configurations_) {  // all k of MNIST: 0.7 GB
+        token.throw_if_stopped();
+        one.wrong.assign(at(divide_up(training.rows.count, word_bits)), 0);
+    }
     const std::int64_t fitting =
         searched_.reranks() ? reranked_part : points_of_part(training.rows, searched_.vote.k);
     const auto take = [&](std::int64_t first, const Neighbors& part) {
@@ -161,17 +164,20 @@ Plan TunedSearch::run(const Index& index, Timeline& timeline, const ProgressToke
     return search_graph(index, timeline, token, take, round_up(fitting, word_bits)).plan;
 }
 
-std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train) {
+std::vector<Configuration> ranked(std::vector<TunedSearch> searches, std::int64_t n_train,
+                                  const ProgressToken& token) {
     std::vector<Configuration> all;
     for (std::size_t search = 0; search < searches.size(); ++search)
-        for (const Configuration& one : searches[search].configurations()) {
-            Configuration& added = all.emplace_back(one);
+        for (Configuration& one : searches[search].take()) {
+            token.throw_if_stopped();
+            Configuration& added = all.emplace_back(std::move(one));
             added.search = search;
-            added.errors = count_of(one.wrong);
+            added.errors = count_of(added.wrong);
             added.share = wilson_interval(added.errors, n_train);
         }
     std::ranges::stable_sort(all, {}, &Configuration::errors);
     for (Configuration& one : all) {
+        token.throw_if_stopped();
         one.p_value = p_against(all.front().wrong, one.wrong);
         one.as_good_as_best = one.p_value >= significance;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "classifier/evaluation.h"
@@ -44,7 +45,7 @@ struct Configuration {
 /// The results of one search.
 class TunedSearch {
   public:
-    /// Room for all configurations of `method`, whose k is not read.
+    /// All configurations of `method`, whose k is not read.
     TunedSearch(const Method& method, const VoteRange& range, std::int64_t n_train);
 
     /// The method of the search: its k is the number of neighbors to search.
@@ -56,6 +57,7 @@ class TunedSearch {
 
     /// By kind and k.
     const std::vector<Configuration>& configurations() const { return configurations_; }
+    std::vector<Configuration> take() { return std::move(configurations_); }
 
   private:
     void count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels, int threads,
@@ -68,7 +70,8 @@ class TunedSearch {
 
 /// All configurations, the fewest errors first, then in the order of searches, kinds and k. At least one search, with at
 /// least one configuration.
-std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train);
+std::vector<Configuration> ranked(std::vector<TunedSearch> searches, std::int64_t n_train,
+                                  const ProgressToken& token = {});
 
 /// Labels that leave-one-out gets wrong whatever the method, because no other image has them.
 std::vector<std::uint8_t> lonely_labels(std::span<const std::uint8_t> labels);

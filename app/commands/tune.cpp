@@ -155,7 +155,7 @@ void note_lonely(std::span<const std::uint8_t> labels, const Dataset& data, cons
              output);
 }
 
-void search_all(TuneResult& result, std::vector<TunedSearch>& searches, std::span<const Resolved> resolved,
+void search_all(TuneResult& result, std::vector<TunedSearch> searches, std::span<const Resolved> resolved,
                 const OutputOptions& output) {
     const std::int64_t n = result.images(), all = std::ssize(searches) * n;
     const auto start = Clock::now();
@@ -167,8 +167,8 @@ void search_all(TuneResult& result, std::vector<TunedSearch>& searches, std::spa
                 searches[i].run(index, result.timeline, token.part(std::ssize(result.searches) * n, all));
             result.searches.push_back(searches[i].searched());
         }
+        result.configurations = ranked(std::move(searches), n, token);
     });
-    result.configurations = ranked(searches, n);
     result.search_ms = ms_since(start);
 }
 
@@ -392,7 +392,7 @@ int tune(const Options& options, Clock::time_point start) {
 
     TuneResult result{SelfSearch(set)};
     result.range = range;
-    search_all(result, searches, resolved, options.output);
+    search_all(result, std::move(searches), resolved, options.output);
     result.wall_ms = ms_since(start);
     const Configuration& best = result.configurations.front();
     const std::string comment = "chosen by 'mnist-knn tune': " + counted(best.errors, "error") + " of " +

@@ -81,6 +81,7 @@ TEST_CASE("Ctrl-C ends a search within a second, exits 130 and leaves no file") 
                     "evaluate -k 1024 --threads 1 --json j --predictions p --neighbors-csv n --report r",
                     signal);
     check_stops(work, "condense --threads 1 --out small", SIGINT);
+    check_stops(work, "tune -k 1-16384 --threads 1 --json j", SIGINT);
     // The fit of components of thousands of pixels.
     options.signal_after = 1500ms;
     check_stops(pixels, "evaluate --transform pca:2 -q --json j", SIGINT, 3);
