@@ -56,6 +56,7 @@ void Team::run_pieces(std::int64_t count, std::int64_t piece,
             const std::int64_t first = next.fetch_add(piece);
             if (first >= count) return;
             work(thread, first, std::min(count, first + piece));
+            advance(thread, 0);
         }
     });
 }

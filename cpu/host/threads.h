@@ -26,7 +26,8 @@ class Team {
     /// shared counter and not divided in advance.
     void run(const std::function<void(int thread)>& work);
 
-    /// run() over 0 .. count-1 in pieces of at most `piece`: work(thread, first, last).
+    /// run() over 0 .. count-1 in pieces of at most `piece`: work(thread, first, last). Between pieces the token is asked, also where
+    /// `work` counts nothing as done.
     void run_pieces(std::int64_t count, std::int64_t piece,
                     const std::function<void(int, std::int64_t, std::int64_t)>& work);
 

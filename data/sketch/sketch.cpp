@@ -29,7 +29,7 @@ Matrix<std::int32_t> products(const Matrix<std::int16_t>& a, const Matrix<std::i
     Matrix<std::int32_t> sums{a.count, b.count};
     for (std::int64_t first = 0; first < b.count; first += rows_at_once)
         for (std::int64_t i = 0; i < a.count; ++i) {
-            token.throw_if_stopped();
+            token.step(0, 0);
             for (std::int64_t j = first; j < std::min(first + rows_at_once, b.count); ++j) {
                 const std::int16_t *x = a.row(i), *y = b.row(j);
                 std::int32_t sum = 0;
@@ -87,7 +87,7 @@ Matrix<double> orthonormal(const Matrix<double>& rows, const ProgressToken& toke
         }
     Matrix<double> base{0, dim, {}};
     for (std::int64_t i = 0; i < n; ++i) {
-        token.throw_if_stopped();
+        token.step(0, 0);
         std::fill(dots.begin() + i, dots.end(), 0.0);
         for (std::int64_t j = 0; j < dim; ++j) {
             const double* column = columns.row(j);
@@ -118,7 +118,7 @@ Matrix<double> as_doubles(const Matrix<std::int32_t>& rows) {
 Matrix<double> turned(const Matrix<double>& base, Signs& signs, const ProgressToken& token) {
     Matrix<double> sums{base.count, base.length};
     for (std::int64_t i = 0; i < base.count; ++i) {
-        token.throw_if_stopped();
+        token.step(0, 0);
         for (std::int64_t other = 0; other < base.count; ++other) {
             const double sign = signs.next();
             const double* row = base.row(other);
@@ -133,7 +133,7 @@ Matrix<double> turned(const Matrix<double>& base, Signs& signs, const ProgressTo
 Matrix<double> axes_of(const Matrix<std::int16_t>& centered, std::int64_t n, const ProgressToken& token) {
     Matrix<std::int16_t> transposed{centered.length, centered.count};
     for (std::int64_t i = 0; i < centered.count; ++i) {
-        token.throw_if_stopped();
+        token.step(0, 0);
         for (std::int64_t j = 0; j < centered.length; ++j)
             transposed.row(j)[i] = centered.row(i)[j];
     }
@@ -183,13 +183,13 @@ Sketch fit_sketch(const Rows& rows, std::int64_t columns, const ProgressToken& t
     const auto sampled = [&](std::int64_t i) { return rows.row(i * rows.count / n); };
     std::vector<std::int64_t> sums(static_cast<std::size_t>(dim));
     for (std::int64_t i = 0; i < n; ++i) {
-        token.throw_if_stopped();
+        token.step(0, 0);
         for (std::int64_t j = 0; j < dim; ++j)
             sums[static_cast<std::size_t>(j)] += sampled(i)[j];
     }
     Matrix<std::int16_t> centered{n, dim};
     for (std::int64_t i = 0; i < n; ++i) {
-        token.throw_if_stopped();
+        token.step(0, 0);
         for (std::int64_t j = 0; j < dim; ++j)
             centered.row(i)[j] =
                 static_cast<std::int16_t>(sampled(i)[j] - sums[static_cast<std::size_t>(j)] / n);

@@ -1,11 +1,32 @@
 #include "cpu/host/host.h"
+#include "cpu/host/threads.h"
 #include "tests/support/test.h"
 
 #include <sched.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 namespace knn {
 namespace {
+
+TEST_CASE("cpu: a caller's callback is asked between pieces that count nothing as done, and ends them") {
+    std::atomic<bool> stop = false;
+    const ProgressToken token{.progress = [&](std::int64_t, std::int64_t) { stop = true; }, .stop = &stop};
+    for (const int threads : {1, 3}) {
+        stop = false;
+        std::atomic<int> pieces = 0;
+        cpu::Team team(threads, token, 7, 1);
+        CHECK_THROWS_AS(team.run_pieces(1000, 1,
+                                        [&](int, std::int64_t, std::int64_t) {
+                                            ++pieces;
+                                            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                                        }),
+                        Interrupted);
+        CHECK(pieces < 300);
+    }
+}
 
 // The folder looks like /sys/fs/cgroup.
 TEST_CASE_FIXTURE(test::InFolder, "cpu: the quota of control groups") {

@@ -226,6 +226,9 @@ TEST_CASE_FIXTURE(test::OwnCache, "sketch: a fit comes from the cache where the 
         const Sketch fitted = fit_sketch(rows, columns);
         CHECK(same(cached_fit(rows, columns, false), fitted));
         CHECK_THROWS_AS(cached_fit(rows, columns, true, stopped), Interrupted);
+        int asked = 0;
+        fit_sketch(rows, columns, {.progress = [&](std::int64_t, std::int64_t) { ++asked; }});
+        CHECK(asked > 1000);
         CHECK(same(cached_fit(rows, columns, true), fitted));
         CHECK(same(cached_fit(rows, columns, true, stopped), fitted));
         CHECK_THROWS_AS(cached_fit(other, columns, true, stopped), Interrupted);
