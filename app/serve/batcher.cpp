@@ -32,9 +32,10 @@ void Batcher::start(Search search) {
     thread_ = std::thread([this] { run(); });
 }
 
-bool Batcher::add(std::string pixels, Done done) {
+bool Batcher::add(std::string pixels, Abandoned abandoned, Done done) {
     auto job = std::make_unique<Job>();
     job->pixels = std::move(pixels);
+    job->abandoned = std::move(abandoned);
     job->done = std::move(done);
     job->answers.resize(job->size());
     {
@@ -70,15 +71,23 @@ void Batcher::run() {
             std::rotate(jobs_.begin(), jobs_.begin() + std::ssize(pieces), jobs_.end());
             for (const Piece& piece : pieces) {
                 waiting_ -= piece.count;
-                if (!failure && piece.job->begun < piece.job->size()) continue;
+                const bool is_done = piece.job->begun == piece.job->size();
+                if (!failure && !is_done && !piece.job->is_abandoned()) continue;
                 waiting_ -= piece.job->size() - piece.job->begun;
                 const auto at = std::ranges::find(jobs_, piece.job, &std::unique_ptr<Job>::get);
                 finished.push_back(std::move(*at));
                 jobs_.erase(at);
             }
         }
-        for (const std::unique_ptr<Job>& job : finished)
-            job->done(std::move(job->answers), failure);
+        for (const std::unique_ptr<Job>& job : finished) {
+            std::exception_ptr why = failure;
+            try {
+                if (job->begun < job->size()) throw_if(job->abandoned);
+            } catch (const Problem&) {
+                why = std::current_exception();
+            }
+            job->done(std::move(job->answers), why);
+        }
     }
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/serve/http.h"
 #include "classifier/picture_answers.h"
 
 namespace knn::web {
@@ -39,19 +40,21 @@ class Batcher {
 
     /// Before the first `add`.
     void start(Search search);
-    /// `pixels`: n × 784 bytes, n at least 1. False if too many wait already.
-    bool add(std::string pixels, Done done);
+    /// `pixels`: n × 784 bytes, n at least 1. False if too many wait already. What is abandoned is not searched any more.
+    bool add(std::string pixels, Abandoned abandoned, Done done);
     /// Since the start.
     std::int64_t batches() const;
 
   private:
     struct Job {
         std::string pixels;
+        Abandoned abandoned;
         Done done;
         std::size_t begun = 0;  ///< images in batches so far
         std::vector<Predicted> answers;
 
         std::size_t size() const;
+        bool is_abandoned() const { return abandoned && *abandoned; }
     };
     struct Piece {
         Job* job;

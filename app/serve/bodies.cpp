@@ -42,20 +42,24 @@ std::string_view take_until(std::string_view& text, std::string_view end) {
     return part;
 }
 
-std::string npy_pixels(std::string_view body) try {
-    const std::string expected = "uint8 of shape (n, 28, 28) or (n, 784)";
+std::string npy_pixels(std::string_view body) {
+    const std::string expected = "; expected uint8 of shape (n, 28, 28) or (n, 784)";
     const auto next = [&](std::span<std::uint8_t> out) {
         const std::size_t n = body.copy(reinterpret_cast<char*>(out.data()), out.size());
         body.remove_prefix(n);
         return n;
     };
-    ByteSource source(next, body.size(), "The .npy file", expected);
-    const VectorSet set = read_vectors(source);
-    if (set.type != ElementType::uint8 || set.dim != std::int64_t{image_size})
-        source.fail("has elements of another type, or rows of another size");
-    return {reinterpret_cast<const char*>(set.elements.data()), set.elements.size()};
-} catch (const DataError& error) {
-    throw Problem(400, std::string(error.what()) + '.');
+    ByteSource source(next, body.size(), "The .npy file", "");
+    try {
+        const VectorSet set = read_vectors(source);
+        const bool has_shape = !set.are_images() || (set.shape.rows == 28 && set.shape.cols == 28);
+        if (set.type != ElementType::uint8 || set.dim != std::int64_t{image_size} || !has_shape)
+            source.fail("has elements of another type, or rows of another size");
+        return {reinterpret_cast<const char*>(set.elements.data()), set.elements.size()};
+    } catch (const DataError& error) {
+        const std::string reason = error.what();
+        throw Problem(400, reason.substr(0, reason.find("; expected ")) + expected + '.');
+    }
 }
 
 using Json = nlohmann::ordered_json;

@@ -18,17 +18,22 @@ namespace knn::web {
 
 namespace {
 
-using Instant = std::chrono::steady_clock::time_point;
+/// Until when, and for whom, a picture is decoded.
+struct Deadline {
+    std::chrono::steady_clock::time_point last;
+    const Abandoned& abandoned;
+};
 
-/// False if the other side does not get ready, or is gone.
-bool wait_for(int socket, short events, Instant deadline) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+/// Waits a while. False if the other side is gone, the time is over, or nobody waits for the answer.
+bool wait_for(int socket, short events, const Deadline& deadline) {
+    constexpr int look_ms = 50;
     pollfd watched{socket, events, 0};
-    return left.count() > 0 && (::poll(&watched, 1, static_cast<int>(left.count())) >= 0 || errno == EINTR);
+    return std::chrono::steady_clock::now() < deadline.last &&
+           !(deadline.abandoned && *deadline.abandoned) &&
+           (::poll(&watched, 1, look_ms) >= 0 || errno == EINTR);
 }
 
-bool send_all(int socket, std::string_view bytes, Instant deadline) {
+bool send_all(int socket, std::string_view bytes, const Deadline& deadline) {
     while (!bytes.empty()) {
         const ssize_t sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
@@ -38,7 +43,7 @@ bool send_all(int socket, std::string_view bytes, Instant deadline) {
     return true;
 }
 
-bool receive_all(int socket, char* bytes, std::size_t size, Instant deadline) {
+bool receive_all(int socket, char* bytes, std::size_t size, const Deadline& deadline) {
     while (size > 0) {
         const ssize_t got = ::recv(socket, bytes, size, MSG_DONTWAIT);
         if (got == 0) return false;
@@ -98,10 +103,11 @@ void Decoder::stop() {
     process_ = -1;
 }
 
-FoundDigits Decoder::read(std::string_view picture, bool many) {
+FoundDigits Decoder::read(std::string_view picture, bool many, const Abandoned& abandoned) {
     start();
     // The process keeps the time itself, unless it cannot.
-    const Instant deadline = std::chrono::steady_clock::now() + max_decoding_time + std::chrono::seconds(2);
+    const Deadline deadline{std::chrono::steady_clock::now() + max_decoding_time + std::chrono::seconds(2),
+                            abandoned};
     const PictureFrame frame{picture.size(), many ? 1u : 0u};
     AnswerFrame answer;
     std::string content;
@@ -116,6 +122,7 @@ FoundDigits Decoder::read(std::string_view picture, bool many) {
     }
     if (!done) {
         stop();
+        throw_if(abandoned);
         throw DataError(
             "crashed the picture decoder, or took more time or memory than it may; expected an undamaged "
             "picture");

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "app/serve/digit_message.h"
+#include "app/serve/http.h"
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
 
@@ -39,8 +40,9 @@ class Decoder {
     void start();
 
     /// The digit of a picture, or with `many` all of a page. Throws DataError in any of the
-    /// cases above too, "is cut short; expected a whole PNG file", NoCodecs, and std::bad_alloc if memory is short here.
-    FoundDigits read(std::string_view picture, bool many);
+    /// cases above too, "is cut short; expected a whole PNG file", NoCodecs, and std::bad_alloc if memory is short here; Problem
+    /// once the request is abandoned.
+    FoundDigits read(std::string_view picture, bool many, const Abandoned& abandoned = nullptr);
 
   private:
     void stop();

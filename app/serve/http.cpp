@@ -32,6 +32,10 @@ Problem try_later(int status, const std::string& detail, int seconds) {
     return Problem(status, detail, "Retry-After", std::to_string(seconds));
 }
 
+void throw_if(const Abandoned& abandoned) {
+    if (abandoned && *abandoned) throw Problem(503, "The client has closed its side of the connection.");
+}
+
 Response problem_response(const Problem& problem) {
     const nlohmann::ordered_json body = {{"type", "about:blank"},
                                          {"title", phrase_of(problem.status)},

@@ -1,6 +1,7 @@
 #pragma once
 /// Requests and responses of HTTP as the routes see them, without sockets.
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,9 +28,13 @@ struct Head {
     bool keep_alive = false;  ///< the client wants another request on this connection
 };
 
+/// Set once nobody waits for an answer any more; null: somebody always does.
+using Abandoned = std::shared_ptr<const std::atomic<bool>>;
+
 struct Request {
     Head head;
     std::string body;
+    Abandoned abandoned = nullptr;
 };
 
 struct Response {
@@ -50,6 +55,9 @@ struct Problem : std::runtime_error {
 
 /// A request that may succeed after some seconds.
 Problem try_later(int status, const std::string& detail, int seconds = 1);
+
+/// Throws Problem if it is set: the work for the answer is not begun, or ends.
+void throw_if(const Abandoned& abandoned);
 
 /// The response, application/problem+json (RFC 9457).
 Response problem_response(const Problem& problem);

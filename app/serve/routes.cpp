@@ -227,7 +227,7 @@ void Routes::info(Request request, const Done& done) {
 void Routes::predict(Request request, const Done& done) {
     const Parameters none(request.head.query, {});
     const bool added =
-        batcher_.add(pixels_of(std::move(request.body)),
+        batcher_.add(pixels_of(std::move(request.body)), request.abandoned,
                      [this, done](const std::vector<Predicted>& answers, std::exception_ptr failure) {
                          metrics_.count_digits(failure ? 0 : std::ssize(answers));
                          done(response_of([&]() -> Response {
@@ -239,22 +239,27 @@ void Routes::predict(Request request, const Done& done) {
 }
 
 /// On one of the threads for requests that take long.
-void Routes::work(Workers& threads, const Done& done, std::function<Response(int thread)> answer) {
-    const bool added = threads.add([done, answer = std::move(answer)](int thread) {
-        done(response_of([&] { return answer(thread); }));
+void Routes::work(Workers& threads, const Abandoned& abandoned, const Done& done,
+                  std::function<Response(int thread)> answer) {
+    const bool added = threads.add([abandoned, done, answer = std::move(answer)](int thread) {
+        done(response_of([&] {
+            throw_if(abandoned);
+            return answer(thread);
+        }));
     });
     if (!added) throw try_later(429, "Too many requests wait for an answer.");
 }
 
 /// Throws Problem.
-PictureAnswers Routes::answers_to(std::string_view picture, bool many, int thread) {
+PictureAnswers Routes::answers_to(std::string_view picture, bool many, int thread,
+                                  const Abandoned& abandoned) {
     if (!reads_pictures_) throw Problem(501, no_pictures);
     PictureAnswers answers = model_.frame;
     answers.pages = many;
     PictureAnswer& one = answers.pictures.emplace_back();
     one.file = "-";  // as `classify -`
     try {
-        FoundDigits found = decoders_.at(static_cast<std::size_t>(thread)).read(picture, many);
+        FoundDigits found = decoders_.at(static_cast<std::size_t>(thread)).read(picture, many, abandoned);
         one.rows = found.rows;
         one.cols = found.cols;
         for (DigitImage& digit : found.digits)
@@ -269,6 +274,7 @@ PictureAnswers Routes::answers_to(std::string_view picture, bool many, int threa
     if (digits.size() > max_marks)
         throw Problem(422, "The picture has " + with_commas(std::ssize(digits)) +
                                " marks that may be digits; expected at most " + with_commas(max_marks) + ".");
+    throw_if(abandoned);
     if (!digits.empty()) {
         model_.search(digits);
         model_.choose(answers.pictures);
@@ -281,10 +287,11 @@ void Routes::classify(Request request, const Done& done) {
     const Parameters given(request.head.query, {"many", "neighbors", "limit"});
     const bool many = given.flag("many"), neighbors = given.flag("neighbors");
     const int limit = given.number("limit", 1, 100, 0);
-    work(*workers_, done,
-         [this, many, neighbors, limit, picture = std::move(request.body)](int thread) -> Response {
+    work(*workers_, request.abandoned, done,
+         [this, many, neighbors, limit, picture = std::move(request.body),
+          abandoned = request.abandoned](int thread) -> Response {
              return {200, "application/json",
-                     classify_body(answers_to(picture, many, thread), limit, neighbors)};
+                     classify_body(answers_to(picture, many, thread, abandoned), limit, neighbors)};
          });
 }
 
@@ -292,7 +299,7 @@ void Routes::mistakes(Request request, const Done& done) {
     const Parameters given(request.head.query, {"true", "predicted", "first", "count"});
     const int truth = given.number("true", 0, 255, -1), predicted = given.number("predicted", 0, 255, -1);
     const int first = given.number("first", 0, 1'000'000'000, 0), count = given.number("count", 1, 100, 24);
-    work(*test_worker_, done, [=, this](int) -> Response {
+    work(*test_worker_, request.abandoned, done, [=, this](int) -> Response {
         const TestAnswers& test = test_answers();
         const Evaluation& evaluation = *test.evaluation;
         const std::vector<std::int64_t> all = mistakes_of(evaluation, truth, predicted);
@@ -306,7 +313,7 @@ void Routes::mistakes(Request request, const Done& done) {
 
 void Routes::confusion(Request request, const Done& done) {
     const Parameters none(request.head.query, {});
-    work(*test_worker_, done, [this](int) -> Response {
+    work(*test_worker_, request.abandoned, done, [this](int) -> Response {
         return {200, "application/json", confusion_body(*test_answers().evaluation)};
     });
 }

@@ -154,8 +154,9 @@ class Routes {
     using Handler = void(Request request, const Done& done);
     Handler readyz, metrics_text, info, predict, classify, mistakes, confusion;
 
-    void work(Workers& threads, const Done& done, std::function<Response(int thread)> answer);
-    PictureAnswers answers_to(std::string_view picture, bool many, int thread);
+    void work(Workers& threads, const Abandoned& abandoned, const Done& done,
+              std::function<Response(int thread)> answer);
+    PictureAnswers answers_to(std::string_view picture, bool many, int thread, const Abandoned& abandoned);
     TestAnswers& test_answers();
 
     const Access access_;

@@ -1,5 +1,7 @@
 #include "app/serve/routes.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/io_context.hpp>
@@ -7,6 +9,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 #include <chrono>
 #include <set>
 
@@ -94,6 +97,10 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     void advance();
     void receive_body();
     void work();
+    void watch();
+    void abandon() {
+        if (abandoned_) *abandoned_ = true;
+    }
     void respond(const Response& response, bool keep_alive);
     void fail(const Problem& problem) { respond(problem_response(problem), false); }
     void written();
@@ -107,6 +114,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     std::size_t counted_ = 0;   ///< bytes of this body in Network::received
     std::uint64_t number_ = 0;  ///< of the request: an answer that comes too late is dropped
     std::string route_ = "other";
+    std::shared_ptr<std::atomic<bool>> abandoned_;  ///< of the request that is answered
     RequestReader reader_;
     std::array<char, 16 * 1024> chunk_;
     std::string buffer_;  ///< received, not yet taken by the reader
@@ -140,6 +148,7 @@ void Server::Connection::look(SteadyClock::time_point now) {
 void Server::Connection::close() {
     if (phase_ == Phase::closed) return;
     phase_ = Phase::closed;
+    abandon();
     network_.received -= counted_;
     counted_ = 0;
     if (is_refused_) --network_.refused;
@@ -216,7 +225,9 @@ void Server::Connection::work() {
     phase_ = Phase::working;
     deadline_ = begun_ + max_request;
     Request request = reader_.release();
+    request.abandoned = abandoned_ = std::make_shared<std::atomic<bool>>(false);
     keeps_alive_ = request.head.keep_alive;
+    watch();
     // Perhaps at once, or by another thread.
     network_.routes->answer(
         std::move(request), [self = shared_from_this(), number = number_](Response response) {
@@ -227,7 +238,18 @@ void Server::Connection::work() {
         });
 }
 
+/// Whether the client ends its side of the connection before it has its answer.
+void Server::Connection::watch() {
+    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this(), number = number_](Error error) {
+        if (self->phase_ != Phase::working || self->number_ != number) return;
+        char byte = 0;
+        const ssize_t got = ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (error || got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) self->abandon();
+    });
+}
+
 void Server::Connection::respond(const Response& response, bool keep_alive) {
+    abandon();  // past a time limit there may still be work for it
     const std::chrono::duration<double> time = SteadyClock::now() - begun_;
     network_.routes->metrics().count(route_, response.status, time.count());
     phase_ = Phase::writing;
@@ -297,7 +319,11 @@ void Server::Network::look() {
     for (const auto& connection : all)
         connection->look(now);
     if (stop->load(std::memory_order_relaxed) && !stopping) begin_to_stop();
-    if (stopping && (connections.empty() || now > last)) return io.stop();
+    if (stopping && (connections.empty() || now > last)) {
+        for (const auto& connection : all)
+            connection->close();
+        return io.stop();
+    }
     if (acceptor.is_open()) accept();
     timer.expires_after(tick);
     timer.async_wait([this](Error) { look(); });

@@ -60,6 +60,21 @@ TEST_CASE_FIXTURE(SmallServer, "serve: requests on one connection, in chunks, an
     CHECK(client.is_closed());
 }
 
+TEST_CASE_FIXTURE(SmallServer, "serve: pictures whose clients are gone hold up nobody, nor the end") {
+    if (!has_opencv) return skip(no_opencv);
+    const auto send_large = [&] {  // some seconds each
+        std::vector<Client> clients;
+        for (int i = 0; i < 10; ++i)
+            clients.emplace_back(server.port())
+                .send(server.post_of("/v1/classify?many=1",
+                                     "P4 10000 10000\n" + std::string(10'000 * 1250, '\0')));
+    };
+    send_large();
+    CHECK(seconds_of([&] { CHECK(server.send(classify()).status == 200); }) < 5);
+    send_large();
+    CHECK(seconds_of([&] { CHECK(server.stop(SIGTERM) == 0); }) < 5);
+}
+
 TEST_CASE_FIXTURE(SmallServer, "serve: requests that are cut at every byte harm nobody") {
     const std::string request = predict();
     for (std::size_t cut = 0; cut < request.size(); cut += cut < 130 ? 1 : 31) {

@@ -45,7 +45,7 @@ TEST_CASE("batches: each request gets its own answers, in order, whatever waits 
             futures.push_back(promise->get_future());
             sizes.push_back(n);
             CHECK(
-                batcher.add(images_from(i, n), [promise](std::vector<Predicted> answers, std::exception_ptr) {
+                batcher.add(images_from(i, n), nullptr, [promise](std::vector<Predicted> answers, std::exception_ptr) {
                     promise->set_value(std::move(answers));
                 }));
         }
@@ -81,12 +81,12 @@ TEST_CASE("batches: what waits together is searched together, and a large reques
         const auto named = [&](const std::string& name) {
             return [&order, name](std::vector<Predicted>, std::exception_ptr) { order.push_back(name); };
         };
-        CHECK(batcher.add(images_from(0, 1), named("first")));
+        CHECK(batcher.add(images_from(0, 1), nullptr, named("first")));
         begun.get_future().wait();
         for (const char* name : {"a", "b", "c", "d", "e"})
-            CHECK(batcher.add(images_from(0, 10'000), named(name)));
+            CHECK(batcher.add(images_from(0, 10'000), nullptr, named(name)));
         for (int i = 0; i < 32; ++i)
-            CHECK(batcher.add(images_from(0, 1), named("small")));
+            CHECK(batcher.add(images_from(0, 1), nullptr, named("small")));
         go.set_value();
     }
     REQUIRE(order.size() == 38);
@@ -112,12 +112,35 @@ TEST_CASE("batches: a failure reaches all of its batch, and no other") {
         const auto done = [&](const std::vector<Predicted>&, std::exception_ptr error) {
             failed.push_back(error != nullptr);
         };
-        CHECK(batcher.add(images_from(0, 3000), done));
+        CHECK(batcher.add(images_from(0, 3000), nullptr, done));
         go.set_value();
         while (batcher.batches() == 0)
             std::this_thread::yield();
-        CHECK(batcher.add(images_from(0, 1), done));
+        CHECK(batcher.add(images_from(0, 1), nullptr, done));
     }
+    CHECK(failed == std::vector<bool>{true, false});
+}
+
+TEST_CASE("batches: what nobody waits for is searched no further") {
+    const auto abandoned = std::make_shared<std::atomic<bool>>(false);
+    std::size_t searched = 0;
+    std::vector<bool> failed;
+    {
+        Batcher batcher;
+        batcher.start([&](std::span<Answer* const> digits) {
+            searched += digits.size();
+            *abandoned = true;
+            answer_by_first_pixel(digits);
+        });
+        const auto done = [&](const std::vector<Predicted>&, std::exception_ptr error) {
+            failed.push_back(error != nullptr);
+        };
+        CHECK(batcher.add(images_from(0, 10'000), abandoned, done));
+        while (batcher.batches() == 0)
+            std::this_thread::yield();
+        CHECK(batcher.add(images_from(0, Batcher::max_waiting), nullptr, done));  // nothing waits any more
+    }
+    CHECK(searched == Batcher::share + Batcher::max_waiting);
     CHECK(failed == std::vector<bool>{true, false});
 }
 
@@ -130,7 +153,7 @@ TEST_CASE("batches: more than can wait is refused, a single request of any size 
         answer_by_first_pixel(digits);
     });
     const auto ignored = [](std::vector<Predicted>, std::exception_ptr) {};
-    CHECK(batcher.add(images_from(0, Batcher::max_waiting + 1), ignored));
-    CHECK(!batcher.add(images_from(0, 1), ignored));
+    CHECK(batcher.add(images_from(0, Batcher::max_waiting + 1), nullptr, ignored));
+    CHECK(!batcher.add(images_from(0, 1), nullptr, ignored));
     go.set_value();
 }

@@ -39,7 +39,10 @@ TEST_CASE("bodies: pixels as they are, and in .npy") {
     CHECK(refuses_pixels(""));
     CHECK(refuses_pixels(std::string(785, 'a')));
     CHECK(refuses_pixels(npy("3, 784", pixels)));
-    CHECK(refuses_pixels(npy("28, 28, 2", pixels)));
+    for (const char* shape : {"28, 28, 2", "2, 56, 14", "2, 1, 784", "2, 784, 1"})
+        CHECK(refuses_pixels(npy(shape, pixels)));
+    CHECK(test::error_of<knn::web::Problem>([&] { pixels_of(npy("2, 784", pixels, "|b1")); }) ==
+          "The .npy file: holds bool; expected uint8 of shape (n, 28, 28) or (n, 784).");
     CHECK(refuses_pixels(npy("1568,", pixels)));
     CHECK(refuses_pixels(npy("0, 784", "")));
     CHECK(refuses_pixels(npy("2, 784", pixels, "<f4")));
