@@ -179,6 +179,8 @@ bool has_light_ink(const cv::Mat& work) {
     return vote > 0;
 }
 
+constexpr double least_held = 0.01;  // of the ink of lines; specks of enlarged pixels have 0.005 of their digit's
+
 /// The height that half of the ink of the parts reaches; 0 if there is none. Without the lines of a table,
 /// which hold other parts, what is no stroke, and, with `inner`, what touches the picture's border.
 double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = true) {
@@ -190,11 +192,16 @@ double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = 
         if (is_border(part, size) || !is_stroke(part) || (inner && (part.edges > 0 || part.of_table)))
             continue;
         int held = 0;
+        double mass = 0;
         const int most = part.is_frame ? 1 : 4;
+        const auto holds = [&] { return held >= most && mass >= least_held * part.mass; };
         auto other = std::ranges::lower_bound(from_left, part.box.x, {}, left);
-        for (; held < most && other != from_left.end() && other->box.x < part.box.br().x; ++other)
-            held += other->mass < part.mass && (other->box & part.box) == other->box;
-        if (held < most) strokes.push_back(part);
+        for (; !holds() && other != from_left.end() && other->box.x < part.box.br().x; ++other)
+            if (other->mass < part.mass && (other->box & part.box) == other->box) {
+                ++held;
+                mass += other->mass;
+            }
+        if (!holds()) strokes.push_back(part);
     }
     if (strokes.empty()) return inner ? usual_height(parts, size, false) : 0;
     erase_faint(strokes);

@@ -374,6 +374,18 @@ TEST_CASE("digit images: the lines of a table are no digits, also if its digits 
     }
 }
 
+TEST_CASE("digit images: a digit of square pixels is one, however large they are") {
+    for (int size = 2; size <= 8; ++size)
+        for (int angle = 0; angle < 180; angle += 20) {
+            CAPTURE(size);
+            CAPTURE(angle);
+            cv::Mat small(28, 28, CV_8U, cv::Scalar(255)), page;
+            cv::ellipse(small, {14, 14}, {5, 8}, angle, 0, 360, 0, 3, cv::LINE_AA);
+            cv::resize(small, page, {}, size, size, cv::INTER_NEAREST);
+            CHECK(knn::extract_digits(picture_of(page)).size() == 1);
+        }
+}
+
 TEST_CASE("digit images: a digit that is cut at the border of its page is read, what lies along it is not") {
     cv::Mat page(300, 1200, CV_8U, cv::Scalar(225));
     draw_four(page, {770, 100}, 18, 40);
