@@ -25,11 +25,11 @@ bool shows_confidence(const Options& options) {
                                [&](const char* output) { return options.given.contains(output); });
 }
 
-/// Labels that are spelled in another way than in the training set are noticed here.
-void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& data,
+/// Labels that are spelled in another way than in the training set are noticed here; those of the first n_query test images.
+void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& data, std::int64_t n_query,
                          const OutputOptions& output) {
     constexpr std::size_t most = 5;
-    const std::span<const std::uint8_t> truth(data.test.labels.data(), data.test.labels.size());
+    const std::span truth(data.test.labels.data(), static_cast<std::size_t>(n_query));
     std::set<std::uint8_t> unknown(truth.begin(), truth.end());
     for (const std::uint8_t label : known)
         unknown.erase(label);
@@ -72,7 +72,7 @@ Evaluated evaluate_test_set(const Options& options, Clock::time_point start, boo
     // Plan: the engine, the devices and the kernels. Ranks compare their options and data.
     const Resolved resolved = set->resolve(options.method, queries.count);
     agree_on({training.images(), queries}, training.labels());
-    note_unknown_labels(training.labels(), set->data(), output);
+    note_unknown_labels(training.labels(), set->data(), queries.count, output);
 
     // Open: fit what the method needs, move the training set to the devices.
     const std::unique_ptr<Index> index = open_index(training, options.method, resolved, output);

@@ -22,6 +22,14 @@ void adopt(Options& options, const SavedReport& report) {
     if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.request.engine = "cpu";
 }
 
+/// What is wrong with a file that is no regular file which can be found.
+std::string failure_of(const fs::path& file) {
+    std::error_code error;
+    const fs::file_type type = fs::status(file, error).type();
+    if (type == fs::file_type::not_found) return ", was not found: " + file.string() + " is missing";
+    return ", cannot be read: " + file.string() + (error ? ": " + error.message() : " is no regular file");
+}
+
 /// The data set that a report names, of pictures its training set.
 DataLocation named_by(const SavedReport& report) {
     std::error_code none;
@@ -40,8 +48,8 @@ DataLocation named_by(const SavedReport& report) {
     const auto missing = std::ranges::find_if_not(
         inputs, [&](const fs::path& file) { return fs::is_regular_file(file, none); });
     if ((location.files.empty() && !location.synthetic) || missing != inputs.end())
-        throw DataError(report.file + ": its data set, " + location.source + ", was not found" +
-                        (missing != inputs.end() ? ": " + missing->string() + " is missing" : "") +
+        throw DataError(report.file + ": its data set, " + location.source +
+                        (missing != inputs.end() ? failure_of(*missing) : ", was not found") +
                         "; expected it there, or " +
                         (location.extra.empty() ? "--data with its new folder"
                                                 : "--data and --extra with their new folders"));

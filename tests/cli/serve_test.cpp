@@ -273,6 +273,8 @@ TEST_CASE("serve: wrong command lines") {
     work.output("evaluate -q --report r");
     fs::remove(work.folder / "t10k-labels-idx1-ubyte");
     check_error(work.plain("serve --report r --port 0"), 1, "t10k-labels-idx1-ubyte is missing");
+    fs::create_directory(work.folder / "t10k-labels-idx1-ubyte");
+    check_error(work.plain("serve --report r --port 0"), 1, "t10k-labels-idx1-ubyte is no regular file");
 }
 
 }  // namespace knn::test

@@ -177,7 +177,8 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
                                         {"narrow.csv", "1,a,5\n"},
                                         {"ab.csv", "a,b,label\n1,9,x\n9,1,y\n"},
                                         {"ba.csv", "label,b,a\nx,9,1\n"},
-                                        {"cd.csv", "c,b,label\n1,9,1.0\n9,1,y\n"}})
+                                        {"cd.csv", "c,b,label\n1,9,1.0\n9,1,y\n"},
+                                        {"dc.csv", "c,b,label\n9,1,y\n1,9,1.0\n"}})
         write(folder / name, content);
     const std::string no_column = "no.npy: has no column of labels; expected a CSV, or no --label-column";
     struct Row {
@@ -213,6 +214,9 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
     const RunResult other = run("evaluate --train ab.csv --test cd.csv -k 1 --device cpu");
     CHECK(contains(other.out, "accuracy 50.00 %"));
     CHECK(contains(other.err, "note: test label 1.0: no training row has it, so no answer can be right"));
+    const RunResult first = run("evaluate --train ab.csv --test dc.csv -k 1 --device cpu --limit-test 1");
+    CHECK(contains(first.out, "1 of 1 right"));
+    CHECK(!contains(first.err, "no training row"));
 }
 
 TEST_CASE_FIXTURE(Flowers, "vectors: a CSV that cannot be read says what to do, and nothing else") {
