@@ -201,6 +201,8 @@ _strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p).value
 #: Products of elements from which a search may take longer than 0.1 s on a slow processor; of lp, powers.
 LONG_CALL, LONG_CALL_OF_POWERS = 100_000_000, 100_000
 SECONDS_BETWEEN_LOOKS = 0.05
+#: Of a picture that takes less, once the index is open.
+QUICK_PIXELS = 256 * 256
 _WAITS, _RUNS = "waits", "runs"
 
 
@@ -429,6 +431,8 @@ class Index(Handle):
 
     Raises ValueError, OSError (data, a file), RuntimeError (a device), MemoryError, KeyboardInterrupt."""
 
+    has_read = False  #: a picture, for which it has fitted confidences
+
     def __init__(self, training: TrainingSet, file: str | None = None, **settings: Any) -> None:
         for name in settings:
             if name not in (*_TEXTS, *_BITS, "p"):
@@ -547,8 +551,12 @@ class Digits(Handle):
                 raise TypeError(f"picture: is {pixels.dtype} of shape {pixels.shape}; expected uint8, rows × cols")
             picture = Picture(data=pixels.ctypes.data, rows=pixels.shape[0], cols=pixels.shape[1], many=many)
             picture.held = pixels
+        # OpenCV keeps some 850 bytes of each thread that reads a picture, after its end.
+        is_quick = index.has_read and not isinstance(content, bytes) and content.size <= QUICK_PIXELS
         super().__init__("knn_digits_free", lambda handle: call(
-            "knn_digits_read", index, ctypes.byref(picture), ctypes.byref(options), handle, stop=options))  # fmt: skip
+            "knn_digits_read", index, ctypes.byref(picture), ctypes.byref(options), handle,
+            stop=None if is_quick else options))  # fmt: skip
+        index.has_read = True
 
     def read(self) -> list[DigitOfPicture]:
         count = _int64()
