@@ -8,6 +8,12 @@
 
 namespace knn {
 
+double exact_distance_to(const Rows& train, const Neighbor& one, const Rows& query, const Measure& measure) {
+    if (one == no_neighbor) return std::numeric_limits<double>::infinity();
+    if (!measure.real) return distance_of(measure, one.distance);
+    return exact_distance(measure, query.pixels, train.row(one.index), train.dim, train.type);
+}
+
 Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, const Neighbors& neighbors,
                                       const Measure& measure, int threads, const ProgressToken& token,
                                       bool shown) {
@@ -15,12 +21,9 @@ Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, co
     Uninitialized<double> distances(neighbors.rows.size());
     const std::int64_t piece = std::max<std::int64_t>(elements / std::max<std::int64_t>(train.dim, 64), 1);
     const auto distance = [&](std::int64_t i) {
-        const Neighbor& one = neighbors.rows[at(i)];
-        if (one == no_neighbor) return std::numeric_limits<double>::infinity();
-        if (!measure.real) return distance_of(measure, one.distance);
-        const double exact = exact_distance(measure, queries.row(i / neighbors.k), train.row(one.index),
-                                            train.dim, train.type);
-        return shown ? shown_distance(measure, exact) : exact;
+        const double exact =
+            exact_distance_to(train, neighbors.rows[at(i)], queries.slice(i / neighbors.k, 1), measure);
+        return shown && measure.real ? shown_distance(measure, exact) : exact;
     };
     cpu::for_rows(std::ssize(distances), piece, threads, token.stop,
                   [&](std::int64_t first, std::int64_t last) {

@@ -14,6 +14,9 @@ Uninitialized<double> exact_distances(const Rows& train, const Rows& queries, co
                                       const Measure& measure, int threads, const ProgressToken& token = {},
                                       bool shown = true);
 
+/// The same of one neighbor of one query, not `shown`.
+double exact_distance_to(const Rows& train, const Neighbor& one, const Rows& query, const Measure& measure);
+
 /// Whether neighbor a of a query comes before b. Where scores of real rows are equal, their exact distances decide. row_of(index):
 /// the bytes of a training row, of the query's dim and type.
 template <class RowOf>

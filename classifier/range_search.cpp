@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "classifier/exact_distances.h"
+#include "cpu/host/threads.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
 
@@ -98,18 +99,22 @@ RangeSearch::Open RangeSearch::search_nearest(const Queries& queries, const Open
             index_.search(asked, {.k = k, .vote = false, .token = token.part(first, all)});
         timeline.add(results.timeline);
         plan_ = results.plan;
-        const Uninitialized<double> distances =
-            exact_distances(train_, asked.rows, results.neighbors, measure_, threads_, token.quiet(), false);
-        for (std::size_t q = 0; q < part.size(); ++q) {
-            token.throw_if_stopped();
-            const auto row = std::span(distances).subspan(q * at(k), at(k));
-            if (row.back() <= limit_ && !are_all) {
-                left.push_back(part[q]);
-                continue;
+        std::vector<char> has_more(part.size());
+        cpu::for_rows(std::ssize(part), 1, threads_, token.stop, [&](std::int64_t q, std::int64_t) {
+            const Rows query = asked.rows.slice(q, 1);
+            const std::span<const Neighbor> row = results.neighbors.row(q);
+            const auto distance = [&](const Neighbor& one) {
+                return exact_distance_to(train_, one, query, measure_);
+            };
+            has_more[at(q)] = !are_all && distance(row.back()) <= limit_;
+            for (std::size_t i = 0; has_more[at(q)] == 0 && i < row.size(); ++i) {
+                const double exact = distance(row[i]);
+                if (exact > limit_) break;
+                add(found[part[at(q)]], exact, row[i].index);
             }
-            for (std::size_t i = 0; i < row.size() && row[i] <= limit_; ++i)
-                add(found[part[q]], row[i], results.neighbors.row(static_cast<std::int64_t>(q))[i].index);
-        }
+        });
+        for (std::size_t q = 0; q < part.size(); ++q)
+            if (has_more[q] != 0) left.push_back(part[q]);
     }
     return left;
 }

@@ -104,9 +104,12 @@ Method method_of(const knn_settings& settings) {
     require(!class_mean || is_integral(method.neighbor_measure()),
             std::string("metric ") + name(method.measure.metric) +
                 ": the method's vote class-mean adds up integers; expected l2 or l1");
-    require(!method.reranks() || method.vote.k <= method.rerank.candidates,
-            "k " + std::to_string(method.vote.k) + ": the method orders fewer candidates; expected at most " +
-                std::to_string(method.rerank.candidates));
+    if (method.reranks()) {
+        require(method.vote.k <= knn::max_candidates,
+                "k " + std::to_string(method.vote.k) + ": the method re-ranks no more than " +
+                    std::to_string(knn::max_candidates) + " candidates; expected at most as many");
+        method.rerank.candidates = std::max(method.rerank.candidates, method.vote.k);
+    }
     return method;
 }
 

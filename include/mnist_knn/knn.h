@@ -188,7 +188,7 @@ typedef struct knn_index_info {
     int32_t k;           ///< that classify
     int32_t reserved;    ///< 0
     const char* metric;  ///< of the method: "l2"; valid for the whole process
-    int64_t candidates;  ///< that the method re-ranks for each query; 0: it does not
+    int64_t candidates;  ///< that the method re-ranks for each query, k at least; 0: it does not
 } knn_index_info;
 
 /// Opens the set by these settings (NULL: all defaults). `accurate` fits its re-ranking first: minutes for 60,000 images

@@ -20,7 +20,7 @@ import numpy as np
 from . import _arrays, _voting
 from ._checks import integer, several, word
 from ._library import Array
-from ._neighbors import NearestNeighbors
+from ._neighbors import KNeighborsClassifier, NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
 _RULES = ("edit", "condense", "both")
@@ -106,8 +106,7 @@ def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
     """Judges each label y (n) of X (n × dim) by its nearest neighbors among the others, as `mnist-knn audit` does: by the mean
     distance of the nearest n_neighbors of its class and of each other class among the nearest 100 (of a method that re-ranks its
     candidates), and a logistic function that is fitted to all of X. `parameters`: those of NearestNeighbors. Raises ValueError if there is one class alone."""
-    model = NearestNeighbors(n_neighbors, **parameters).fit(X)
-    classes, codes = _arrays.class_labels(y, model.n_samples_fit_, "audit")
+    model, classes, codes = _with_labels(X, y, "audit", n_neighbors=n_neighbors, **parameters)
     if len(classes) < 2:
         raise ValueError(f"y: has one class, {classes[0]!r}, which nothing contradicts; expected at least two")
     if n_neighbors >= model.n_samples_fit_:
@@ -126,6 +125,14 @@ def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
     probability = np.clip(_logistic(_slope(evidence) * evidence), 1e-6, 1 - 1e-6)
     order = np.argsort(-evidence, kind="stable")
     return Audit(order, classes[codes[order]], classes[suggested[order]], evidence[order], probability[order])
+
+
+def _with_labels(X: Any, y: Any, name: str, **parameters: Any) -> tuple[NearestNeighbors, Array, Array]:
+    """NearestNeighbors of X, which knows the labels where the method may need them; the classes, and the number of each label's."""
+    model = NearestNeighbors(**parameters)
+    classes, codes = _arrays.class_labels(y, len(_arrays.vectors(X, name)), name)
+    of_method = model.method not in ("raw", "gradients") and len(classes) <= 256
+    return model._fit(X, codes.astype(np.uint8) if of_method else None), classes, codes
 
 
 def _class_means(codes: Array, distances: Array, each: int, classes: int) -> Array:
@@ -181,7 +188,8 @@ class Configuration:
 def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iterable[str] = ("uniform", "distance"),
          metrics: Iterable[str] = ("euclidean",), **parameters: Any) -> list[Configuration]:  # fmt: skip
     """Configurations of KNeighborsClassifier by their leave-one-out errors on X (n × dim), y (n): the best first, equal ones in
-    the order given. One search for each metric answers for every k and weights. `n_neighbors`: by default 1 to 30, or to n − 1.
+    the order given. One search for each metric answers for every k and weights, but a method with votes of its own searches for each
+    k. `n_neighbors`: by default 1 to 30, or to n − 1.
     `parameters`: others of NearestNeighbors.
 
     >>> import numpy as np
@@ -195,18 +203,21 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
         _voting.check_weights(weighing)
     tried: list[tuple[dict[str, Any], Array]] = []
     for metric in metrics:
-        model = NearestNeighbors(metric=metric, **parameters).fit(X)
-        classes, codes = _arrays.class_labels(y, model.n_samples_fit_, "tune")
+        model, classes, codes = _with_labels(X, y, "tune", metric=metric, **parameters)
         if usual:
             ks = ks[: max(1, model.n_samples_fit_ - 1)]
         indices, lengths = model._search(None, ks[-1], True, squared=True)
         for weighing in weights:
             weighed = _voting.weigh(lengths, weighing, model._roots)
             for k in ks:
-                # The nearest at distance 0 vote alone: whether there are any does not depend on k.
-                sums = _voting.votes(codes[indices[:, :k]], None if weighed is None else weighed[:, :k], len(classes))
                 parameters_of = {"n_neighbors": k, "weights": weighing, "metric": metric}
-                tried.append((parameters_of, sums.argmax(axis=1) != codes))
+                if model._labels is not None and weighing in ("uniform", None):  # by the method's own votes
+                    wrong = KNeighborsClassifier(**parameters_of, **parameters).fit(X, codes).predict(None) != codes
+                else:
+                    # The nearest at distance 0 vote alone: whether there are any does not depend on k.
+                    sums = _voting.votes(codes[indices[:, :k]], None if weighed is None else weighed[:, :k], len(classes))
+                    wrong = sums.argmax(axis=1) != codes
+                tried.append((parameters_of, wrong))
     tried.sort(key=lambda one: int(one[1].sum()))
     best = tried[0][1]
     return [_configuration(one, wrong, best) for one, wrong in tried]

@@ -246,7 +246,7 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     refused(KNN_INVALID, "memory", [](knn_settings& s) { s.memory = 1; });
     for (const int k : {-1, 16'385, std::numeric_limits<int>::min()})
         refused(KNN_INVALID, "k", [&](knn_settings& s) { s.k = k; });
-    refused(KNN_INVALID, "k 97", [](knn_settings& s) { s.method = "accurate", s.k = 97; });
+    refused(KNN_INVALID, "k 1025", [](knn_settings& s) { s.method = "accurate", s.k = 1025; });
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.method = "accurate", s.weights = "distance"; });
 }
 

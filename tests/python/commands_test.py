@@ -127,6 +127,18 @@ class Functions(unittest.TestCase):
             np.testing.assert_array_equal(model.predict(None) != y, one.wrong)
             self.assertEqual(one.errors, one.wrong.sum())
 
+    def test_methods_with_votes_and_labels_of_their_own(self):
+        X, y = digits(150)
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("mnist-knn method 1\ntransform pca:20\nrerank spread:7\ncandidates 20\nmetric l2\nvote majority\nk 3\n"
+                       "weights uniform\ntie nearest\n")  # fmt: skip
+            file.flush()
+            for method in ("accurate", file.name):
+                for one in tune(X, y, [2, 4, 120], ["uniform", "distance"], method=method):
+                    model = KNeighborsClassifier(**one.parameters, method=method).fit(X, y)
+                    np.testing.assert_array_equal(model.predict(None) != y, one.wrong)
+                self.assertEqual(len(audit(X, y, method=method).index), 150)
+
     def test_tune_has_the_best_first(self):
         X, y = digits(150)
         found = tune(X, y)
