@@ -358,7 +358,8 @@ const Sketched* CpuIndex::sketches_for(const Queries& queries, int k, Timeline& 
     const std::int64_t needed = Sketched::bytes(chosen_kernel(), train, columns);
     if (available >= 0 && (queries.is_training_set ? 3 : 1) * needed > available / 2) return nullptr;
     Team team(plan.threads, token, n, 1);
-    sketched_ = make_sketched(resident_, columns, k, queries.is_training_set, team, timeline, token.waiting(0, n));
+    sketched_ =
+        make_sketched(resident_, columns, k, queries.is_training_set, team, timeline, token.waiting(0, n));
     is_declined_ = sketched_ == nullptr;
     made_ = sketched_.get();
     return made_;

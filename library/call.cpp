@@ -166,10 +166,12 @@ knn_options read_options(const knn_options* given) {
     return options;
 }
 
-Progress::Progress(knn_progress callback, void* data) {
+Progress::Progress(knn_progress callback, void* data) : ask_([this] { token_.step(done_, total_); }) {
     token_.stop = &stop_;
     if (callback != nullptr)
         token_.progress = [this, callback, data](std::int64_t done, std::int64_t total) {
+            done_ = done;
+            total_ = total;
             if (callback(data, done, total) != 0) stop_ = true;
         };
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "classifier/index.h"
+#include "data/file/transfer.h"
 #include "mnist_knn/knn.h"
 
 namespace knn::library {
@@ -88,7 +89,9 @@ class Progress {
 
   private:
     std::atomic<bool> stop_ = false;
+    std::int64_t done_ = 0, total_ = 1;  ///< that the callback was told last
     ProgressToken token_;
+    StopCallback ask_;  ///< also where work has no token
 };
 
 }  // namespace knn::library

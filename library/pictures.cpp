@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "classifier/picture_answers.h"
-#include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 #include "library/index.h"
 
@@ -54,7 +53,6 @@ std::vector<knn::Answer> read_digits(knn_index& index, const knn_picture& given,
             "set: has images of other elements; expected KNN_UINT8");
     knn::require_novelty(index.method());
     const auto scoring = index.scoring(*opened, progress.token());
-    const knn::StopCallback stop([&] { progress.token().step(0, 1); });
     std::vector<DigitImage> images;
     if (given.many != 0)
         images = knn::extract_digits(picture);

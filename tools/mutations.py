@@ -58,7 +58,7 @@ MUTATIONS = [
     ("data/core/timeline.cpp", "timeline:*", "bytes / total_ms * 1e-6", "bytes / total_ms * 1e-3"),
     # IDX files.
     ("data/set/idx.cpp", idx, "std::uint64_t{raw[4 * i + 1]} << 16", "std::uint64_t{raw[4 * i + 1]} << 8"),
-    ("data/set/idx.cpp", idx, "if (source.read({&beyond, 1}) > 0)", "if (source.read({&beyond, 1}) > 1)"),
+    ("data/file/byte_source.cpp", idx, "if (read({&beyond, 1}) == 0) return true;", "if (read({&beyond, 1}) <= 1) return true;"),
     ("data/set/idx.cpp", idx, "magic[3] != kind.rank", "magic[3] > kind.rank"),
     ("data/set/idx.cpp", idx, "if (count == 0)", "if (count == 1)"),
     ("data/set/idx.cpp", idx, "count * (header.data_bytes / all)", "header.data_bytes"),

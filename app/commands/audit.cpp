@@ -199,7 +199,7 @@ std::string audit_page(const AuditReport& report) {
           {"share", "probability that the label is wrong"},
           {"order", "most suspicious first"},
           {"votes", "Labels"},
-          {"held", "the most suspicious ones; --limit takes more, and the CSV has all."}}}};
+          {"held", "the most suspicious ones; --limit takes more."}}}};
     page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
     if (!report.planted.empty())
         page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";

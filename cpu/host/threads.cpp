@@ -8,6 +8,7 @@
 
 #include "cpu/host/host.h"
 #include "data/core/round_up.h"
+#include "data/file/transfer.h"
 
 namespace knn::cpu {
 
@@ -62,13 +63,15 @@ void Team::run_pieces(std::int64_t count, std::int64_t piece,
 }
 
 void Team::advance(int thread, std::int64_t units) {
-    if (!token_.progress) return;
     const std::int64_t done = done_.fetch_add(units, std::memory_order_relaxed) + units;
     if (thread != 0) return;
     const auto now = std::chrono::steady_clock::now();
     if (now - reported_ < report_every) return;
     reported_ = now;
-    token_.progress(done / units_, queries_);
+    if (token_.progress)
+        token_.progress(done / units_, queries_);
+    else
+        throw_if_stopped();
 }
 
 int team_size(int wanted, std::int64_t count, std::int64_t piece) {

@@ -26,7 +26,7 @@ class Team {
     /// shared counter and not divided in advance.
     void run(const std::function<void(int thread)>& work);
 
-    /// run() over 0 .. count-1 in pieces of at most `piece`: work(thread, first, last). Between pieces the token is asked, also where
+    /// run() over 0 .. count-1 in pieces of at most `piece`: work(thread, first, last). Each piece is followed by `advance`, also where
     /// `work` counts nothing as done.
     void run_pieces(std::int64_t count, std::int64_t piece,
                     const std::function<void(int, std::int64_t, std::int64_t)>& work);
@@ -34,7 +34,8 @@ class Team {
     /// Whether to stop: cancellation was requested, or another thread failed.
     bool halted() const { return failed_.load(std::memory_order_relaxed) || token_.stopped(); }
 
-    /// Counts `units` as done; thread 0 occasionally reports to the token, in queries.
+    /// Counts `units` as done; thread 0 occasionally reports to the token, in queries, or asks its StopCallback where the token has
+    /// no progress.
     void advance(int thread, std::int64_t units);
 
   private:

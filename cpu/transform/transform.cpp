@@ -13,6 +13,7 @@
 #include "cpu/lanes/kernel.h"
 #include "data/core/errors.h"
 #include "data/core/round_up.h"
+#include "data/file/transfer.h"
 
 namespace knn::cpu {
 
@@ -167,8 +168,10 @@ Projection projection_of(std::vector<std::uint8_t> rows, std::int64_t dim, std::
         return result.get();
     }
     std::thread([work] { (*work)(); }).detach();
-    while (result.wait_for(50ms) != std::future_status::ready)
+    while (result.wait_for(50ms) != std::future_status::ready) {
         if (stop->load(std::memory_order_relaxed)) throw Interrupted();
+        throw_if_stopped();
+    }
     return result.get();
 }
 
@@ -208,6 +211,7 @@ std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows&
         constexpr std::int64_t part_bytes = 16 << 20;
         const std::int64_t most = part_bytes / row_bytes + 1;
         for (std::int64_t begin = 0; begin < images.count; begin += most) {
+            throw_if_stopped();
             const std::int64_t n = std::min(most, images.count - begin);
             out.resize(static_cast<std::size_t>((begin + n) * row_bytes));
             const std::int64_t piece = piece_for_all(n, threads, images_at_once);

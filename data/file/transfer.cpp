@@ -63,12 +63,12 @@ void throw_if_stopped() {
     if (stop_callback != nullptr) (*stop_callback)();
 }
 
-StopCallback::StopCallback(std::function<void()> ask) : ask_(std::move(ask)) {
+StopCallback::StopCallback(std::function<void()> ask) : ask_(std::move(ask)), before_(stop_callback) {
     stop_callback = &ask_;
 }
 
 StopCallback::~StopCallback() {
-    stop_callback = nullptr;
+    stop_callback = before_;
 }
 
 void for_pieces(std::int64_t n, int threads, const std::function<void(std::int64_t)>& work) {

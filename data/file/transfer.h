@@ -52,6 +52,7 @@ class StopCallback {
 
   private:
     std::function<void()> ask_;
+    const std::function<void()>* before_;  ///< is called again afterwards
 };
 
 /// Calls work(i) for i = 0 .. n - 1, in this order, on up to `threads` threads (0: one for each processor). Throws what the first of

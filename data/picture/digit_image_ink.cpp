@@ -179,7 +179,8 @@ bool has_light_ink(const cv::Mat& work) {
     return vote > 0;
 }
 
-constexpr double least_held = 0.01;  // of the ink of lines; specks of enlarged pixels have 0.005 of their digit's
+constexpr double least_held =
+    0.01;  // of the ink of lines; specks of enlarged pixels have 0.005 of their digit's
 
 /// The height that half of the ink of the parts reaches; 0 if there is none. Without the lines of a table,
 /// which hold other parts, what is no stroke, and, with `inner`, what touches the picture's border.

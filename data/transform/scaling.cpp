@@ -6,6 +6,7 @@
 
 #include "data/core/errors.h"
 #include "data/core/names.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -28,8 +29,10 @@ void each_of_all(const Rows& rows, const std::atomic<bool>* stop, const Use& use
     constexpr std::int64_t elements_between_looks = 1 << 20;
     const std::int64_t rows_between_looks = elements_between_looks / rows.dim + 1;
     for (std::int64_t i = 0; i < rows.count; ++i) {
-        if (i % rows_between_looks == 0 && stop != nullptr && stop->load(std::memory_order_relaxed))
-            throw Interrupted();
+        if (i % rows_between_looks == 0) {
+            if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw Interrupted();
+            throw_if_stopped();
+        }
         each(rows.row(i), static_cast<std::size_t>(rows.dim), rows.type, use);
     }
 }

@@ -51,6 +51,8 @@ def element_type(array: Array, name: str) -> DType:
         return dtype
     if dtype.kind == "c":
         raise ValueError("Complex data not supported; expected real numbers")
+    if dtype.kind == "O" and any(isinstance(one, (str, bytes)) for one in array.flat):
+        raise TypeError(f"{name}: is an array of objects with texts; expected numbers")
     if dtype.kind not in "biufO":
         raise TypeError(f"{name}: is an array of {dtype}; expected numbers")
     if dtype.kind == "b":

@@ -26,7 +26,7 @@ _FORMS = ("directed", "mutual", "symmetric")
 _RULES = ("edit", "condense", "both")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graph:
     """The exact neighbors of each point among all others, by (distance, index).
 
@@ -70,7 +70,7 @@ def graph(X: Any, n_neighbors: int = 5, **parameters: Any) -> Graph:
     return Graph(indices, distances)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Audit:
     """Labels by how much their neighbors contradict them, the most suspicious first; arrays of length n.
 
@@ -206,10 +206,13 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
         model, classes, codes = _with_labels(X, y, "tune", metric=metric, **parameters)
         if usual:
             ks = ks[: max(1, model.n_samples_fit_ - 1)]
-        indices, lengths = model._search(None, ks[-1], True, squared=True)
+        most = model._asked(None)[0].info.candidates or ks[-1]  # of more candidates smaller k have other neighbors
+        asked = [min(ks[-1], most), *(k for k in ks if k > most)]
+        searched = {max(k, most): model._search(None, k, True, squared=True) for k in asked}
         for weighing in weights:
-            weighed = _voting.weigh(lengths, weighing, model._roots)
+            weights_of = {k: _voting.weigh(lengths, weighing, model._roots) for k, (_, lengths) in searched.items()}
             for k in ks:
+                indices, weighed = searched[max(k, most)][0], weights_of[max(k, most)]
                 parameters_of = {"n_neighbors": k, "weights": weighing, "metric": metric}
                 if model._labels is not None and weighing in ("uniform", None):  # by the method's own votes
                     wrong = KNeighborsClassifier(**parameters_of, **parameters).fit(X, codes).predict(None) != codes

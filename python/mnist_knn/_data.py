@@ -50,7 +50,7 @@ def _read_array(path: str | os.PathLike[str], stream: IO[bytes]) -> Array:
     return np.frombuffer(content, dtype).reshape(sizes).astype(dtype.newbyteorder("="), copy=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mnist:
     """A data set as MNIST: images as rows of pixels (uint8, n × 784, 0 = background), labels (uint8, n)."""
 

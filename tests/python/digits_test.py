@@ -63,7 +63,7 @@ class Digits(unittest.TestCase):
             path = Path(folder, "seven.png")
             Image.fromarray(big).save(path)
             content = path.read_bytes()
-            deep = [Image.fromarray(big.astype(np.uint16) * 257), Image.fromarray(big.astype(np.int32) * 257)]
+            deep = [Image.fromarray(big.astype(np.uint16) * 257), Image.fromarray(big.astype(np.int32) * 257), Image.fromarray(big).convert("I")]
             found = self.model.classify([path, str(path), content, bytearray(content), Image.open(path), Image.fromarray(big), *deep,
                                          Image.fromarray((big / 255).astype(np.float32))])  # fmt: skip
             turned = Image.fromarray(np.rot90(big))
@@ -86,7 +86,7 @@ class Digits(unittest.TestCase):
                 self.model.read(path.with_name("large.png"))
         for shape in ((28, 28, 1), (1, 28, 28, 1)):
             self.assertEqual(len(self.model.classify(np.zeros(shape, np.uint8))), 1)
-        self.assertEqual(found.labels.tolist(), [7] * 9)
+        self.assertEqual(found.labels.tolist(), [7] * 10)
         self.assertEqual(len({digit.pixels.tobytes() for digit in found}), 1)
 
     @unittest.skipUnless(has("pictures"), "the library reads no pictures")

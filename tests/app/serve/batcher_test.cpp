@@ -44,10 +44,10 @@ TEST_CASE("batches: each request gets its own answers, in order, whatever waits 
             const auto promise = std::make_shared<std::promise<std::vector<Predicted>>>();
             futures.push_back(promise->get_future());
             sizes.push_back(n);
-            CHECK(
-                batcher.add(images_from(i, n), nullptr, [promise](std::vector<Predicted> answers, std::exception_ptr) {
-                    promise->set_value(std::move(answers));
-                }));
+            CHECK(batcher.add(images_from(i, n), nullptr,
+                              [promise](std::vector<Predicted> answers, std::exception_ptr) {
+                                  promise->set_value(std::move(answers));
+                              }));
         }
         go.set_value();
     }  // the end answers all
