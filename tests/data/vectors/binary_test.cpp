@@ -103,7 +103,10 @@ TEST_CASE_FIXTURE(VectorFolder, "vector files: two sizes, then the rows") {
           "is cut short: it declares 1,000 rows of 1,000 columns = 4,000,000 bytes; expected more than " +
               std::to_string(gz.size()) + " bytes of gzip can hold"},
          {"h.u8bin.gz", gzip(file(2, 2, "abcde")), "has trailing bytes; expected 2 rows of 2 columns alone"},
-         {"k.u8bin.gz", damaged, "is damaged: the gzip checksum does not match; expected vectors"},
+         {"k.u8bin.gz", damaged,
+          "is damaged: the gzip checksum does not match; expected vectors as IDX, NPY, CSV, .fvecs, .bvecs, "
+          ".ivecs, "
+          ".fbin, .u8bin, .i8bin or .ibin, plain or gzip"},
          {"i.u8bin.gz", gzip(file(2, 2, "abc")), "is cut short within row 2; expected 2 rows of 2 columns"},
          {"j.u8bin",
           file(3, 2, "abcdef"),
