@@ -72,7 +72,7 @@ void Batcher::run() {
             for (const Piece& piece : pieces) {
                 waiting_ -= piece.count;
                 const bool is_done = piece.job->begun == piece.job->size();
-                if (!failure && !is_done && !piece.job->is_abandoned()) continue;
+                if (!failure && !is_done && !is_set(piece.job->abandoned)) continue;
                 waiting_ -= piece.job->size() - piece.job->begun;
                 const auto at = std::ranges::find(jobs_, piece.job, &std::unique_ptr<Job>::get);
                 finished.push_back(std::move(*at));
@@ -80,13 +80,9 @@ void Batcher::run() {
             }
         }
         for (const std::unique_ptr<Job>& job : finished) {
-            std::exception_ptr why = failure;
-            try {
-                if (job->begun < job->size()) throw_if(job->abandoned);
-            } catch (const Problem&) {
-                why = std::current_exception();
-            }
-            job->done(std::move(job->answers), why);
+            const bool is_abandoned = !failure && job->begun < job->size();
+            job->done(std::move(job->answers),
+                      is_abandoned ? std::make_exception_ptr(nobody_waits()) : failure);
         }
     }
 }

@@ -54,7 +54,6 @@ class Batcher {
         std::vector<Predicted> answers;
 
         std::size_t size() const;
-        bool is_abandoned() const { return abandoned && *abandoned; }
     };
     struct Piece {
         Job* job;

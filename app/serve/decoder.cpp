@@ -28,7 +28,7 @@ struct Deadline {
 bool wait_for(int socket, short events, const Deadline& deadline) {
     constexpr int look_ms = 50;
     pollfd watched{socket, events, 0};
-    return std::chrono::steady_clock::now() < deadline.last && !(deadline.abandoned && *deadline.abandoned) &&
+    return std::chrono::steady_clock::now() < deadline.last && !is_set(deadline.abandoned) &&
            (::poll(&watched, 1, look_ms) >= 0 || errno == EINTR);
 }
 

@@ -32,8 +32,12 @@ Problem try_later(int status, const std::string& detail, int seconds) {
     return Problem(status, detail, "Retry-After", std::to_string(seconds));
 }
 
+Problem nobody_waits() {
+    return Problem(503, "The client has closed its side of the connection.");
+}
+
 void throw_if(const Abandoned& abandoned) {
-    if (abandoned && *abandoned) throw Problem(503, "The client has closed its side of the connection.");
+    if (is_set(abandoned)) throw nobody_waits();
 }
 
 Response problem_response(const Problem& problem) {

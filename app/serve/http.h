@@ -30,6 +30,9 @@ struct Head {
 
 /// Set once nobody waits for an answer any more; null: somebody always does.
 using Abandoned = std::shared_ptr<const std::atomic<bool>>;
+inline bool is_set(const Abandoned& abandoned) {
+    return abandoned && *abandoned;
+}
 
 struct Request {
     Head head;
@@ -56,7 +59,9 @@ struct Problem : std::runtime_error {
 /// A request that may succeed after some seconds.
 Problem try_later(int status, const std::string& detail, int seconds = 1);
 
-/// Throws Problem if it is set: the work for the answer is not begun, or ends.
+/// Why the work for an answer is not begun, or ends.
+Problem nobody_waits();
+/// Throws it if `abandoned` is set.
 void throw_if(const Abandoned& abandoned);
 
 /// The response, application/problem+json (RFC 9457).

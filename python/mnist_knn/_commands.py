@@ -130,9 +130,10 @@ def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
 def _with_labels(X: Any, y: Any, name: str, **parameters: Any) -> tuple[NearestNeighbors, Array, Array]:
     """NearestNeighbors of X, which knows the labels where the method may need them; the classes, and the number of each label's."""
     model = NearestNeighbors(**parameters)
-    classes, codes = _arrays.class_labels(y, len(_arrays.vectors(X, name)), name)
+    array = _arrays.vectors(X, name)
+    classes, codes = _arrays.class_labels(y, len(array), name)
     of_method = model.method not in ("raw", "gradients") and len(classes) <= 256
-    return model._fit(X, codes.astype(np.uint8) if of_method else None), classes, codes
+    return model._fit(array, codes.astype(np.uint8) if of_method else None), classes, codes
 
 
 def _class_means(codes: Array, distances: Array, each: int, classes: int) -> Array:
