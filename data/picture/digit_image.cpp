@@ -112,6 +112,34 @@ DigitImage made(const Picture& picture, const digit::Page& page, const digit::Gr
     return result;
 }
 
+/// From pixels of a sheet to those of the picture.
+cv::Matx33d moved_to(const digit::Sheet& sheet, const cv::Matx33d& to_sheet) {
+    return cv::Matx33d(1, 0, sheet.corner.x, 0, 1, sheet.corner.y, 0, 0, 1) * to_sheet;
+}
+
+/// The digit of a picture, as `refused` says.
+struct Found {
+    digit::Ink ink;
+    digit::Parts parts;
+    digit::Group group;
+    std::string refused;
+};
+
+Found found_on(const digit::Sheet& sheet) {
+    Found found;
+    found.ink = digit::find_ink(sheet.gray);
+    found.ink.to_picture = moved_to(sheet, found.ink.to_picture);
+    found.parts = digit::find_parts(found.ink);
+    found.group = digit::one_group(found.parts, found.ink.amount.size(), found.refused);
+    return found;
+}
+
+digit::Page page_on(const digit::Sheet& sheet) {
+    digit::Page page = digit::find_page(sheet.gray);
+    page.ink.to_picture = moved_to(sheet, page.ink.to_picture);
+    return page;
+}
+
 /// Called before OpenCV throws.
 int throw_bad_alloc(int status, const char*, const char*, const char*, int, void*) {
     if (status == cv::Error::StsNoMem) throw std::bad_alloc();
@@ -133,24 +161,34 @@ DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
         add(steps, "28x28", same);
         return image_of(same, {0, 0, picture.cols, picture.rows});
     }
-    const digit::Ink ink = digit::find_ink(mat_of(picture));
-    const digit::Parts parts = digit::find_parts(ink);
-    add(steps, ink, parts);
-    std::string refused;
-    const digit::Group group = digit::one_group(parts, ink.amount.size(), refused);
+    const digit::Sheet sheet = digit::find_sheet(mat_of(picture));
+    Found found;
+    if (!sheet.gray.empty()) found = found_on(sheet);
+    // A sheet without ink is none: it may be a stroke.
+    if (found.group.parts.empty())
+        found = found_on({mat_of(picture), {}});
+    else
+        add(steps, "sheet", sheet.gray);
+    add(steps, found.ink, found.parts);
     DigitImage result;
-    if (!group.parts.empty()) {
-        result = made(picture, ink, digit::strokes_of(ink, parts, group), steps);
-        result.box = box_in(group.box, ink.to_picture, picture);
+    if (!found.group.parts.empty()) {
+        result = made(picture, found.ink, digit::strokes_of(found.ink, found.parts, found.group), steps);
+        result.box = box_in(found.group.box, found.ink.to_picture, picture);
     }
-    result.refused = refused;
+    result.refused = found.refused;
     return result;
 }
 
 std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps,
                                        std::vector<PageMark>* marks) {
     add(steps, "input", mat_of(picture));
-    digit::Page page = digit::find_page(mat_of(picture));
+    const digit::Sheet sheet = digit::find_sheet(mat_of(picture));
+    digit::Page page;
+    if (!sheet.gray.empty()) page = page_on(sheet);
+    if (digit::all_groups(page).empty())
+        page = page_on({mat_of(picture), {}});
+    else
+        add(steps, "sheet", sheet.gray);
     add(steps, page.ink, page.parts);
     std::vector<digit::Mark> found;
     if (marks != nullptr && page.size > 0) found = digit::take_marks(page);

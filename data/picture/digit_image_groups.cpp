@@ -40,6 +40,12 @@ bool belongs(const Group& group, const Part& part, double reach) {
            part.area > 0.3 * group.pen * group.pen && size_of(part.box) > 0.06 * size_of(group.box);
 }
 
+/// Whether a part that is not of the digit may be another one, not a mark beside it.
+bool is_alike(const Group& group, const Part& part) {
+    return is_stroke(part) && part.peak > 0.5 * group.peak && part.mass > 0.25 * group.mass &&
+           size_of(part.box) > 0.5 * size_of(group.box);
+}
+
 }  // namespace
 
 double size_of(const cv::Rect& box) {
@@ -116,12 +122,14 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
     }
 
     double rest = found.speck_mass;
-    int others = 0;
+    int others = 0, alike = 0;
     for (const Part& part : parts) {
         if (is_border(part, size)) continue;
         rest += part.mass;
         others += part.mass > 0.2 * group.mass;
     }
+    for (const Part& part : others_left)
+        alike += is_alike(group, part) && !is_border(part, size);
     rest -= group.mass;
     if (is_border(parts.front(), size) && !is_cut_digit(parts.front(), size))
         refused = "all ink lies along the picture's border: a digit needs paper around it";
@@ -130,6 +138,8 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
     else if (size_of(group.box) < 0.02 * std::max(size.width, size.height) || rest > 20 * group.mass ||
              (others >= 12 && rest > 4 * group.mass))
         refused = "there are many marks in the picture and none is dominant";
+    else if (alike > 0)
+        refused = "there are several digits in the picture: classify it as a page (many)";
     return group;
 }
 

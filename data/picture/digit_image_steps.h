@@ -86,6 +86,16 @@ struct Strokes {
     cv::Point corner;  ///< working pixel of the first
     double pen = 0;    ///< width of the stroke
 };
+
+// digit_image_sheet.cpp
+
+/// A sheet of paper, cut out of a picture. Around it, up to its bounding box, its paper is continued.
+struct Sheet {
+    cv::Mat gray;      ///< empty if the picture shows none, or nothing else
+    cv::Point corner;  ///< of `gray` in the picture, its upper left pixel
+};
+Sheet find_sheet(const cv::Mat& gray);
+
 // digit_image_ink.cpp
 
 /// Working size, polarity, illumination of a picture of one digit.
