@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
@@ -20,8 +21,16 @@ namespace {
 /// The descriptors of some of the images.
 Descriptors some_of(const Descriptors& all, std::span<const std::uint32_t> images) {
     Descriptors some{all.layout, {}};
+    const auto bytes = static_cast<std::size_t>(all.layout.bytes());
+    const auto is_next = [](std::uint32_t a, std::uint32_t b) { return b == a + 1; };
+    // All in order are by far the most common, and not copied.
+    if (std::ranges::adjacent_find(images, std::not_fn(is_next)) == images.end()) {
+        some.elsewhere = all.all().subspan(images.front() * bytes, images.size() * bytes);
+        return some;
+    }
+    some.bytes.reserve(images.size() * bytes);
     for (const std::uint32_t image : images)
-        some.bytes.insert(some.bytes.end(), all.row(image), all.row(image) + all.layout.bytes());
+        some.bytes.insert(some.bytes.end(), all.row(image), all.row(image) + bytes);
     return some;
 }
 

@@ -251,16 +251,20 @@ class Condenser {
     std::vector<char> is_kept_;
 };
 
-/// Whether the training set decides more than what is a neighbor.
+/// Whether the training set decides more than what is a neighbor; for the vote class-mean, which classes are small.
 bool fits(const Method& method) {
-    return method.transform.is_fitted() || (method.reranks() && method.rerank.density);
+    return method.transform.is_fitted() || (method.reranks() && method.rerank.density) ||
+           method.vote.votes == VoteKind::class_mean;
 }
 
-/// What the kept set answers to all images, opened as another program run would.
-Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, const ProgressToken& token) {
+/// What the kept set answers, opened as another program run would: to all images, or to its own by leave-one-out.
+Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, bool leave_out,
+                               const ProgressToken& token) {
     const LabeledImages images = copied(set.training(), kept);
     const TrainingSet training({images.images(), images.labels.span(), images.shape()});
-    return Index(training, set.method(), set.resolved()).search(set.training().rows, {.token = token}).votes;
+    const Index index(training, set.method(), set.resolved());
+    return leave_out ? index.search(Queries::all_of(images.images()), {.token = token}).votes
+                     : index.search(set.training().rows, {.token = token}).votes;
 }
 
 /// Neighbors that are searched beyond those that an answer needs, for those that will be removed.
@@ -280,7 +284,7 @@ Condensed condense(const SubsetSearch& set, const ProgressToken& token) {
     while (condenser.pass());
     for (bool differs = fits(set.method()); differs;) {
         ++condensed.refits;
-        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), token);
+        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), false, token);
         differs = false;
         for (std::uint32_t image = 0; image < votes.size(); ++image) {
             if (votes[image].label == condenser.wanted()[image]) continue;
@@ -309,7 +313,17 @@ Edited edit(const SubsetSearch& set, const ProgressToken& token) {
         others.answer(set, others.stale(left), at(depth), token);
         for (const std::uint32_t image : left)
             is_left[image] = others.answers[image] == set.training().labels[image];
-        const std::size_t removed = std::erase_if(left, [&](std::uint32_t image) { return !is_left[image]; });
+        const auto remove = [&] {
+            return std::erase_if(left, [&](std::uint32_t image) { return !is_left[image]; });
+        };
+        std::size_t removed = remove();
+        // With classes that have become small, another sum decides.
+        if (removed == 0 && set.method().vote.votes == VoteKind::class_mean) {
+            const Uninitialized<Vote> votes = answers_of(set, left, true, token);
+            for (std::size_t i = 0; i < left.size(); ++i)
+                is_left[left[i]] = votes[i].label == set.training().labels[left[i]];
+            removed = remove();
+        }
         if (removed == 0) return edited;
         edited.removed.push_back(static_cast<std::int64_t>(removed));
         if (std::ssize(left) <= k)

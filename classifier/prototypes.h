@@ -68,15 +68,16 @@ class SubsetSearch {
 // If all neighbors that determine an image's answer are kept, they are its neighbors in the kept set too. So each
 // visit makes progress, and at the end all answers agree.
 //
-// Up to here, what a method fits on its training set (`pca`, `minmax`, the density of a re-ranking) is fitted on the whole set;
-// a user of the kept set fits it on that. For such methods the kept set is opened as it will be read, all images are
+// Up to here, what a method fits on its training set (`pca`, `minmax`, the density of a re-ranking), and the sizes of classes for
+// the vote `class-mean`, are those of the whole set; a user of the kept set has its own. For such methods the kept set is opened as it will be read, all images are
 // classified, and of each whose answer differs the next image is kept (in the end any, from index 0), until none
 // differs.
 
 struct Condensed {
     Indices kept;    ///< ascending
     int passes = 0;  ///< the last one keeps nothing
-    int refits = 0;  ///< how often the kept set was opened anew; 0 for a method that fits nothing
+    int refits =
+        0;  ///< how often the kept set was opened anew; 0 for a method that takes nothing else from its set
 };
 
 /// Images are visited in blocks: one search finds the nearest kept images of a block among those that were kept since its
@@ -88,7 +89,8 @@ Condensed condense(const SubsetSearch& set, const ProgressToken& token);
 // 1976): removes the training images that the others misclassify.
 //
 // Round r: each image that is left is classified among the others that are left; all whose answer is not their label are
-// removed together. Ends with the first round that removes nothing. So what is left is classified without an error by
+// removed together; by `class-mean` with the sizes of the classes at first, until nothing is removed, then with those that are left.
+// Ends with the first round that removes nothing. So what is left is classified without an error by
 // leave-one-out, the result does not depend on any order of the images beyond that of equal neighbors, and no image
 // comes back.
 

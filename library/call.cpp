@@ -80,6 +80,14 @@ void require_there(const void* given, const char* name, const char* what) {
     if (given == nullptr) throw std::invalid_argument(std::string(name) + ": is NULL; expected " + what);
 }
 
+void require_flag(int value, const char* name, const char* field, int reserved) {
+    const auto has = [&](const char* of, int what) {
+        return std::string(name) + ": has " + of + ' ' + std::to_string(what);
+    };
+    require(value == 0 || value == 1, has(field, value) + "; expected 0 or 1");
+    require(reserved == 0, has("reserved", reserved) + "; expected 0");
+}
+
 std::size_t checked_struct_size(const void* given, const char* name) {
     require_there(given, name, "a struct");
     std::size_t size = 0;
@@ -131,9 +139,9 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
                 ((image_rows == 0 && image_cols == 0) || std::int64_t{image_rows} * image_cols == dim),
             what + "has images of " + std::to_string(image_rows) + "x" + std::to_string(image_cols) +
                 "; expected dim pixels, or 0x0");
-    require((borrowed == 0 || (borrowed == 1 && step == row_bytes && space == KNN_HOST)) && reserved == 0,
-            what + "has borrowed " + std::to_string(borrowed) +
-                "; expected 0, or 1 of vectors in KNN_HOST memory without gaps, and reserved 0");
+    require_flag(borrowed, name, "borrowed", reserved);
+    require(borrowed == 0 || (step == row_bytes && space == KNN_HOST),
+            what + "has borrowed 1; expected 0, or vectors in KNN_HOST memory without gaps");
     const auto* const bytes = static_cast<const std::uint8_t*>(data);
     Rows rows{bytes, count, dim, element};
     if (copies != nullptr && count > 0) {

@@ -36,6 +36,8 @@ void require(bool holds, const std::string& text);
 
 /// "NAME: is NULL; expected WHAT".
 void require_there(const void* given, const char* name, const char* what);
+/// A field that is 0 or 1; `reserved` is 0.
+void require_flag(int value, const char* name, const char* field, int reserved);
 
 /// No version of a struct is larger: more is a struct_size that was never set.
 inline constexpr std::size_t max_struct_size = 1024;

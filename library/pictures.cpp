@@ -23,8 +23,7 @@ Picture decoded(const knn_picture& given) {
     require_there(given.data, "picture", "its data");
     const auto* const bytes = static_cast<const std::uint8_t*>(given.data);
     require(given.size >= 0, "picture: has size " + std::to_string(given.size) + "; expected 0 or more");
-    require((given.many == 0 || given.many == 1) && given.reserved == 0,
-            "picture: has many " + std::to_string(given.many) + "; expected 0 or 1, and reserved 0");
+    require_flag(given.many, "picture", "many", given.reserved);
     if (given.size > 0) return knn::decode_picture({bytes, static_cast<std::size_t>(given.size)}, "picture");
     const std::int64_t rows = given.rows, cols = given.cols, pitch = given.pitch == 0 ? cols : given.pitch;
     require(rows >= 1 && cols >= 1 && rows * cols <= knn::max_picture_pixels && pitch >= cols &&

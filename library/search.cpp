@@ -62,8 +62,7 @@ knn_neighbors read_neighbors(const knn_neighbors* given, std::int64_t asked) {
     require(found.space == KNN_HOST || found.space == KNN_CUDA,
             "neighbors: has space " + std::to_string(found.space) + "; expected KNN_HOST or KNN_CUDA");
     if (found.space != KNN_HOST) copies_of("neighbors");
-    require((found.roots == 0 || found.roots == 1) && found.reserved == 0,
-            "neighbors: has roots " + std::to_string(found.roots) + "; expected 0 or 1, and reserved 0");
+    require_flag(found.roots, "neighbors", "roots", found.reserved);
     require(found.space == KNN_HOST || (found.roots == 0 && found.wide_indices == nullptr),
             "neighbors: has wide_indices or roots in KNN_CUDA memory; expected them in KNN_HOST");
     return found;

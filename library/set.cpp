@@ -76,8 +76,7 @@ TrainingSet opened_set(const knn_files* given) {
     const knn_files files = given == nullptr ? knn_files{} : read_struct(given, "files");
     require(files.first >= 0,
             "files: has first " + std::to_string(files.first) + "; expected 0 (all) or more");
-    require((files.no_cache == 0 || files.no_cache == 1) && files.reserved == 0,
-            "files: has no_cache " + std::to_string(files.no_cache) + "; expected 0 or 1, and reserved 0");
+    require_flag(files.no_cache, "files", "no_cache", files.reserved);
     for (const auto& [name, text] :
          {std::pair{"folder", files.folder}, {"images", files.images}, {"labels", files.labels}})
         require(text == nullptr || *text != '\0', std::string(name) + ": is empty; expected a name, or NULL");

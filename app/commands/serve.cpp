@@ -96,9 +96,9 @@ void prepare_for_many(const Opened& opened, const Options& options) {
     const RerankSpec& rerank = options.method.rerank;
     const int threads = threads_or_all(options.request.threads);
     try {
-        if (rerank.has_descriptors()) training.set.descriptors(rerank, threads, &stop_flag(), true);
-        if (training.drawn) training.drawn->descriptors(rerank, threads, &stop_flag(), true);
-        opened.search->expect(web::Batcher::max_waiting, stoppable());
+        if (rerank.has_descriptors()) training.set.descriptors(rerank, threads, &signal_flag(), true);
+        if (training.drawn) training.drawn->descriptors(rerank, threads, &signal_flag(), true);
+        opened.search->expect(web::Batcher::max_waiting, {.progress = nullptr, .stop = &signal_flag()});
     } catch (const Interrupted&) {  // the server stops as at any other time
     }
 }
@@ -132,15 +132,17 @@ int serve(const Options& options, Clock::time_point) {
     std::exception_ptr failure;
     try {
         routes.open(open_model(opened, options, std::move(report)));
+        finish_work_first();
         note("ready", options.output);
         prepare_for_many(opened, options);
-        wait_for_stop();
+        wait_for_signal();
     } catch (const Interrupted&) {  // while it loads: as later
     } catch (...) {
         failure = std::current_exception();
     }
     stop = true;
     network.join();
+    end_work();
     if (failure) std::rethrow_exception(failure);
     return stop_signal() == SIGINT ? 130 : 0;
 }

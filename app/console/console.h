@@ -35,8 +35,11 @@ const std::atomic<bool>& stop_flag();
 /// That signal; 0 before.
 int stop_signal();
 
-/// Returns once the user asks to stop.
-void wait_for_stop();
+/// From now on the first signal lets work go on: it sets signal_flag() alone, and end_work() the other.
+void finish_work_first();
+const std::atomic<bool>& signal_flag();
+void wait_for_signal();
+void end_work();
 
 /// Throws Interrupted if the user asked to stop.
 void stop_if_asked();

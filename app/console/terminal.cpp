@@ -38,14 +38,15 @@ int terminal_width() {
 
 constexpr std::string_view clear_line = "\r\x1b[K";
 
-std::atomic<bool> stop = false;
+std::atomic<bool> stop = false, asked = false, finishes_work = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
 
 std::atomic<int> first_signal = 0;
 
 void on_stop(int signal) {
     first_signal.store(signal, std::memory_order_relaxed);
-    stop.store(true, std::memory_order_relaxed);
+    asked.store(true, std::memory_order_relaxed);
+    if (!finishes_work.load(std::memory_order_relaxed)) stop.store(true, std::memory_order_relaxed);
 }
 
 /// A crash of the program itself has its default action, which follows when this returns. Of codecs that crash on several
@@ -195,9 +196,21 @@ int stop_signal() {
     return first_signal.load(std::memory_order_relaxed);
 }
 
-void wait_for_stop() {
-    while (!stop.load(std::memory_order_relaxed))
+void finish_work_first() {
+    finishes_work = true;
+}
+
+const std::atomic<bool>& signal_flag() {
+    return asked;
+}
+
+void wait_for_signal() {
+    while (!asked.load(std::memory_order_relaxed))
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
+}
+
+void end_work() {
+    stop.store(true, std::memory_order_relaxed);
 }
 
 void stop_if_asked() {

@@ -5,6 +5,7 @@
 #include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace knn::web {
@@ -42,6 +43,8 @@ std::size_t RequestReader::take(std::string_view bytes) {
     std::size_t taken = 0;
     if (stage_ == Stage::body && head_.content_length.value_or(0) > max_body_bytes)
         refuse(http::error::body_limit);
+    if (!parser_->got_some())  // empty lines may come before a request (RFC 9112, 2.2)
+        taken = std::min(bytes.find_first_not_of("\r\n"), bytes.size());
     while (stage_ != Stage::whole && taken < bytes.size()) {
         beast::error_code error;
         const std::size_t got =
@@ -66,12 +69,20 @@ std::size_t RequestReader::take(std::string_view bytes) {
 
 void RequestReader::read_head() {
     const auto& message = parser_->get();
-    const std::string target = text(message.target());
+    std::string target = text(message.target()), host = text(message[http::field::host]);
     if (message.count(http::field::host) != 1)
         throw Problem(400, "The request has no Host field, or several; expected one.");
     if (message.count(http::field::origin) > 1 || message.count(http::field::authorization) > 1 ||
         message.count(http::field::content_type) > 1)
         throw Problem(400, "A header field of the request is there twice; expected it once.");
+    constexpr std::string_view scheme = "http://";
+    if (beast::iequals(message.target().substr(0, scheme.size()), {scheme.data(), scheme.size()})) {
+        // The absolute form, whose host counts (RFC 9112, 3.2.2).
+        const std::size_t path = std::min(target.find_first_of("/?", scheme.size()), target.size());
+        host = target.substr(scheme.size(), path - scheme.size());
+        target.erase(0, path);
+        if (!target.starts_with('/')) target.insert(0, "/");
+    }
     if (target.empty() || target[0] != '/')
         throw Problem(400, "The target of the request does not begin with a slash; expected a path.");
     const std::string coding = text(message[http::field::transfer_encoding]);
@@ -82,7 +93,7 @@ void RequestReader::read_head() {
     head_ = {.method = text(message.method_string()),
              .path = target.substr(0, end),
              .query = end == target.npos ? "" : target.substr(end + 1),
-             .host = text(message[http::field::host]),
+             .host = host,
              .origin = text(message[http::field::origin]),
              .fetch_site = text(message["Sec-Fetch-Site"]),
              .authorization = text(message[http::field::authorization]),

@@ -11,13 +11,13 @@ namespace knn::digit {
 
 namespace {
 
-constexpr double sheet_side = 250;  ///< of the reduced picture, pixels
-constexpr int sheet_margin = 2;     ///< of these, along the edge, which is blurred
+constexpr double sheet_side = 250;                       ///< of the reduced picture, pixels
+constexpr int sheet_margin = 2;                          ///< of these, along the edge, which is blurred
 constexpr double least_sheet = 0.05, most_sheet = 0.97;  ///< of the picture
-constexpr double least_full = 0.94;       ///< of the convex hull, and of the hull's few corners
-constexpr std::size_t most_corners = 6;   ///< of a sheet that the picture's border cuts
+constexpr double least_full = 0.94;      ///< of the convex hull, and of the hull's few corners
+constexpr std::size_t most_corners = 6;  ///< of a sheet that the picture's border cuts
 constexpr double most_ink_of_sheet = 0.25;
-constexpr double least_around = 0.8;  ///< of the surroundings that are of the other brightness
+constexpr double least_around = 0.8;         ///< of the surroundings that are of the other brightness
 constexpr double darkest_shadow = 0.5;       ///< of the light
 constexpr double least_step = 0.4;           ///< of the difference in light, within twice the margin
 constexpr int widest_pen = 15;               ///< pixels of the reduced picture
@@ -46,7 +46,8 @@ Outline sheet_in(const cv::Mat& mask) {
     Outline hull, corners;
     cv::convexHull(*biggest, hull);
     const double whole = area(hull), all = double(mask.total());
-    if (whole < least_sheet * all || whole > most_sheet * all || area(*biggest) < least_full * whole) return {};
+    if (whole < least_sheet * all || whole > most_sheet * all || area(*biggest) < least_full * whole)
+        return {};
     cv::approxPolyDP(hull, corners, 0.02 * cv::arcLength(hull, true), true);
     if (corners.size() > most_corners || area(corners) < least_full * whole) return {};
     const cv::Mat inside = filled(hull, mask.size());

@@ -330,7 +330,8 @@ class CsvReader {
             fail_at(line_at(record_begin_), 0, "its quotes do not end within " + most, quoted_expected);
         if (trimmed(text_.substr(kept_)).empty())
             fail_at(line_at(kept_), 0, "more than " + most + " of blank lines begin", "rows");
-        fail_at(line_at(record_begin_), 0, "is longer than " + most, "a line feed after each row");
+        fail_at(line_at(record_begin_), 0, "is longer than " + most + ", with the blank lines before it",
+                "a line feed after each row");
     }
 
     /// As old Macs had them.

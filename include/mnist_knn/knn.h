@@ -226,8 +226,8 @@ typedef struct knn_neighbors {
     int32_t space;          ///< KNN_HOST ...
     void* stream;           ///< KNN_CUDA: a cudaStream_t on which the neighbors will be ready
     int64_t* wide_indices;  ///< KNN_HOST: the indices in 64 bits
-    int32_t roots;          ///< KNN_HOST: 1: the square roots of the distances [0]
-    int32_t reserved;       ///< 0
+    int32_t roots;     ///< KNN_HOST: 1: the square roots of the distances, in the order of the squares [0]
+    int32_t reserved;  ///< 0
 } knn_neighbors;
 /// Without arrays: set `indices`, `distances` or both.
 #define KNN_NEIGHBORS(count_, k_) \

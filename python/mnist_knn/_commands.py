@@ -18,7 +18,7 @@ from typing import Any, Iterable
 import numpy as np
 
 from . import _arrays, _voting
-from ._checks import integer, several, word
+from ._checks import integer, several, shown, word
 from ._library import Array
 from ._neighbors import KNeighborsClassifier, NearestNeighbors
 
@@ -197,6 +197,8 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
     >>> tune(np.array([[0], [1], [8], [9]], np.uint8), list("aabb"), [1, 3], ["uniform"])[0].parameters
     {'n_neighbors': 1, 'weights': 'uniform', 'metric': 'euclidean'}
     """
+    if "metric" in parameters:
+        raise TypeError(f"metric {shown(parameters['metric'])}: is no parameter of tune; expected metrics, a list")
     usual = n_neighbors is None
     ks = sorted({integer(k, "n_neighbors") for k in several(range(1, 31) if usual else n_neighbors, "n_neighbors", "numbers")})
     weights, metrics = several(weights, "weights", "names"), several(metrics, "metrics", "names")

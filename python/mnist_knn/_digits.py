@@ -11,7 +11,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _arrays, _show
-from ._checks import integer
+from ._checks import integer, kind
 from ._library import Array, Digits, Index, TrainingSet
 
 _SIDE = 28
@@ -216,7 +216,7 @@ def _pictures_of(given: Any) -> list[Any]:
         return [given]
     if isinstance(given, (list, tuple)):
         return list(given)
-    array = _one_channel(_arrays.to_array(given, "pictures"))
+    array = _one_channel(_array_of(given, "pictures"))
     if array.ndim == 2 and array.shape[1] == _SIDE * _SIDE:
         return list(array.reshape(-1, _SIDE, _SIDE))
     if array.ndim == 2 or array.ndim == 3 and array.shape[2] in (3, 4):
@@ -238,7 +238,14 @@ def _content_of(picture: Any) -> bytes | Array:
         return bytes(picture)
     if hasattr(picture, "convert"):
         return _gray_of(_show.upright(picture))
-    return _gray_of(_arrays.to_array(picture, "picture"))
+    return _gray_of(_array_of(picture, "picture"))
+
+
+def _array_of(given: Any, name: str) -> Array:
+    array = _arrays.to_array(given, name)
+    if array.ndim == 0:
+        raise TypeError(f"{name}: is {kind(given)}; expected an array, a file's name or content, or a list of pictures")
+    return array
 
 
 def _one_channel(array: Array) -> Array:
@@ -250,14 +257,14 @@ def _gray_of(array: Array) -> Array:
     array = _one_channel(array)
     if array.shape == (_SIDE * _SIDE,):
         array = array.reshape(_SIDE, _SIDE)
-    kind = array.dtype.kind
+    letter = array.dtype.kind
     if array.ndim not in (2, 3) or array.size == 0 or array.ndim == 3 and array.shape[2] not in (3, 4):
         raise ValueError(f"picture: has shape {array.shape}; expected rows × columns, or a third axis of 3 or 4 colors")
     if array.dtype == np.uint8 and array.ndim == 2:
         return array
-    if kind == "f" and not (np.isfinite(array).all() and array.min() >= 0 and array.max() <= 1):
+    if letter == "f" and not (np.isfinite(array).all() and array.min() >= 0 and array.max() <= 1):
         raise ValueError("picture: has floats that are not from 0 to 1; expected such ones, or uint8")
-    scale = {"b": 1.0, "f": 1.0}.get(kind) or {"uint8": 255.0, "uint16": 65535.0}.get(array.dtype.name)
+    scale = {"b": 1.0, "f": 1.0}.get(letter) or {"uint8": 255.0, "uint16": 65535.0}.get(array.dtype.name)
     if scale is None:
         raise TypeError(f"picture: is {array.dtype}; expected uint8, uint16, bool or floats from 0 to 1")
     values = array / scale

@@ -175,7 +175,7 @@ class _Fitted(BaseEstimator):
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True,
                    out: tuple[Any, Any] | None = None) -> Any:  # fmt: skip
-        """The nearest training rows of each query, by (distance, index).
+        """The nearest training rows of each query, by (distance, index); Euclidean distances by their squares.
 
         X: n × dim, or None: every training row, each left out of its own neighbors. Returns distances (float64, n × k;
         Euclidean unless the metric is another; of re-ranked methods those of their descriptors) and indices (int64, n × k), or the indices alone. Raises ValueError, TypeError.

@@ -205,7 +205,7 @@ TEST_CASE("condense: any method gives all images their answers, and edited no le
         const Condensed condensed = condense(SubsetSearch(training, method, on_cpu(training, method)), {});
         CHECK(answered_otherwise(training, method, condensed.kept) == 0);
         const bool fitted = method.transform.is_fitted();
-        CHECK((condensed.refits > 0) == (fitted || (method.reranks() && method.rerank.density)));
+        CHECK((condensed.refits > 0) == (fitted || method.vote.votes == VoteKind::class_mean));
         if (fitted) continue;  // what is fitted changes with the images, so all may be needed
         CHECK(std::ssize(condensed.kept) < training.rows.count);
 
@@ -217,6 +217,27 @@ TEST_CASE("condense: any method gives all images their answers, and edited no le
         const auto votes = Index(rest, method, on_cpu(rest, method)).search(Queries::all_of(rest.rows)).votes;
         for (std::size_t i = 0; i < votes.size(); ++i)
             CHECK(votes[i].label == rest.labels[i]);
+    }
+}
+
+TEST_CASE("condense: by class-mean, small classes are those of the set that is kept") {
+    Method method{.measure = {Metric::l1, 2}, .vote = {.k = 7, .votes = VoteKind::class_mean}};
+    method.rerank.candidates = 36;
+    for (unsigned seed = 0; seed < 40; ++seed) {
+        CAPTURE(seed);
+        const Points points(test::random_rows(16 + seed, 3, seed), 4, seed);
+        const Training training = points.training();
+        const SubsetSearch set(training, method, on_cpu(training, method));
+        CHECK(answered_otherwise(training, method, condense(set, {}).kept) == 0);
+        try {
+            const LabeledImages left = copied(training, edit(set, {}).kept);
+            const Training rest{left.images(), left.labels.span(), left.shape()};
+            const auto votes =
+                Index(rest, method, on_cpu(rest, method)).search(Queries::all_of(rest.rows)).votes;
+            for (std::size_t i = 0; i < votes.size(); ++i)
+                CHECK(votes[i].label == rest.labels[i]);
+        } catch (const DataError&) {  // at most k are left
+        }
     }
 }
 

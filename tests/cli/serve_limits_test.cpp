@@ -229,6 +229,22 @@ TEST_CASE_FIXTURE(
     CHECK(end.get() == 0);
 }
 
+TEST_CASE("serve: a signal lets the search of a request that takes seconds end") {
+    const ToServe work;
+    for (const int signal : {SIGTERM, SIGINT}) {
+        Served server("--device cpu --method accurate --data" + Words{work.folder.path().string()});
+        constexpr int count = 5000;
+        std::string images;
+        for (int i = 0; i < count * 784; ++i)
+            images += char(i % 251);
+        Client client(server.port());
+        client.send(server.post_of("/v1/predict", images));
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        CHECK(server.stop(signal) == (signal == SIGINT ? 130 : 0));
+        CHECK(client.receive().json()["digits"].size() == count);
+    }
+}
+
 TEST_CASE_FIXTURE(ToServe, "serve: a port that is taken, no cache, no HOME, a full disk") {
     const Served first(words, {{"HOME", ""}});
     check_error(program("serve" + words + ("--port " + std::to_string(first.port()))), 1,

@@ -268,7 +268,7 @@ TEST_CASE_FIXTURE(Opened, "library: what is no regular file is no saved index, n
         std::swap(files.images, files.labels);
         REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
         files.reserved = 1;
-        REFUSED(KNN_INVALID, "reserved 0", knn_set_open(&files, &made));
+        REFUSED(KNN_INVALID, "files: has reserved 1; expected 0", knn_set_open(&files, &made));
         files = {sizeof files, nullptr, name.c_str(), nullptr, 0, 7, 0};
         REFUSED(KNN_INVALID, "no_cache 7", knn_set_open(&files, &made));
     }

@@ -189,6 +189,7 @@ class Errors(unittest.TestCase):
     def test_name_what_was_passed(self):
         X, y = RANDOM.integers(0, 256, (20, 3), np.uint8), np.arange(20) % 3
         cases = [
+            (TypeError, "^metric .l1.: is no parameter of tune; expected metrics, a list$", lambda: tune(X, y, metric="l1")),
             (TypeError, "^n_neighbors 5: is int; expected several numbers$", lambda: tune(X, y, 5)),
             (TypeError, "^n_neighbors '5': is str", lambda: tune(X, y, "5")),
             (TypeError, "^n_neighbors 1.5: is float; expected an int$", lambda: tune(X, y, [1.5])),

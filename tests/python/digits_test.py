@@ -134,6 +134,10 @@ class Digits(unittest.TestCase):
                               (np.zeros((2, 2, 2, 2, 2)), ValueError), (np.zeros((0, 5), np.uint8), ValueError)):  # fmt: skip
             with self.assertRaises(kind):
                 self.model.predict([picture])
+        for pictures, message in ((5, "pictures: is int"), (None, "pictures: is NoneType"), ({1}, "pictures: is set"),
+                                  ([object()], "picture 0: is object")):  # fmt: skip
+            with self.assertRaisesRegex(TypeError, f"^{message}; expected an array, "):
+                self.model.predict(pictures)
         with self.assertRaises((ValueError, OSError)):
             DigitClassifier("no-such-method").fit(MNIST.X_train[:10], MNIST.y_train[:10])
         with self.assertRaisesRegex(ValueError, "^X: is None beside y"):

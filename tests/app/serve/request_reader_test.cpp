@@ -58,6 +58,25 @@ TEST_CASE("requests: the same whatever the pieces in which they arrive") {
     }
 }
 
+TEST_CASE("requests: empty lines before one, and a target in absolute form, whose host counts") {
+    const auto form = [](const std::string& target) {
+        return "\r\n\r\nGET " + target + " HTTP/1.1\r\nHost: other\r\n\r\n";
+    };
+    const std::string all =
+        form("HTTP://a:1/v1/info?a=b") + form("http://a:1") + form("http://a:1?a=b") + form("/");
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{2}, std::size_t{7}, all.size()}) {
+        const std::vector<Request> requests = requests_in(all, piece);
+        CAPTURE(piece);
+        REQUIRE(requests.size() == 4);
+        CHECK(requests[0].head.path == "/v1/info");
+        CHECK(requests[1].head.path == "/");
+        CHECK(requests[2].head.path == "/");
+        CHECK(requests[2].head.query == "a=b");
+        for (std::size_t i = 0; i < 4; ++i)
+            CHECK(requests[i].head.host == (i == 3 ? "other" : "a:1"));
+    }
+}
+
 TEST_CASE("requests: none before the last byte") {
     for (const std::string& one : {get, post, chunked})
         for (std::size_t cut = 0; cut < one.size(); ++cut)

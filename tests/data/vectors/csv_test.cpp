@@ -252,9 +252,11 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what does not end is refused before much of i
                   "line 2: its quotes do not end within " + most +
                       "; expected a field in quotes, with \"\" for a quote"},
           Endless{"1", "1\n2\n\n",
-                  "line 4: is longer than " + most + "; expected a line feed after each row"},
+                  "line 4: is longer than " + most +
+                      ", with the blank lines before it; expected a line feed after each row"},
           Endless{"1,", "1,2\n",
-                  "line 2: is longer than " + most + "; expected a line feed after each row"}}) {
+                  "line 2: is longer than " + most +
+                      ", with the blank lines before it; expected a line feed after each row"}}) {
         CAPTURE(one.error);
         std::uint64_t given = 0;
         ByteSource source(
