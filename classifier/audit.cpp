@@ -116,8 +116,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
             std::span<const std::uint8_t> test_labels, const ProgressToken& token) {
     const Training& training = index.training();
     if (occurring_labels({training.labels}).size() < 2)
-        throw DataError("the training set has one class, " + std::to_string(training.labels.front()) +
-                        ", which nothing contradicts; expected at least two");
+        throw DataError("the training set has one class, which nothing contradicts; expected at least two");
     const auto start = Clock::now();
     Audit audit;
     audit.each = method.vote.k;

@@ -38,15 +38,16 @@ class SearchedVectors {
         check_outputs(output_places(options), files);
         const auto start = Clock::now();
         memory_ = host_memory(planner_.likely_engine(), planner_.likely_device());
-        const auto read = [&](const std::string& file) {
+        const auto read = [&](const std::string& file, std::int64_t unlabeled) {
             return load_vectors(file, {.label_column = n.label_column,
                                        .threads = options.request.threads,
                                        .free_bytes = available_bytes(),
-                                       .memory = memory_->resource()});
+                                       .memory = memory_->resource(),
+                                       .unlabeled = unlabeled});
         };
-        train_ = read(n.train);
+        train_ = read(n.train, 0);
         if (!are_own()) {
-            queries_ = read(n.queries);
+            queries_ = read(n.queries, train_.dim);
             check_same_columns(train_, queries_);
             const ElementType type = common_type(train_.type, queries_.type);
             for (VectorSet* one : {&train_, &queries_}) {
@@ -152,6 +153,11 @@ std::string line(const Measure& measure, const FoundRow& row) {
     return text.empty() ? "none" : text;
 }
 
+void round_for_files(const Measure& measure, std::span<double> distances) {
+    for (double& distance : distances)
+        distance = number_for_files(measure, distance);
+}
+
 void take(const FoundRow& row, Found& found, NeighborsFiles& files) {
     const std::int64_t n = std::ssize(row.indices);
     found.fewest = found.n_rows++ == 0 ? n : std::min(found.fewest, n);
@@ -171,14 +177,16 @@ void search_k(const Index& index, Found& found, int threads, const ProgressToken
         const Queries part = found.vectors.queries(first, std::min(most, all - first));
         const auto start = Clock::now();
         const Results results = index.search(part, {.vote = false, .token = token.part(first, all)});
-        const Uninitialized<double> distances =
+        Uninitialized<double> distances =
             exact_distances(train, part.rows, results.neighbors, found.measure(), threads, token.quiet());
         found.search_ms += ms_since(start);
         found.timeline.add(results.timeline);
         found.plan = results.plan;
         for (std::int64_t q = 0; q < part.count(); ++q) {
             std::ranges::transform(results.neighbors.row(q), indices.begin(), &Neighbor::index);
-            take({indices, std::span(distances).subspan(at(q * found.k()), indices.size())}, found, files);
+            const auto row = std::span(distances).subspan(at(q * found.k()), indices.size());
+            round_for_files(found.measure(), row);
+            take({indices, row}, found, files);
         }
         files.check();
     }
@@ -189,8 +197,10 @@ void search_range(RangeSearch& search, Found& found, const ProgressToken& token,
     const std::int64_t all = found.vectors.n_query();
     for (std::int64_t first = 0; first < all; first += most) {
         const Queries part = found.vectors.queries(first, std::min(most, all - first));
-        for (const RowsWithin& row : search.search(part, found.timeline, token.part(first, all)))
+        for (RowsWithin& row : search.search(part, found.timeline, token.part(first, all))) {
+            round_for_files(found.measure(), row.distances);
             take({row.rows, row.distances}, found, files);
+        }
         files.check();
     }
     found.search_ms += search.search_ms();

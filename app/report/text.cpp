@@ -294,6 +294,15 @@ double distance_number(const Measure& measure, std::uint32_t score) {
     return through_text(std::bit_cast<float>(score));
 }
 
+double number_for_files(const Measure& measure, double distance) {
+    if (measure.real || is_integral(measure)) return distance;
+    if (measure.metric != Metric::lp) return through_text(static_cast<float>(distance));
+    const auto near = std::bit_cast<std::uint32_t>(static_cast<float>(std::pow(distance / 255, measure.p)));
+    for (std::uint32_t score = near < 2 ? 0 : near - 2; score <= near + 2; ++score)
+        if (distance_of(measure, score) == distance) return shortest_number(measure, score);
+    return distance;
+}
+
 std::string distance_text(const Measure& measure, std::uint32_t score, bool commas) {
     if (is_integral(measure)) return commas ? with_commas(score) : std::to_string(score);
     const double distance = distance_of(measure, score);

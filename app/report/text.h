@@ -92,6 +92,8 @@ std::string distance_name(const Method& method);
 /// The distance with just enough digits to identify it: for metrics that are not integral (see is_integral)
 /// the number whose shortest decimal form is written to files.
 double distance_number(const Measure& measure, std::uint32_t score);
+/// The same of distance_of(); of real rows, whose distances are exact, it is the distance.
+double number_for_files(const Measure& measure, double distance);
 
 /// For display: whole integers, optionally with commas; others rounded, so that columns align.
 std::string distance_text(const Measure& measure, std::uint32_t score, bool commas = false);

@@ -417,7 +417,8 @@ class CsvReader {
 
     void find_label_column() {
         const std::string& wanted = content_.options().label_column;
-        if (wanted == "none") return;
+        const std::int64_t unlabeled = content_.options().unlabeled;
+        if (wanted == "none" || (!wanted.empty() && std::int64_t(n_columns_) == unlabeled)) return;
         if (has_header_ && named_columns_.size() > 1)
             fail_at(line_at(firsts_[0].begin), 0,
                     "columns " + std::to_string(named_columns_[0]) + " and " +

@@ -36,6 +36,7 @@ struct VectorOptions {
     int threads = 0;               ///< that read; 0: one for each processor
     std::int64_t free_bytes = -1;  ///< of memory: what needs more is refused; -1: unknown
     std::pmr::memory_resource* memory = std::pmr::get_default_resource();  ///< of the elements
+    std::int64_t unlabeled = 0;  ///< a CSV of that many columns has not the one that is named; 0: each has it
 };
 
 /// One class number for each row.

@@ -109,7 +109,8 @@ TEST_CASE("audit: the neighbors are those of accurate unless a method is given")
 
 TEST_CASE("audit: unusual sets") {
     const Work one({.classes = {200}, .train = 60});
-    check_error(one.run("audit --method raw"), 1, "has one class, 200");
+    check_error(one.run("audit --method raw"), 1,
+                ": has one class, 200, which nothing contradicts; expected at least two");
     check_error(one.run("audit --method raw --plant 3"), 2);
 
     const Work equal({.classes = {0, 255}, .train = 30});  // nothing contradicts anything

@@ -153,6 +153,41 @@ TEST_CASE_FIXTURE(Work, "neighbors: a range has the bytes at it, however the roo
     }
 }
 
+TEST_CASE_FIXTURE(Work, "neighbors: distances of bytes are the numbers that graph and evaluate write") {
+    write(folder / "t.csv", "0,1\n2,3\n3,1\n255,7\n");
+    for (const char* metric :
+         {"lp --p 0.5", "lp --p 1", "lp --p 3", "lp --p 15", "cosine", "pearson", "l1"}) {
+        CAPTURE(metric);
+        const Words words = "--train t.csv -k 3 --csv - --device cpu --metric" + Words(metric);
+        const auto graph = csv_rows(silent_output(plain("graph" + words)));
+        const auto found = csv_rows(silent_output(plain("neighbors --exclude-self" + words)));
+        REQUIRE(found.size() == graph.size());
+        for (std::size_t i = 1; i < found.size(); ++i)
+            CHECK(found[i] == graph[i]);
+    }
+    write(folder / "u.csv", "0\n2\n3\n");
+    for (const char* words : {"-k 2", "--range 2"})
+        CHECK(contains(silent_output(plain("neighbors --train u.csv --csv - --device cpu --metric lp --p 1" +
+                                           Words(words))),
+                       "\n0,2,1,2\n"));
+}
+
+TEST_CASE_FIXTURE(
+    Work, "neighbors: queries need not have the column of labels that is named for the training set") {
+    write(folder / "t.csv", "sepal,petal,species\n5.1,1.4,setosa\n7.0,4.7,versicolor\n");
+    write(folder / "n.csv", "5.1,1.4,setosa\n7.0,4.7,versicolor\n");
+    write(folder / "q.csv", "sepal,petal\n5,1.5\n");
+    for (const char* words : {"--train t.csv --label-column species", "--train t.csv --label-column 3",
+                              "--train n.csv --label-column 3"})
+        for (const char* queries : {"q.csv", "t.csv"})
+            CHECK(contains(silent_output(plain("neighbors -k 1 --csv - --device cpu --queries" +
+                                               Words(queries) + Words(words))),
+                           "\n0,1,0,"));
+    write(folder / "q.csv", "sepal\n5\n");
+    check_error(plain("neighbors -k 1 --device cpu --train t.csv --label-column species --queries q.csv"), 1,
+                "q.csv: has no column \"species\"");
+}
+
 TEST_CASE_FIXTURE(
     Work,
     "neighbors: rows whose roots are equal are in the order of their sums, however many are within the "
