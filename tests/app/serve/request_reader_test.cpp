@@ -88,7 +88,7 @@ TEST_CASE("requests that are not valid are refused") {
     CHECK(status_of("nonsense\r\n\r\n") == 400);
     CHECK(status_of(std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03", 10) + "\r\n\r\n") == 400);  // TLS
     CHECK(status_of("GET / HTTP/2.0\r\nHost: x\r\n\r\n") == 400);
-    CHECK(status_of("GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n") == 400);
+    CHECK(status_of("GET https://x/ HTTP/1.1\r\nHost: x\r\n\r\n") == 400);
     CHECK(status_of("GET / HTTP/1.1\r\n\r\n") == 400);
     CHECK(status_of(with("Host: x\r\nHost: x\r\n")) == 400);
     CHECK(status_of(with("Host: x\r\nOrigin: a\r\nOrigin: b\r\n")) == 400);
