@@ -17,10 +17,12 @@ constexpr double least_sheet = 0.05, most_sheet = 0.97;  ///< of the picture
 constexpr double least_full = 0.94;      ///< of the convex hull, and of the hull's few corners
 constexpr std::size_t most_corners = 6;  ///< of a sheet that the picture's border cuts
 constexpr double most_ink_of_sheet = 0.25;
-constexpr double least_around = 0.8;         ///< of the surroundings that are of the other brightness
-constexpr double darkest_shadow = 0.5;       ///< of the light
-constexpr double least_step = 0.4;           ///< of the difference in light, within twice the margin
-constexpr int widest_pen = 15;               ///< pixels of the reduced picture
+constexpr double least_around = 0.8;    ///< of the surroundings that are of the other brightness
+constexpr double darkest_shadow = 0.5;  ///< of the light
+constexpr double least_step = 0.4;      ///< of the difference in light, within twice the margin
+constexpr int widest_pen = 15;          ///< pixels of the reduced picture
+constexpr double rougher = 3,
+                 least_roughness = 0.005;    ///< of what paper does not lie on; of paper, of the light
 constexpr double faintest_stroke = 0.15;     ///< of the light
 constexpr double most_strokes_around = 0.1;  ///< of those on the sheet
 
@@ -55,21 +57,36 @@ Outline sheet_in(const cv::Mat& mask) {
     return of_sheet >= 1 - most_ink_of_sheet && around >= least_around ? hull : Outline();
 }
 
-/// Whether the edge of the `whole` may be that of a shadow on a page: it is soft, or there are strokes on both sides of it, and the
-/// darker side is not darker than shadows are.
+/// Of `values` (CV_32F) where `mask` is set.
+double median_in(const cv::Mat& values, const cv::Mat& mask) {
+    std::vector<float> some;
+    for (int y = 0; y < values.rows; ++y)
+        for (int x = 0; x < values.cols; ++x)
+            if (mask.at<std::uint8_t>(y, x) != 0) some.push_back(values.at<float>(y, x));
+    if (some.empty()) return 0;
+    const auto middle = some.begin() + std::ptrdiff_t(some.size() / 2);
+    std::ranges::nth_element(some, middle);
+    return *middle;
+}
+
+/// Whether the edge of the `whole` may be that of a shadow on a page: it is soft, or the darker side is not darker than shadows are,
+/// both are about as smooth, and there are strokes on both.
 bool may_be_shadow(const cv::Mat& small, const cv::Mat& paper, const cv::Mat& inner, const cv::Mat& whole) {
     const auto mean = [&](const cv::Mat& of) { return cv::mean(small, of)[0]; };
     cv::Mat wide;
     cv::dilate(whole, wide, margin_shape());
     const double on = mean(paper), around = mean(~whole), step = mean(whole & ~inner) - mean(wide & ~whole);
-    if (step / (on - around) < least_step) return true;
+    if (on == around || step / (on - around) < least_step) return true;
     if (std::min(on, around) < darkest_shadow * std::max(on, around)) return false;
     cv::Mat filled_up, erased;
     const cv::Mat pen = cv::Mat::ones(widest_pen, widest_pen, CV_8U);
     cv::morphologyEx(small, filled_up, cv::MORPH_CLOSE, pen);
     cv::morphologyEx(small, erased, cv::MORPH_OPEN, pen);
-    const cv::Mat strokes =
-        cv::max(cv::Mat(filled_up - small), cv::Mat(small - erased)) > faintest_stroke * filled_up;
+    cv::Mat rough;
+    cv::divide(cv::max(cv::Mat(filled_up - small), cv::Mat(small - erased)), cv::max(filled_up, 1), rough, 1,
+               CV_32F);
+    if (median_in(rough, ~wide) > rougher * std::max(median_in(rough, inner), least_roughness)) return false;
+    const cv::Mat strokes = rough > faintest_stroke;
     return cv::countNonZero(strokes & ~wide) > most_strokes_around * cv::countNonZero(strokes & inner);
 }
 

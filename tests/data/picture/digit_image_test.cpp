@@ -290,6 +290,18 @@ TEST_CASE("digit image: what lies around a sheet of paper is left out") {
     }
 }
 
+TEST_CASE("digit image: a desk with a grain is left out, however light it is") {
+    for (const int desk : {60, 110, 150}) {
+        CAPTURE(desk);
+        cv::Mat page(600, 800, CV_8U);
+        for (int y = 0; y < page.rows; ++y)
+            page.row(y).setTo(desk * (1 + 0.15 * std::sin(y / 5.0)));
+        page(cv::Rect(200, 100, 260, 300)).setTo(230);
+        draw_four(page, {300, 200}, 9, 60);
+        check_four(digit_of(page), {295, 195, 70, 110}, 8, 0.8);
+    }
+}
+
 TEST_CASE("digit image: a stroke is no sheet, and half a page in shadow is a page") {
     cv::Mat one(300, 300, CV_8U, cv::Scalar(20));
     one(cv::Rect(120, 50, 60, 200)).setTo(220);
