@@ -14,10 +14,12 @@ namespace {
 constexpr double sheet_side = 250;                       ///< of the reduced picture, pixels
 constexpr int sheet_margin = 2;                          ///< of these, along the edge, which is blurred
 constexpr double least_sheet = 0.05, most_sheet = 0.97;  ///< of the picture
-constexpr double least_full = 0.94;      ///< of the convex hull, and of the hull's few corners
-constexpr std::size_t most_corners = 6;  ///< of a sheet that the picture's border cuts
+constexpr double least_full = 0.94;         ///< of the convex hull, and of the hull's few corners
+constexpr double least_rectangular = 0.96;  ///< of the smallest rectangle; an ellipse has 0.79
+constexpr std::size_t most_corners = 6;     ///< of a sheet that the picture's border cuts
 constexpr double most_ink_of_sheet = 0.25;
 constexpr double least_around = 0.8;    ///< of the surroundings that are of the other brightness
+constexpr double faintest_edge = 0.88;  ///< of the light; more is uneven light
 constexpr double darkest_shadow = 0.5;  ///< of the light
 constexpr double least_step = 0.4;      ///< of the difference in light, within twice the margin
 constexpr int widest_pen = 15;          ///< pixels of the reduced picture
@@ -51,7 +53,9 @@ Outline sheet_in(const cv::Mat& mask) {
     if (whole < least_sheet * all || whole > most_sheet * all || area(*biggest) < least_full * whole)
         return {};
     cv::approxPolyDP(hull, corners, 0.02 * cv::arcLength(hull, true), true);
-    if (corners.size() > most_corners || area(corners) < least_full * whole) return {};
+    const bool few = corners.size() <= most_corners && area(corners) >= least_full * whole;
+    // Corners may be rounded; those of a 0 are no corners at all.
+    if (!few && whole < least_rectangular * cv::minAreaRect(hull).size.area()) return {};
     const cv::Mat inside = filled(hull, mask.size());
     const double of_sheet = cv::mean(mask, inside)[0] / 255, around = 1 - cv::mean(mask, ~inside)[0] / 255;
     return of_sheet >= 1 - most_ink_of_sheet && around >= least_around ? hull : Outline();
@@ -69,15 +73,16 @@ double median_in(const cv::Mat& values, const cv::Mat& mask) {
     return *middle;
 }
 
-/// Whether the edge of the `whole` may be that of a shadow on a page: it is soft, or the darker side is not darker than shadows are,
-/// both are about as smooth, and there are strokes on both.
+/// Whether the edge of the `whole` may be that of a shadow on a page: it is faint or soft, or the darker side is not darker than
+/// shadows are, both are about as smooth, and there are strokes on both. A dark whole may also be a thing on a page with strokes.
 bool may_be_shadow(const cv::Mat& small, const cv::Mat& paper, const cv::Mat& inner, const cv::Mat& whole) {
     const auto mean = [&](const cv::Mat& of) { return cv::mean(small, of)[0]; };
     cv::Mat wide;
     cv::dilate(whole, wide, margin_shape());
     const double on = mean(paper), around = mean(~whole), step = mean(whole & ~inner) - mean(wide & ~whole);
-    if (on == around || step / (on - around) < least_step) return true;
-    if (std::min(on, around) < darkest_shadow * std::max(on, around)) return false;
+    const double darker = std::min(on, around), lighter = std::max(on, around);
+    if (darker >= faintest_edge * lighter || step / (on - around) < least_step) return true;
+    if (darker < darkest_shadow * lighter && on > around) return false;
     cv::Mat filled_up, erased;
     const cv::Mat pen = cv::Mat::ones(widest_pen, widest_pen, CV_8U);
     cv::morphologyEx(small, filled_up, cv::MORPH_CLOSE, pen);
