@@ -136,12 +136,12 @@ Sheet find_sheet(const cv::Mat& gray) {
         const cv::Mat whole = filled(outline, small.size());
         cv::Mat inner, inside;
         cv::erode(whole, inner, margin_shape());
+        const cv::Mat paper = mask & inner;
+        if (may_be_shadow(small, paper, inner, whole)) continue;
         cv::resize(inner, inside, gray.size(), 0, 0, cv::INTER_LINEAR);
         inside = inside > 127;
         const cv::Rect box = cv::boundingRect(inside);
         if (box.empty()) continue;
-        const cv::Mat paper = mask & inner;
-        if (may_be_shadow(small, paper, inner, whole)) continue;
         Sheet sheet;
         cv::resize(extended(light_of(small, paper), paper), sheet.gray, gray.size(), 0, 0, cv::INTER_LINEAR);
         gray.copyTo(sheet.gray, inside);
