@@ -151,7 +151,8 @@ constexpr double smallest = 0.35;    // of a digit; punctuation is smaller
 constexpr double largest = 2.2;      // of a digit's height; lines and frames are larger
 constexpr double narrow_gap = 0.12;  // in a stroke
 
-constexpr double step_of_edge = 0.3;  // share of the light that is lost at the edge of a thing
+constexpr double step_of_edge = 0.3;      // share of the light that is lost at the edge of a thing
+constexpr double darker_than_edge = 0.2;  // ink beside it
 
 /// Whether two parts are of one digit: one is above or within the other, or a piece of it. Other parts side by
 /// side are two digits.
@@ -190,7 +191,8 @@ std::vector<Group> all_groups(const Page& page) {
     const cv::Mat steps = steps_of(page.ink.paper, usual);
     // What lies along the edge of a shadow or of a thing on the desk is not on paper.
     const auto on_edge = [&](const Part& part) {
-        return cv::mean(steps(part.box), found.labels(part.box) == part.label)[0] > step_of_edge;
+        const double step = cv::mean(steps(part.box), found.labels(part.box) == part.label)[0];
+        return step > step_of_edge && part.peak < step + darker_than_edge;
     };
     for (const Part& part : found.parts) {
         throw_if_stopped();

@@ -194,8 +194,7 @@ double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = 
             continue;
         int held = 0;
         double mass = 0;
-        const int most = part.is_frame ? 1 : 4;
-        const auto holds = [&] { return held >= most && mass >= least_held * part.mass; };
+        const auto holds = [&] { return held >= 4 && mass >= least_held * part.mass; };
         auto other = std::ranges::lower_bound(from_left, part.box.x, {}, left);
         for (; !holds() && other != from_left.end() && other->box.x < part.box.br().x; ++other)
             if (other->mass < part.mass && (other->box & part.box) == other->box) {

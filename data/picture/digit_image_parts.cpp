@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 #include <vector>
 
 #include "data/core/errors.h"
@@ -115,9 +116,14 @@ struct Lines {
           across(lines_in(mask, rule)),
           down(lines_in(without(across, mask, rule).t(), turned_rule)) {}
 
+    /// Their pixels.
+    cv::Mat all(cv::Size size) const {
+        return drawn(across, size) | drawn(down, cv::Size(size.height, size.width)).t();
+    }
+
     /// Erases them; returns their pixels.
     cv::Mat erase(cv::Mat& mask) const {
-        const cv::Mat all = drawn(across, mask.size()) | drawn(down, cv::Size(mask.rows, mask.cols)).t();
+        const cv::Mat all = this->all(mask.size());
         mask = without(down, without(across, mask, rule).t(), turned_rule).t();
         return all;
     }
@@ -208,12 +214,12 @@ cv::Mat erase_ruled_lines(cv::Mat& mask) {
     return erased;
 }
 
-/// The same for lines that are longer than three digits of `size` pixels: of ruled paper and tables.
-cv::Mat erase_page_lines(cv::Mat& mask, double size) {
+/// Those that are longer than three digits of `size` pixels: of ruled paper and tables.
+Lines page_lines(const cv::Mat& mask, double size) {
     // The bars of digits are shorter than 1.2 digits, and their neighbors' do not continue them.
     const LineRule rule{int(1.2 * size), int(0.18 * size) + 2,   0.18 * size + 1, 3 * size,
                         3 * size,        2 * int(0.1 * size) + 1};
-    return Lines(mask, rule, rule).erase(mask);
+    return {mask, rule, rule};
 }
 
 constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
@@ -264,15 +270,6 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
     edge(box.x == 0, own.col(0));
     edge(box.br().y == labels.rows, own.row(own.rows - 1));
     edge(box.br().x == labels.cols, own.col(own.cols - 1));
-    const int near = 2 + std::min(own.rows, own.cols) / 20;
-    const auto covers = [&](const cv::Mat& side, int dimension) {
-        cv::Mat any;
-        cv::reduce(side, any, dimension, cv::REDUCE_MAX);
-        return cv::countNonZero(any) >= 0.95 * double(any.total());
-    };
-    part.is_frame = std::min(own.rows, own.cols) > 2 * near && covers(own.rowRange(0, near), 0) &&
-                    covers(own.rowRange(own.rows - near, own.rows), 0) && covers(own.colRange(0, near), 1) &&
-                    covers(own.colRange(own.cols - near, own.cols), 1);
     return part;
 }
 
@@ -298,6 +295,27 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines, cv::
     }
     return result;
 }
+
+/// The lines of a page in all its ink. What is faint beside digits is not in the mask that parts are made of: there are pieces of
+/// these lines far from the digits alone.
+class PaperLines {
+  public:
+    PaperLines(const cv::Mat& amount, const cv::Mat& all, double size)
+        : lines_(page_lines(all, size).all(all.size())), darkest_(1.2 * darkness(amount, lines_)) {
+        cv::dilate(lines_, lines_, cv::Mat::ones(3, 3, CV_8U));
+    }
+
+    /// Whether a part is a piece of them.
+    bool have(const Part& part, const cv::Mat& labels) const {
+        constexpr double least = 0.8;
+        return part.peak <= darkest_ &&
+               cv::countNonZero((labels(part.box) == part.label) & lines_(part.box)) >= least * part.area;
+    }
+
+  private:
+    cv::Mat lines_;
+    double darkest_;
+};
 
 /// The label of a part, in labels of a mask that has its pixels too.
 int label_in(const cv::Mat& labels, const Parts& parts, const Part& part) {
@@ -357,9 +375,13 @@ cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak) {
 
 Parts find_parts(const Ink& ink, double size) {
     const double least = std::max(min_contrast, 4.5 * ink.noise);
-    cv::Mat wholes, mask = sharpened(ink.amount, ink.amount > least, 0, wholes);
+    const cv::Mat all = ink.amount > least;
+    cv::Mat wholes, mask = sharpened(ink.amount, all, 0, wholes);
+    erase_boxes(mask);
     const cv::Mat before = mask;
-    const cv::Mat lines = size > 0 ? erase_page_lines(mask, size) : erase_ruled_lines(mask);
+    const cv::Mat lines = size > 0 ? page_lines(mask, size).erase(mask) : erase_ruled_lines(mask);
+    const std::optional<PaperLines> of_paper =
+        size > 0 ? std::optional<PaperLines>({ink.amount, all, size}) : std::nullopt;
     // A shadow edge across the lines connects everything, and the peak is then not the pen's.
     if (cv::countNonZero(lines) > 0) mask = sharpened(ink.amount, mask, darkness(ink.amount, lines), wholes);
     Parts result;
@@ -370,8 +392,10 @@ Parts find_parts(const Ink& ink, double size) {
             continue;
         }
         check_marks(result.parts.size());
-        Part& part = result.parts.emplace_back(measured(ink.amount, result.labels, box, label));
+        Part part = measured(ink.amount, result.labels, box, label);
+        if (of_paper && of_paper->have(part, result.labels)) continue;
         part.whole = label_in(wholes, result, part);
+        result.parts.push_back(part);
     }
     if (size == 0 && cv::countNonZero(lines) > 0) mark_tables(before, lines, result);
     return result;

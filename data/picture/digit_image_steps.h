@@ -38,7 +38,6 @@ struct Part {
     double pen = 0;         ///< width of the stroke, pixels
     int edges = 0;          ///< pixels on the picture's border
     int label = 0;          ///< in Parts::labels
-    bool is_frame = false;  ///< has ink along all four sides of its box
     bool of_table = false;  ///< erased lines joined it to others, as a table, which holds four at least
     int whole = 0;          ///< equal for parts that fainter ink joins, as where the pen was lifted a little
 };
@@ -117,6 +116,11 @@ Parts find_parts(const Ink& ink, double size = 0);
 /// The strongest ink near each pixel of `own` (CV_32F, 0 where there is other ink), the ink of a part with this box and
 /// peak. A faint part of a stroke is measured by this, not by the digit's darkest part.
 cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak);
+
+// digit_image_boxes.cpp
+
+/// Erases the lines of boxes that are around other ink from `mask` (CV_8U, 255: ink).
+void erase_boxes(cv::Mat& mask);
 
 // digit_image_groups.cpp
 
