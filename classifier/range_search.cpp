@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "classifier/exact_distances.h"
 #include "cpu/host/threads.h"
 #include "data/core/clock.h"
+#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -17,6 +19,14 @@ namespace {
 
 /// The k of a search over that of the one before.
 constexpr int growth = 16;
+
+/// The greatest float that is at most `most` itself or in its shortest decimal form, which files have.
+double float_shown_within(double most) {
+    const auto nearest = static_cast<float>(most);
+    return nearest <= most || shortest_number(nearest) <= most
+               ? nearest
+               : std::nextafter(nearest, -std::numeric_limits<float>::infinity());
+}
 
 /// Queries whose neighbors are in memory at once, with their distances.
 std::int64_t queries_at_once(int k) {
@@ -35,6 +45,8 @@ RangeSearch::RangeSearch(const Index& index, double range, int max_k_of_engine, 
       limit_(range),
       max_k_(max_k_of_engine),
       threads_(threads) {
+    if (!measure_.real && (measure_.metric == Metric::cosine || measure_.metric == Metric::pearson))
+        at_range_ = limit_ = std::max(range, float_shown_within(range));
     if (measure_.metric != Metric::lp) return;
     if (measure_.real) {
         at_range_ = power(range, measure_.p);

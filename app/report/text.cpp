@@ -14,10 +14,9 @@ namespace knn {
 
 namespace {
 
-template <class Number, class... Form>
-double through_text(Number value, Form... form) {
+double with_digits(double value, int digits) {
     char text[64];
-    const char* end = std::to_chars(text, text + sizeof text, value, form...).ptr;
+    const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr;
     double read = 0;
     std::from_chars(text, end, read);
     return read;
@@ -34,7 +33,7 @@ double shortest_number(const Measure& measure, std::uint32_t score) {
     constexpr int max_digits = 12;  // adjacent sums differ by 2⁻²⁴, so their roots by at least 2⁻²⁴ / 15
     double rounded = exact;
     for (int digits = 6; digits <= max_digits; ++digits) {
-        rounded = through_text(exact, std::chars_format::general, digits);
+        rounded = with_digits(exact, digits);
         if (std::abs(rounded - exact) < tolerance) break;
     }
     return rounded;
@@ -291,12 +290,12 @@ std::string distance_name(const Method& method) {
 double distance_number(const Measure& measure, std::uint32_t score) {
     if (measure.real || measure.metric == Metric::lp) return shortest_number(measure, score);
     if (is_integral(measure)) return score;
-    return through_text(std::bit_cast<float>(score));
+    return shortest_number(std::bit_cast<float>(score));
 }
 
 double number_for_files(const Measure& measure, double distance) {
     if (measure.real || is_integral(measure)) return distance;
-    if (measure.metric != Metric::lp) return through_text(static_cast<float>(distance));
+    if (measure.metric != Metric::lp) return shortest_number(static_cast<float>(distance));
     const auto near = std::bit_cast<std::uint32_t>(static_cast<float>(std::pow(distance / 255, measure.p)));
     for (std::uint32_t score = near < 2 ? 0 : near - 2; score <= near + 2; ++score)
         if (distance_of(measure, score) == distance) return shortest_number(measure, score);

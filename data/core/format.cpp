@@ -69,6 +69,14 @@ std::string shortest(double value) {
     return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
+double shortest_number(float value) {
+    char text[32];
+    const char* const end = std::to_chars(text, text + sizeof text, value).ptr;
+    double read = 0;
+    std::from_chars(text, end, read);
+    return read;
+}
+
 std::string short_number(double value) {
     const double size = std::abs(value);
     if (size < 1e-4) return size > 0 ? "<0.0001" : "0";

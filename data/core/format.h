@@ -18,6 +18,8 @@ std::string fixed(double value, int digits);
 
 /// The shortest form that identifies this double: "3", "0.5".
 std::string shortest(double value);
+/// The number in the shortest form that identifies this float, as files have it.
+double shortest_number(float value);
 
 /// Three significant digits, without an exponent: "0.0123", "1.23", "12.3", "1234".
 std::string short_number(double value);

@@ -153,6 +153,22 @@ TEST_CASE_FIXTURE(Work, "neighbors: a range has the bytes at it, however the roo
     }
 }
 
+TEST_CASE_FIXTURE(Work, "neighbors: a range has the rows that are shown at it, of 24 bits or more") {
+    write(folder / "t.csv", "4,1,4\n1,5,2\n3,3,1\n0,2,5\n");
+    write(folder / "q.csv", "5,1,5\n2,4,4\n");
+    for (const char* metric : {"cosine", "pearson", "lp --p 2", "lp --p 0.3", "l1", "l2"}) {
+        CAPTURE(metric);
+        const Words words =
+            "neighbors --train t.csv --queries q.csv --csv - --device cpu --metric" + Words(metric);
+        const auto all = csv_rows(silent_output(plain(words + Words("-k 4"))));
+        REQUIRE(all.size() == 9);
+        for (std::size_t i = 1; i < all.size(); ++i) {
+            const auto within = csv_rows(silent_output(plain(words + Words("--range " + all[i][3]))));
+            CHECK(std::ranges::count(within, all[i]) == 1);
+        }
+    }
+}
+
 TEST_CASE_FIXTURE(Work, "neighbors: distances of bytes are the numbers that graph and evaluate write") {
     write(folder / "t.csv", "0,1\n2,3\n3,1\n255,7\n");
     for (const char* metric :
