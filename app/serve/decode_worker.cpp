@@ -2,6 +2,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -180,6 +181,21 @@ void answer_one(const std::string& no_codecs) {
     send(content);
 }
 
+/// Until the copy ends, or the server does, which ends the copy too. Returns the status of waitpid.
+int status_of(pid_t copy) {
+    const int its_end =
+        int(::syscall(SYS_pidfd_open, copy, 0));  // -1 before Linux 5.3: only the copy is waited for
+    pollfd ends[] = {{its_end, POLLIN, 0}, {STDIN_FILENO, POLLRDHUP, 0}};
+    while (its_end >= 0 && ::poll(ends, 2, -1) < 0 && errno == EINTR) {
+    }
+    if (ends[1].revents != 0) ::kill(copy, SIGKILL);
+    if (its_end >= 0) ::close(its_end);
+    int status = 0;
+    while (::waitpid(copy, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
 /// Closes what the server had open: clients would wait for the end of their connections, and new ones would be accepted by
 /// nobody, as long as this process has the sockets too.
 void close_inherited() {
@@ -226,10 +242,7 @@ int decode_worker() {
             answer_one(no_codecs);
             ::_exit(0);
         }
-        int status = 0;
-        while (::waitpid(copy, &status, 0) < 0 && errno == EINTR) {
-        }
-        if (status != 0) return 1;  // the server reads the end, and starts another
+        if (status_of(copy) != 0) return 1;  // the server reads the end, and starts another
     }
     return 0;
 }

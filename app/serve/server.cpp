@@ -31,11 +31,11 @@ namespace {
 constexpr std::size_t max_connections = 256;
 constexpr std::size_t max_refused = 64;                  ///< connections that are told so, beside those
 constexpr std::size_t max_received = 256 * 1024 * 1024;  ///< bytes of all bodies that are in memory
-constexpr seconds max_silence{10};                       ///< between two bytes of a client
+constexpr milliseconds max_silence{10'000};              ///< between two bytes of a client
+constexpr milliseconds silence_when_stopping{1000};      ///< a request may be on its way
 constexpr seconds max_request{30};                       ///< from the first byte of a request to its response
 constexpr seconds max_lingering{2};                      ///< for the client to read the last response
 constexpr seconds max_stopping{15};                      ///< for all that runs when the server stops
-constexpr milliseconds idle_when_stopping{1000};         ///< a request may be on its way
 constexpr milliseconds tick{50};  ///< how often time limits and the stop flag are looked at
 
 }  // namespace
@@ -82,7 +82,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     void look(SteadyClock::time_point now);
     /// Only what has begun is finished.
     void stop() {
-        if (phase_ == Phase::idle) deadline_ = SteadyClock::now() + idle_when_stopping;
+        if (phase_ == Phase::idle || phase_ == Phase::reading)
+            deadline_ = std::min(deadline_, SteadyClock::now() + longest_silence());
     }
     void close();
     bool is_refused() const { return is_refused_; }
@@ -90,6 +91,8 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
   private:
     enum class Phase { idle, reading, working, writing, lingering, closed };
 
+    /// Between two bytes of the client.
+    milliseconds longest_silence() const { return network_.stopping ? silence_when_stopping : max_silence; }
     void become_idle();
     void begin_request();
     void read();
@@ -123,7 +126,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
 
 void Server::Connection::become_idle() {
     phase_ = Phase::idle;
-    deadline_ = SteadyClock::now() + (network_.stopping ? idle_when_stopping : milliseconds(max_silence));
+    deadline_ = SteadyClock::now() + longest_silence();
 }
 
 void Server::Connection::begin_request() {
@@ -177,7 +180,7 @@ void Server::Connection::take(std::size_t size) {
     if (phase_ != Phase::idle && phase_ != Phase::reading) return;
     buffer_.append(chunk_.data(), size);
     if (phase_ == Phase::idle) begin_request();
-    deadline_ = std::min(SteadyClock::now() + max_silence, begun_ + max_request);
+    deadline_ = std::min(SteadyClock::now() + longest_silence(), begun_ + max_request);
     advance();
 }
 
@@ -280,7 +283,7 @@ void Server::Connection::written() {
     become_idle();
     if (buffer_.empty()) return read();
     begin_request();  // it came with the one before
-    deadline_ = SteadyClock::now() + max_silence;
+    deadline_ = SteadyClock::now() + longest_silence();
     advance();
 }
 

@@ -229,6 +229,16 @@ TEST_CASE_FIXTURE(
     CHECK(end.get() == 0);
 }
 
+TEST_CASE_FIXTURE(ToServe, "serve ends without a client that has sent half a request and no more") {
+    Served server(words);
+    Client head(server.port()), body(server.port());
+    head.send("GET /livez HTTP/1.1\r\nHost");
+    body.send("POST /v1/predict HTTP/1.1\r\n" + server.host() + "Content-Length: 784\r\n\r\n1");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    CHECK(seconds_of([&] { CHECK(server.stop(SIGTERM) == 0); }) < 5);
+    CHECK(body.receive().status == 408);
+}
+
 TEST_CASE("serve: a signal lets the search of a request that takes seconds end") {
     const ToServe work;
     for (const int signal : {SIGTERM, SIGINT}) {

@@ -1,5 +1,10 @@
 /// Pictures that take the decoder's process down cost `serve` one request each.
 
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
 #include "tests/cli/pictures.h"
 #include "tests/cli/served.h"
 
@@ -12,7 +17,53 @@ std::string resident(const Served& server) {
     return text.substr(at, text.find('\n', at) - at);
 }
 
+std::vector<pid_t> descendants_of(pid_t process) {
+    std::vector<pid_t> all;
+    const std::string of = std::to_string(process);
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + of + "/task")) {
+        std::ifstream children(task.path() / "children");
+        for (pid_t child = 0; children >> child;) {
+            all.push_back(child);
+            std::ranges::copy(descendants_of(child), std::back_inserter(all));
+        }
+    }
+    return all;
+}
+
+bool is_running(pid_t process) {
+    std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+    std::string number, name, state;
+    return status >> number >> name >> state && state != "Z";
+}
+
+bool all_end_within(const std::vector<pid_t>& processes, std::chrono::seconds limit) {
+    const auto last = std::chrono::steady_clock::now() + limit;
+    while (std::ranges::any_of(processes, is_running)) {
+        if (std::chrono::steady_clock::now() > last) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+}
+
 }  // namespace
+
+TEST_CASE("faults: decoders end with a server that is killed") {
+    if (!has_opencv) return skip(no_opencv);
+    const Digits digits;
+    Served server("--device cpu --method raw --data " + digits.folder.path().string(),
+                  {{"LD_PRELOAD", MNIST_KNN_CODEC_CRASH}, {"MNIST_KNN_CRASH", "picture"}});
+    Client client(server.port());
+    client.send(server.post_of("/v1/classify", "P5\n# crash:spin\n9 9 255\n" + std::string(81, 'x'),
+                               "Content-Type: application/octet-stream\r\n"));
+    std::vector<pid_t> decoders;
+    for (int i = 0; i < 500 && decoders.size() < 2; ++i) {  // the process, and its copy for this picture
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        decoders = descendants_of(server.process());
+    }
+    REQUIRE(decoders.size() >= 2);
+    server.stop(SIGKILL);
+    CHECK(all_end_within(decoders, std::chrono::seconds(3)));
+}
 
 TEST_CASE("faults: a codec that crashes, hangs or eats memory costs serve one request") {
     if (!has_opencv) return skip(no_opencv);
