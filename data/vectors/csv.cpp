@@ -1,12 +1,8 @@
 /// Reads CSV: what the first records say of all, then pieces of the text by several threads.
-///
-/// The text of CSV, as RFC 4180 has it, with any of three delimiters: quotes around a field, two of them for one within; LF or CRLF; a
-/// byte order mark; blank lines mean nothing. A line feed within quotes belongs to its field, so that a line here is a record.
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -32,116 +28,6 @@ constexpr std::array delimiters = {'\t', ';', ','};
 constexpr std::array usual_label_names = {"label", "class"};
 constexpr const char* number_expected = "a number such as 1.5";
 constexpr const char* quoted_expected = "a field in quotes, with \"\" for a quote";
-
-constexpr std::array<Text, 6> missing_values = {"na", "n/a", "nil", "none", "null", "missing"};
-
-/// Whether a decimal number that no double holds is too large, not too small.
-bool is_too_large(Text number) {
-    const std::size_t e = std::min(number.find_first_of("eE"), number.size());
-    std::int64_t exponent = 0;
-    Text written = number.substr(std::min(e + 1, number.size()));
-    if (written.starts_with('+')) written.remove_prefix(1);
-    const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), exponent);
-    if (error == std::errc::result_out_of_range) return !written.starts_with('-');
-    const std::size_t point = std::min(number.find('.'), e);
-    const std::size_t digit = std::min(number.find_first_of("123456789"), e);
-    return exponent + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(digit) > 0;
-}
-
-/// Of the record of `text` that begins at `begin`; its line feed is included.
-std::size_t record_end(Text text, std::size_t begin) {
-    bool quoted = false;
-    for (std::size_t at = begin;;) {
-        const std::size_t end = std::min(text.find('\n', at), text.size());
-        quoted ^= std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
-                             text.begin() + static_cast<std::ptrdiff_t>(end), '"') &
-                  1;
-        if (end == text.size()) return end;
-        if (!quoted) return end + 1;
-        at = end + 1;
-    }
-}
-
-/// Without spaces, tabs and ends of lines around it.
-Text trimmed(Text text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-        text.remove_prefix(1);
-    while (!text.empty() &&
-           (text.back() == ' ' || text.back() == '\t' || text.back() == '\r' || text.back() == '\n'))
-        text.remove_suffix(1);
-    return text;
-}
-
-}  // namespace
-
-bool CsvFields::next(Text& field, std::string& buffer) {
-    Text start = rest_;
-    while (!start.empty() && start[0] == ' ')
-        start.remove_prefix(1);
-    quoted_ = start.starts_with('"');
-    if (quoted_) return next_quoted(start, field, buffer);
-    const std::size_t end = rest_.find(delimiter_);
-    field = trimmed(rest_.substr(0, end));
-    pass(end);
-    return true;
-}
-
-bool CsvFields::next_quoted(Text start, Text& field, std::string& buffer) {
-    buffer.clear();
-    std::size_t at = 1;
-    for (;; at += 2) {
-        const std::size_t quote = start.find('"', at);
-        if (quote == start.npos) return false;
-        buffer.append(start.substr(at, quote - at));
-        at = quote;
-        if (at + 1 == start.size() || start[at + 1] != '"') break;
-        buffer += '"';
-    }
-    field = buffer;
-    rest_ = start.substr(at + 1);
-    const std::size_t end = rest_.find(delimiter_);
-    if (!trimmed(rest_.substr(0, end)).empty()) return false;
-    pass(end);
-    return true;
-}
-
-void CsvFields::pass(std::size_t end) {
-    more_ = end != rest_.npos;
-    rest_.remove_prefix(more_ ? end + 1 : rest_.size());
-}
-
-namespace {
-
-enum class ParsedReal { number, too_large, not_one };
-
-/// The double nearest to the whole field, as numpy reads it: 0 of 1e-400. Infinity and NaN are numbers.
-ParsedReal parse_real(Text field, double& value) {
-    if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
-    const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
-    if (end != field.data() + field.size()) return ParsedReal::not_one;
-    if (error == std::errc()) return ParsedReal::number;
-    if (error != std::errc::result_out_of_range) return ParsedReal::not_one;
-    if (is_too_large(field)) return ParsedReal::too_large;
-    value = field.starts_with('-') ? -0.0 : 0.0;
-    return ParsedReal::number;
-}
-
-bool is_number(Text field) {
-    double value;
-    return parse_real(field, value) == ParsedReal::number;
-}
-
-/// Whether a text can name a column: it begins with a letter, and does not stand for a missing number.
-bool is_column_name(Text field) {
-    if (field.empty() || is_number(field)) return false;
-    const char c = field[0];
-    const bool letter =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 128;
-    const bool as_numbers =
-        field.starts_with("\u2212") || field.starts_with("\u00a0");  // minus, no-break space
-    return letter && !as_numbers &&
-           std::ranges::find(missing_values, lower_case(field)) == missing_values.end();
-}
 
 /// "…" of a field in a message, at most 20 characters, on one line.
 std::string shown(Text field) {
