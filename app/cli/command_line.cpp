@@ -255,7 +255,8 @@ void CommandLine::parse(std::vector<std::string> words) {
         return;
     }
     if (command == nullptr) throw UsageError("no command given; expected " + one_of(names_of(commands())));
-    if (!sorted.without_value.empty())
+    if (!sorted.without_value.empty() &&
+        lookup(sorted.without_value, options_of(options, command->name)) != nullptr)
         throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
                          " VALUE");
     read_options(sorted.options, *command, options);

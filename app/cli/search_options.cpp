@@ -125,7 +125,7 @@ std::vector<Option> search_options(Options& o) {
          "a method, or a FILE of --save, without its vote (default raw); may be repeated"},
         {with_transform, "--transform", once("LIST", m.transform, parse_transform),
          "what is compared: " + transform_names() +
-             "; several one after another, with commas (default: the method's)"},
+             "; several one after another, with commas (default: the method's; neighbors: none)"},
         {"tune", "--transform", several("LIST", t.transforms, parse_transform), instead},
         {reranking, "--rerank", once("NAME", m.rerank, read_reranker),
          "none; distortion, cells or both: re-ranks the nearest by a distance that tolerates shifted pixels; "

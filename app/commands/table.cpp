@@ -14,6 +14,14 @@ void take_pictures(std::vector<std::string> operands, Options& options) {
     options.classify.images = std::move(operands);
 }
 
+void take_folders(std::vector<std::string> operands, Options& options) {
+    if (operands.empty())
+        throw UsageError(
+            "no folder given; expected folders 0 to 9 with pictures, or pictures with names such as "
+            "four_4.png");
+    options.classify.images = std::move(operands);
+}
+
 void take_two_reports(std::vector<std::string> operands, Options& options) {
     if (operands.size() != 2)
         throw UsageError(with_commas(std::ssize(operands)) + ' ' + noun(std::ssize(operands), "report") +
@@ -79,7 +87,7 @@ constexpr Command all_commands[] = {
      .summary = "makes training images of pictures whose names give their digits, for --extra",
      .run = learn,
      .operands = "FOLDER...",
-     .take_operands = take_pictures,
+     .take_operands = take_folders,
      .more_help = "\nThe digit of a picture is the name of its folder (7/a.png), or the end of its name\n"
                   "(a_7.png); ? says that it is no digit. Folders in folders are read too. Exit codes: 3\n"
                   "some pictures failed.\n"},

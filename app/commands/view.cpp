@@ -144,9 +144,8 @@ void check_forms(const ViewOptions& view) {
 /// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
 std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
     if (pages == 1 || is_no_file(file)) return file;
-    const fs::path path = file;
-    return (path.parent_path() / (path.stem().string() + '-' + std::to_string(page + 1))).string() +
-           path.extension().string();
+    const std::size_t stem = file.size() - std::string_view(".png").size();
+    return file.substr(0, stem) + '-' + std::to_string(page + 1) + file.substr(stem);
 }
 
 /// Text chunks, of the pages of a sheet of several and of a sheet of one, and where: behind the signature and IHDR.

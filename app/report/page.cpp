@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -152,16 +154,26 @@ void put_chunk(std::vector<std::uint8_t>& out, std::string_view type, const std:
 
 /// Rows with filter type 0 ("none"), deflated: digits are mostly flat background, where filters do not help.
 std::vector<std::uint8_t> deflated_rows(const std::uint8_t* pixels, std::size_t rows, std::size_t row_bytes) {
-    std::vector<std::uint8_t> plain(rows * (row_bytes + 1));
-    for (std::size_t row = 0; row < rows; ++row)
-        std::copy_n(pixels + row * row_bytes, row_bytes,
-                    plain.begin() + static_cast<std::ptrdiff_t>(row * (row_bytes + 1) + 1));
-    uLongf size = compressBound(static_cast<uLong>(plain.size()));
-    std::vector<std::uint8_t> packed(size);
-    if (compress2(packed.data(), &size, plain.data(), static_cast<uLong>(plain.size()), Z_BEST_COMPRESSION) !=
-        Z_OK)
-        throw DataError("PNG: zlib could not compress the pixels; more free memory was expected");
-    packed.resize(size);
+    z_stream stream = {};
+    const auto check = [](int status, int expected) {
+        if (status != expected)
+            throw DataError("PNG: zlib could not compress the pixels; more free memory was expected");
+    };
+    check(deflateInit(&stream, Z_BEST_COMPRESSION), Z_OK);
+    const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, deflateEnd);
+    std::vector<std::uint8_t> packed(deflateBound(&stream, static_cast<uLong>(rows * (row_bytes + 1))));
+    stream.next_out = packed.data();
+    stream.avail_out = static_cast<uInt>(packed.size());
+    std::vector<std::uint8_t> row(row_bytes + 1);
+    for (std::size_t i = 0; i < rows; ++i) {
+        throw_if_stopped();
+        std::copy_n(pixels + i * row_bytes, row_bytes, row.begin() + 1);
+        stream.next_in = row.data();
+        stream.avail_in = static_cast<uInt>(row.size());
+        check(deflate(&stream, Z_NO_FLUSH), Z_OK);
+    }
+    check(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    packed.resize(stream.total_out);
     return packed;
 }
 

@@ -6,6 +6,7 @@
 #include "app/report/canvas.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -207,6 +208,7 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     canvas.text(shortened(sheet.words, 10, max_width), sheet_margin, sheet_margin + 42, 10);
     canvas.text(sheet.legend, sheet_margin, sheet_margin + 60, 10);
     for (std::int64_t i = 0; i < count; ++i) {
+        throw_if_stopped();
         const std::int64_t row = i / across, col = i % across;
         draw_digit(canvas, sheet, sheet.digits[static_cast<std::size_t>(i)],
                    sheet_margin + double(col) * cell_width, sheet_head + double(row) * cell_height);

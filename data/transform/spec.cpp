@@ -114,8 +114,8 @@ TransformSpec parse_transform(std::string_view option, std::string_view text) {
         begin = end + 1;
         if (step.kind == raw) continue;
         if (spec.makes_reals())
-            refuse(std::string(name(step.kind)) + " takes bytes, and " + name(spec.steps.back().kind) +
-                   " makes float64; expected " + name(spec.steps.back().kind) + " last");
+            refuse(std::string("nothing follows ") + name(spec.steps.back().kind) +
+                   ", which makes float64; expected " + name(spec.steps.back().kind) + " last");
         if (!spec.steps.empty() && !info(spec.steps.back().kind).makes_image &&
             !info(step.kind).takes_features)
             refuse(std::string(name(step.kind)) + " needs an image, and " + name(spec.steps.back().kind) +

@@ -101,7 +101,7 @@ typedef struct knn_vectors {
     int32_t space;       ///< KNN_HOST ...
     void* stream;        ///< KNN_CUDA: a cudaStream_t on which the data is ready
     int32_t image_rows;  ///< if they are images, 0 = background: rows * columns are dim [no images]
-    int32_t image_cols;  ///< as image_rows
+    int32_t image_cols;  ///< as image_rows; images of one row are none
     int32_t borrowed;    ///< 1: knn_set_create copies no vectors, which have no gaps and stay as they are
                          ///< until the set and its indexes are freed [0: copied]
     int32_t reserved;    ///< 0
