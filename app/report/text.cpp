@@ -39,19 +39,25 @@ double shortest_number(const Measure& measure, std::uint32_t score) {
     return rounded;
 }
 
+/// With four digits; less than all is not rounded up to 1.0000.
+std::string share_text(double share) {
+    const std::string text = fixed(share, 4);
+    return share < 1 && text == "1.0000" ? "> 0.9999" : text;
+}
+
 std::string classes_text(const Score& score) {
     Table table({Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"class", "precision", "recall", "f1", "support"});
     double precision = 0, recall = 0, f1 = 0;
     for (const ClassScore& one : score.per_class) {
-        table.add({class_text(score.class_name(one.label)), fixed(one.precision, 4), fixed(one.recall, 4),
-                   fixed(one.f1, 4), std::to_string(one.support)});
+        table.add({class_text(score.class_name(one.label)), share_text(one.precision), share_text(one.recall),
+                   share_text(one.f1), std::to_string(one.support)});
         precision += one.precision;
         recall += one.recall;
         f1 += one.f1;
     }
     const auto n = static_cast<double>(score.per_class.size());
-    table.add({"mean", fixed(precision / n, 4), fixed(recall / n, 4), fixed(f1 / n, 4),
+    table.add({"mean", share_text(precision / n), share_text(recall / n), share_text(f1 / n),
                std::to_string(score.total)});
     return table.text();
 }

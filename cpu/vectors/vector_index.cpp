@@ -475,6 +475,12 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
         if (spare >= 0 && spare < most && !left.empty()) left = filtered.run(left, most, still);
     }
     search_exhaustively(search, left);
+    const std::int64_t candidates = train_.count - (queries.leaves_out() ? 1 : 0);
+    for (const std::int64_t q : left)
+        if (wanted.k <= candidates && search.row(q).back().index == no_neighbor.index)
+            throw DataError(
+                "training set: rows that were numbers when it was opened are none now; expected rows that "
+                "stay as they are");
 }
 
 }  // namespace

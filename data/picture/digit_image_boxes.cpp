@@ -1,7 +1,10 @@
-/// Erases the lines of boxes and rows of cells around digits, as forms print them.
+/// Erases the lines of boxes and rows of cells around digits, and of combs between them, as forms print them.
 
 #include <algorithm>
+#include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <set>
+#include <span>
 #include <vector>
 
 #include "data/file/transfer.h"
@@ -66,13 +69,73 @@ cv::Mat within_cells(const cv::Mat& own, const cv::Mat& ink) {
         const cv::Mat depth = depth_in(hull, box);
         inner(box) |= depth > near;
         core(box) |= depth > 3 * near;
-        const cv::Rect within = cv::boundingRect(ink(box) & (depth > near));
+        const cv::Rect within = cv::boundingRect(ink(box) & (depth > 3 * near));
         holds = holds || std::max(within.width, within.height) >= least_within * shorter;
     }
     return holds && of_cells >= least_of_cells * whole ? reaching(core, own & inner) : cv::Mat();
 }
 
+// Teeth of a comb are more alike and more evenly spaced than any digits that are written.
+constexpr std::size_t fewest_teeth = 4;
+constexpr double least_teeth = 0.6;    ///< of those that the comb would have; digits hide some
+constexpr double pitch_error = 0.04;   ///< of the pitch
+constexpr double height_error = 0.08;  ///< of the height, also of how high a tooth stands
+constexpr double smallest_pitch = 0.5, largest_pitch = 4, shortest_tooth = 0.15;  ///< digits
+
+bool may_be_tooth(const Part& part, double usual) {
+    const cv::Rect& box = part.box;
+    return box.height >= shortest_tooth * usual && box.width <= 0.2 * box.height + 2 &&
+           part.area >= 0.5 * box.area();
+}
+
+double middle_of(const Part& part) {
+    return part.box.x + 0.5 * part.box.width;
+}
+
+/// The teeth of the comb that has `first` and `second` one after another, from the left; none if too many lack. `bars`: from the left.
+std::vector<const Part*> teeth_from(const Part& first, const Part& second, std::span<const Part> bars) {
+    const double pitch = middle_of(second) - middle_of(first), height = first.box.height;
+    const double slope = double(second.box.br().y - first.box.br().y) / pitch,
+                 off = 1 + height_error * height;
+    std::vector<const Part*> teeth = {&first};
+    double places = 1;
+    for (const Part& bar : bars) {
+        const double across = middle_of(bar) - middle_of(*teeth.back()), steps = std::round(across / pitch);
+        const double down = bar.box.br().y - teeth.back()->box.br().y - slope * across;
+        if (steps < 1 || std::abs(across - steps * pitch) > 1 + pitch_error * pitch || std::abs(down) > off ||
+            std::abs(bar.box.height - height) > off)
+            continue;
+        teeth.push_back(&bar);
+        places += steps;
+    }
+    return double(teeth.size()) >= least_teeth * places ? teeth : std::vector<const Part*>();
+}
+
 }  // namespace
+
+void erase_combs(std::vector<Part>& parts, double usual) {
+    std::vector<Part> bars;
+    std::ranges::copy_if(parts, std::back_inserter(bars),
+                         [&](const Part& part) { return may_be_tooth(part, usual); });
+    std::ranges::sort(bars, {}, middle_of);
+    std::set<int> teeth;
+    for (auto first = bars.begin(); first != bars.end(); ++first) {
+        throw_if_stopped();
+        if (teeth.contains(first->label)) continue;
+        for (auto second = first + 1; second != bars.end(); ++second) {
+            const double pitch = middle_of(*second) - middle_of(*first);
+            if (pitch > largest_pitch * usual) break;
+            if (pitch < smallest_pitch * usual || std::abs(second->box.y - first->box.y) > 0.2 * pitch)
+                continue;
+            const std::vector<const Part*> found = teeth_from(*first, *second, bars);
+            if (found.size() < fewest_teeth) continue;
+            for (const Part* tooth : found)
+                teeth.insert(tooth->label);
+            break;
+        }
+    }
+    std::erase_if(parts, [&](const Part& part) { return teeth.contains(part.label); });
+}
 
 void erase_boxes(cv::Mat& mask) {
     cv::Mat labels, stats, centers;

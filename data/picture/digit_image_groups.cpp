@@ -113,7 +113,7 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
         for (auto part = others_left.begin(); part != others_left.end() && !found_one; ++part) {
             const double scale = std::max(own, std::min(size_of(part->box), 1.6 * own));
             if (is_border(*part, size) || !belongs(group, *part, 0.22 * scale) ||
-                size_of(group.box | part->box) >= 2.2 * scale)
+                size_of(group.box | part->box) >= 2.5 * scale)
                 continue;
             join(group, *part);
             others_left.erase(part);
@@ -202,6 +202,7 @@ std::vector<Group> all_groups(const Page& page) {
             parts.push_back(part);
     }
     erase_faint(parts);
+    erase_combs(parts, usual);
     std::sort(parts.begin(), parts.end(),
               [](const Part& a, const Part& b) { return size_of(a.box) > size_of(b.box); });
     std::vector<Group> groups;

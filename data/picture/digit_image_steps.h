@@ -121,6 +121,8 @@ cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak);
 
 /// Erases the lines of boxes that are around other ink from `mask` (CV_8U, 255: ink).
 void erase_boxes(cv::Mat& mask);
+/// Removes the teeth of combs, short upright lines at equal distances, between digits of this height.
+void erase_combs(std::vector<Part>& parts, double usual);
 
 // digit_image_groups.cpp
 

@@ -263,6 +263,28 @@ TEST_CASE(
     OK(knn_search(index.get(), &all, nullptr, &found.out));
 }
 
+TEST_CASE("library: borrowed rows that are no numbers any more are an error, not a crash") {
+    std::vector<double> numbers(4000, 1);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = double(i * i % 97);
+    knn_vectors vectors = KNN_VECTORS(numbers.data(), 1000, 4);
+    vectors.type = KNN_FLOAT64;
+    vectors.borrowed = 1;
+    const std::vector<std::uint8_t> labels(1000, 1);
+    const Set set = made_set(vectors, labels.data());
+    const OpenIndex index = made_index(set, settings_of("raw"));
+    const std::vector<double> one(4, 3);
+    knn_vectors query = KNN_VECTORS(one.data(), 1, 4);
+    query.type = KNN_FLOAT64;
+    Found found(1, 5);
+    OK(knn_search(index.get(), &query, nullptr, &found.out));
+    std::ranges::fill(numbers, std::nan(""));
+    REFUSED(KNN_DATA, "expected rows that stay as they are",
+            knn_search(index.get(), &query, nullptr, &found.out));
+    Answers answers(1);
+    REFUSED(KNN_DATA, "stay as they are", knn_classify(index.get(), &query, nullptr, &answers.out));
+}
+
 TEST_CASE("library: vectors are refused in the caller's words") {
     std::vector<double> numbers(40, 1);
     knn_vectors vectors = KNN_VECTORS(numbers.data(), 10, 4);

@@ -164,6 +164,13 @@ TEST_CASE("the whole text names data, device, engine and settings") {
     CHECK(test::contains(text_report(sample.evaluation, true), "\x1b[1maccuracy 50.00 %"));
 }
 
+TEST_CASE("a recall of less than all is not rounded up to 1.0000") {
+    Sample sample;
+    ClassScore& one = sample.evaluation.score.per_class.at(0);
+    one.precision = 1, one.recall = 0.99996, one.f1 = 0.99994;
+    CHECK(test::contains(text_report(sample.evaluation, false), "1.0000  > 0.9999  0.9999"));
+}
+
 TEST_CASE("with many classes the most frequent confusions replace the matrix") {
     std::vector<std::uint8_t> labels, truth;
     std::vector<Vote> votes;

@@ -186,6 +186,20 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: a header may have numbers in it, or quotes wh
     CHECK(load("\"1\",\"2\"\n\"3\",\"4\"\n").count == 2);
     CHECK(load("0,1\n1,2\n").count == 2);
     CHECK(load("2019Q1,2019Q2\n1,2\n").count == 1);
+    for (const char* name :
+         {"\xc3\x84pfel", "\xce\xb1", "\xd0\xb4\xd0\xb0", "\xe5\x80\xbc", "_"})  // letters of UTF-8
+        CHECK(load(std::string(name) + ",2\n1,2\n").count == 1);
+    // A full-width 1, a half, a superscript 2, an Arabic 3, a euro, an emoji, a zero-width space, Latin-1, two byte order marks.
+    for (const char* none : {"\xef\xbc\x91", "\xc2\xbd", "\xc2\xb2", "\xd9\xa3",
+                             "\xe2\x82\xac"
+                             "5",
+                             "\xf0\x9f\x99\x82",
+                             "\xe2\x80\x8b"
+                             "1",
+                             "\xc4pfel",
+                             "\xef\xbb\xbf\xef\xbb\xbf"
+                             "1"})
+        CHECK(error(std::string(none) + ",2\n3,4\n").starts_with("line 1, column 1: "));
     // The column of labels says nothing about the first line.
     CHECK(load("1,2,setosa\n3,4,virginica\n", {.label_column = "3"}).count == 2);
     CHECK(load("1,2,a\n3,4,7\n", {.label_column = "3"}).count == 2);
