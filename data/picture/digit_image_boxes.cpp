@@ -77,9 +77,10 @@ cv::Mat within_cells(const cv::Mat& own, const cv::Mat& ink) {
 
 // Teeth of a comb are more alike and more evenly spaced than any digits that are written.
 constexpr std::size_t fewest_teeth = 4;
-constexpr double least_teeth = 0.6;    ///< of those that the comb would have; digits hide some
-constexpr double pitch_error = 0.04;   ///< of the pitch
-constexpr double height_error = 0.08;  ///< of the height, also of how high a tooth stands
+constexpr std::size_t most_bars = 2000;  ///< of a page: each two may be the first teeth of a comb
+constexpr double least_teeth = 0.6;      ///< of those that the comb would have; digits hide some
+constexpr double pitch_error = 0.04;     ///< of the pitch
+constexpr double height_error = 0.08;    ///< of the height, also of how high a tooth stands
 constexpr double smallest_pitch = 0.5, largest_pitch = 4, shortest_tooth = 0.15;  ///< digits
 
 bool may_be_tooth(const Part& part, double usual) {
@@ -117,6 +118,7 @@ void erase_combs(std::vector<Part>& parts, double usual) {
     std::vector<Part> bars;
     std::ranges::copy_if(parts, std::back_inserter(bars),
                          [&](const Part& part) { return may_be_tooth(part, usual); });
+    if (bars.size() > most_bars) return;
     std::ranges::sort(bars, {}, middle_of);
     std::set<int> teeth;
     for (auto first = bars.begin(); first != bars.end(); ++first) {
