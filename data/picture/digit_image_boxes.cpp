@@ -140,14 +140,11 @@ void erase_combs(std::vector<Part>& parts, double usual) {
 }
 
 void erase_boxes(cv::Mat& mask) {
-    cv::Mat labels, stats, centers;
-    const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
-    for (int i = 1; i < count; ++i) {
-        const int* stat = stats.ptr<int>(i);
-        const cv::Rect box(stat[0], stat[1], stat[2], stat[3]);
-        if (std::min(box.width, box.height) < least_cell || stat[4] > box.area() / 2) continue;
+    cv::Mat labels;
+    for (const auto& [box, label, area] : components_of(mask, labels)) {
+        if (std::min(box.width, box.height) < least_cell || area > box.area() / 2) continue;
         throw_if_stopped();
-        const cv::Mat own = labels(box) == i, rest = within_cells(own, mask(box));
+        const cv::Mat own = labels(box) == label, rest = within_cells(own, mask(box));
         if (!rest.empty()) mask(box).setTo(0, own & ~rest);
     }
 }

@@ -13,15 +13,6 @@
 
 namespace knn::digit {
 
-namespace {
-
-/// Pixels of a mask that touch, also at corners.
-struct Component {
-    cv::Rect box;
-    int label = 0, area = 0;
-};
-/// All of them, by label; `labels` (CV_32S) has 0 elsewhere. Throws DataError if their boxes overlap so much that looking at
-/// each in its box would last, as those of shapes within shapes do.
 std::vector<Component> components_of(const cv::Mat& mask, cv::Mat& labels) {
     cv::Mat stats, centers;
     const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
@@ -37,6 +28,8 @@ std::vector<Component> components_of(const cv::Mat& mask, cv::Mat& labels) {
         throw DataError("has too many marks within one another; expected digits on paper");
     return all;
 }
+
+namespace {
 
 /// Before each mark of a loop over many. Throws DataError, Interrupted.
 void check_marks(std::size_t before) {

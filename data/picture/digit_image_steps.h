@@ -110,6 +110,14 @@ cv::Mat scaled(const cv::Mat& mat, double scale);
 
 // digit_image_parts.cpp
 
+/// Pixels of a mask that touch, also at corners.
+struct Component {
+    cv::Rect box;
+    int label = 0, area = 0;
+};
+/// All of them, by label; `labels` (CV_32S) has 0 elsewhere. Throws DataError if their boxes overlap so much that looking at
+/// each in its box would last, as those of shapes within shapes do.
+std::vector<Component> components_of(const cv::Mat& mask, cv::Mat& labels);
 /// Ink without paper and ruled lines, as connected components. `size`: of the digits of a page, or 0 for a
 /// picture of one digit.
 Parts find_parts(const Ink& ink, double size = 0);
