@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/core/names.h"
+#include "data/core/utf8.h"
 #include "data/vectors/csv.h"
 
 namespace knn {
@@ -28,9 +29,12 @@ bool is_too_large(Text number) {
     return exponent + static_cast<std::int64_t>(point) - static_cast<std::int64_t>(digit) > 0;
 }
 
-/// Code points of Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Indic, Thai, Japanese, Chinese and Korean letters, without digits
-/// and signs beside them.
-constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 13> letter_ranges = {{{0xc0, 0xd6},
+/// Code points of an underscore and of Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Indic, Thai, Japanese, Chinese and Korean
+/// letters, without digits and signs beside them.
+constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 16> letter_ranges = {{{'A', 'Z'},
+                                                                                    {'_', '_'},
+                                                                                    {'a', 'z'},
+                                                                                    {0xc0, 0xd6},
                                                                                     {0xd8, 0xf6},
                                                                                     {0xf8, 0x2af},
                                                                                     {0x370, 0x481},
@@ -44,18 +48,10 @@ constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 13> letter_ranges 
                                                                                     {0x3400, 0x9fff},
                                                                                     {0xac00, 0xd7a3}}};
 
-/// Whether a text of UTF-8 begins with one of these, which have two or three bytes.
-bool begins_with_other_letter(Text text) {
-    const auto byte = [&](std::size_t i) {
-        return i < text.size() ? std::uint32_t{static_cast<unsigned char>(text[i])} : 0;
-    };
-    const auto follows = [&](std::size_t i) { return byte(i) >> 6 == 2; };
-    std::uint32_t point = 0;
-    if (byte(0) >> 5 == 6 && follows(1)) point = (byte(0) & 31) << 6 | (byte(1) & 63);
-    if (byte(0) >> 4 == 14 && follows(1) && follows(2))
-        point = (byte(0) & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63);
-    return std::ranges::any_of(
-        letter_ranges, [&](const auto& range) { return point >= range.first && point <= range.second; });
+bool begins_with_letter(Text text) {
+    return std::ranges::any_of(letter_ranges, [code = first_character(text).code](const auto& range) {
+        return code >= range.first && code <= range.second;
+    });
 }
 
 }  // namespace
@@ -136,10 +132,8 @@ bool is_number(Text field) {
 
 bool is_column_name(Text field) {
     if (field.empty() || is_number(field)) return false;
-    const char c = field[0];
-    const bool letter =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || begins_with_other_letter(field);
-    return letter && std::ranges::find(missing_values, lower_case(field)) == missing_values.end();
+    return begins_with_letter(field) &&
+           std::ranges::find(missing_values, lower_case(field)) == missing_values.end();
 }
 
 }  // namespace knn
