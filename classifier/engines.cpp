@@ -26,8 +26,10 @@ struct GpuEngine {
         const std::optional<Problem> bytes = cpu::byte_problem(problem);
         if (!bytes)
             return "GPUs search rows of " + std::string(name(problem.type)) + " by all metrics but lp";
+        const bool spares = plan.threads == 0;
         const int threads = cpu::threads_or_all(plan.threads);
         if (UnsupportedReason refusal = configure_bytes(*bytes, plan)) return refusal;
+        plan.spares_threads = spares;
         plan.threads = threads;
         return std::nullopt;
     }

@@ -113,6 +113,14 @@ std::int64_t max_slices(std::int64_t n_query, int k) {
     return std::max<std::int64_t>(slices_bytes / (std::max<std::int64_t>(n_query, 1) * row_bytes), 1);
 }
 
+/// A thread takes some 2 ns for a pair, and 1 more for 16 elements.
+int threads_of(const Resident& resident, std::int64_t n_query) {
+    const Rows& train = resident.train;
+    const double pair_ns = 2 + static_cast<double>(train.dim) / 16;
+    return threads_for(resident.plan,
+                       static_cast<double>(n_query) * static_cast<double>(train.count) * pair_ns);
+}
+
 Search::Search(Resident& resident, const Sketched* sketched, const Queries& queries, int k,
                std::span<Neighbor> found, Timeline& timeline, const ProgressToken& token)
     : resident_(resident),
@@ -124,10 +132,10 @@ Search::Search(Resident& resident, const Sketched* sketched, const Queries& quer
       packs_(sketched != nullptr ||
              queries.count() >
                  (resident.bytes_to_pack() > 0 ? max_unpacked_queries : max_queries_beside_panels)),
-      work_(queries.count(), units(), resident.plan.threads,
+      work_(queries.count(), units(), threads_of(resident, queries.count()),
             packs() && resident.plan.batch == 0 ? kernel().queries : 1, max_block(),
             max_slices(queries.count(), k), sketched != nullptr),
-      team_(resident.plan.threads, token, queries.count(), units()) {}
+      team_(threads_of(resident, queries.count()), token, queries.count(), units()) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
@@ -387,6 +395,7 @@ UnsupportedReason configure(const Problem& problem, Plan& plan) {
     } else if (UnsupportedReason refusal = configure_vectors(problem, plan)) {
         return refusal;
     }
+    plan.spares_threads = plan.threads == 0;
     plan.threads = std::min(threads_or_all(plan.threads), max_threads);
     return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/host/host.h"
+#include "data/core/plan.h"
 #include "data/core/round_up.h"
 #include "data/file/transfer.h"
 
@@ -88,12 +89,21 @@ std::int64_t lists_per_piece(int k) {
     return std::clamp<std::int64_t>(neighbors / std::max(k, 1), 1, most);
 }
 
+int paying_threads(double work_ns) {
+    constexpr double start_ns = 20'000;
+    return static_cast<int>(std::clamp(std::lround(std::sqrt(work_ns / start_ns)), 1L, 4096L));
+}
+
+int threads_for(const Plan& plan, double work_ns) {
+    return plan.spares_threads ? std::min(plan.threads, paying_threads(work_ns)) : plan.threads;
+}
+
 void for_lists(std::int64_t count, int k, int threads,
                const std::function<void(std::int64_t, std::int64_t)>& work) {
-    constexpr double start_ns = 20'000, list_ns = 20, neighbor_ns = 9;
+    constexpr double list_ns = 20, neighbor_ns = 9;
     const double work_ns = static_cast<double>(count) * (list_ns + k * neighbor_ns);
-    const auto paying = static_cast<int>(std::clamp(std::lround(std::sqrt(work_ns / start_ns)), 1L, 4096L));
-    for_rows(count, lists_per_piece(k), std::min(threads_or_all(threads), paying), nullptr, work);
+    for_rows(count, lists_per_piece(k), std::min(threads_or_all(threads), paying_threads(work_ns)), nullptr,
+             work);
 }
 
 void for_rows(std::int64_t count, std::int64_t piece, int threads, const ProgressToken& token,

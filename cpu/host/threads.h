@@ -10,6 +10,10 @@
 
 #include "data/core/progress_token.h"
 
+namespace knn {
+struct Plan;
+}
+
 namespace knn::cpu {
 
 /// One job for a team of threads. The thread that calls `run` is one of them, and only it reports progress.
@@ -61,8 +65,13 @@ std::int64_t piece_for_all(std::int64_t count, int threads, std::int64_t most);
 /// How many lists of k neighbors make a piece, which takes longer than the start of a thread, some 20 µs, for k > 2.
 std::int64_t lists_per_piece(int k);
 
+/// As many threads as pay for that much work, at least 1: n threads take n starts and 1/n of the work, least at the root of their ratio.
+int paying_threads(double work_ns);
+/// plan.threads, and if it spares them no more than pay.
+int threads_for(const Plan& plan, double work_ns);
+
 /// work(first, last) on lists of k neighbors, 0 .. count-1, where a neighbor takes some 9 ns, a list 20. On at most `threads` threads,
-/// and no more than pay: n threads take n starts and 1/n of the work, least at the root of their ratio.
+/// and no more than pay.
 void for_lists(std::int64_t count, int k, int threads,
                const std::function<void(std::int64_t, std::int64_t)>& work);
 

@@ -39,7 +39,7 @@ struct RealSearch {
     const Queries& queries;
     int k;
     std::span<Neighbor> found;  ///< n_query × k
-    int threads;
+    const Plan& plan;
     StageKind kind;  ///< of the stages here
     Timeline& timeline;
     const ProgressToken& token;
@@ -119,7 +119,10 @@ void search_exhaustively(const RealSearch& search, std::span<const std::int64_t>
         std::clamp<std::int64_t>(block_bytes / row_bytes, 1, std::min(n, most_block_queries));
     const std::int64_t list_bytes = 3 * search.k * std::int64_t{sizeof(RealNeighbor)};
     const std::int64_t at_once = round_up(std::max<std::int64_t>(lists_bytes / list_bytes, 1), most);
-    Team team(search.threads, search.token, n, n_train);
+    const double pair_ns = 5 + static_cast<double>(search.train.stride()) / 4;
+    const int threads =
+        threads_for(search.plan, static_cast<double>(n) * static_cast<double>(n_train) * pair_ns);
+    Team team(threads, search.token, n, n_train);
     for (std::int64_t begin = 0; begin < n; begin += at_once) {
         const auto some = queries.subspan(at(begin), at(std::min(at_once, n - begin)));
         const std::int64_t blocks = divide_up(std::ssize(some), most);
@@ -233,7 +236,7 @@ ByteQueries FilteredSearch::quantized(std::span<const std::int64_t> some) {
     const auto start = Clock::now();
     result.bytes.resize(some.size() * at(train.dim));
     result.own_lost.resize(some.size());
-    filter_.quantizer.quantize(search_.query_rows, some, result.bytes, result.own_lost, search_.threads,
+    filter_.quantizer.quantize(search_.query_rows, some, result.bytes, result.own_lost, search_.plan.threads,
                                search_.token.waiting(0, all.count()));
     result.queries = Rows{result.bytes.data(), std::ssize(some), train.dim};
     result.lost = result.own_lost;
@@ -300,7 +303,7 @@ std::vector<std::int64_t> FilteredSearch::run(std::span<const std::int64_t> quer
         filter_.index->top_k({.queries = asked.queries, .k = k}, {candidates.rows}, search_.timeline,
                              token.part(begin, n));
         const auto start = Clock::now();
-        for_rows(std::ssize(some), 1 + 64 / k, search_.threads, token.waiting(begin, n),
+        for_rows(std::ssize(some), 1 + 64 / k, search_.plan.threads, token.waiting(begin, n),
                  [&](std::int64_t first, std::int64_t last) {
                      Uninitialized<double> query(at(stride)), rows(at(group * stride));
                      for (std::int64_t q = first; q < last; ++q)
@@ -461,7 +464,7 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
         own.emplace(measure_, queries.rows, plan_.threads, still);
     }
     const RealSearch search{
-        *rows_,   measure_, own ? *own : *rows_, queries, wanted.k, result.neighbors, plan_.threads, kind_,
+        *rows_,   measure_, own ? *own : *rows_, queries, wanted.k, result.neighbors, plan_, kind_,
         timeline, rising};
     std::vector<std::int64_t> left = all_up_to(n);
     const bool lose_bits = search.train.lose_bits() || search.query_rows.lose_bits();

@@ -79,6 +79,7 @@ struct Plan {
                 select = {};           ///< kernel and selector; empty (any) until the plan is configured
     std::int64_t batch = 0;            ///< queries at once; 0 before a search: as many as memory allows
     int threads = 0;                   ///< of the CPU; on a GPU 1, unless rows are real
+    bool spares_threads = false;       ///< `threads` is all of the host: a small search starts fewer
     std::vector<Device> devices = {};  ///< all, `device` first, if more than one searches
     Placement placement = Placement::automatic;  ///< among devices and ranks; configured if there are several
     std::int64_t memory = 0;                     ///< most bytes of training images on a device; 0: no limit

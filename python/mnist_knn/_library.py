@@ -475,6 +475,8 @@ class Index(Handle):
             raise ValueError(f"k {k}: is out of range; expected 1 to {MAX_K}")
         if queries is not None and queries.shape == self.lone and queries.dtype == self.type and self._is_short(1):
             self.check()
+            if (found := self.search_one(queries, k, distances, roots)) is not None:
+                return found
             self._singles.append(_Single(self, k, roots))
             if (found := self.search_one(queries, k, distances, roots)) is not None:
                 return found

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+import tracemalloc
 import unittest
 import warnings
 from unittest import mock
@@ -173,6 +174,17 @@ class Floats(unittest.TestCase):
     def setUp(self):
         if not (has("float32") and has("float64") and has("int8")):
             self.skipTest("the library takes uint8 alone")
+
+    def test_many_searches_of_one_query_keep_no_memory(self):
+        for dtype in (np.uint8, np.float32):
+            X = np.arange(40, dtype=dtype).reshape(10, 4)
+            model = NearestNeighbors(3).fit(X)
+            model.kneighbors(X[:1])
+            tracemalloc.start()
+            self.addCleanup(tracemalloc.stop)
+            for _ in range(200):
+                model.kneighbors(X[:1])
+            self.assertLess(tracemalloc.get_traced_memory()[0], 1 << 16, dtype)
 
     def test_are_searched_exactly(self):
         for kind in (np.int8, np.float32, np.float64):

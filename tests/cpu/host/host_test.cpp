@@ -1,5 +1,6 @@
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
+#include "data/core/plan.h"
 #include "tests/support/test.h"
 
 #include <sched.h>
@@ -26,6 +27,16 @@ TEST_CASE("cpu: a caller's callback is asked between pieces that count nothing a
                         Interrupted);
         CHECK(pieces < 300);
     }
+}
+
+TEST_CASE("cpu: a small search starts fewer threads than it may, unless their number was asked for") {
+    Plan plan{.threads = 64, .spares_threads = true};
+    CHECK(cpu::threads_for(plan, 0) == 1);
+    CHECK(cpu::threads_for(plan, 10'000) == 1);
+    CHECK(cpu::threads_for(plan, 2'000'000) == 10);
+    CHECK(cpu::threads_for(plan, 1e12) == 64);
+    plan.spares_threads = false;
+    CHECK(cpu::threads_for(plan, 0) == 64);
 }
 
 // The folder looks like /sys/fs/cgroup.
