@@ -34,13 +34,16 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
         throw UsageError(*why);
     const ElementType type = compared_type(rows.type);
     const Measure compared = measure_of(measure, type);
+    const std::string of_floats =
+        "integers, which distances of §transform " + transform.text() + " are not; expected ";
     if (rerank.kind == RerankKind::spread && !is_integral(compared))
-        throw UsageError(std::string("§rerank spread: scales integers, which distances by ") +
-                         name(measure.metric) + " are not; expected §metric l2 or l1" +
-                         (type != rows.type ? " of bytes" : ""));
+        throw UsageError("§rerank spread: scales " +
+                         (type != rows.type
+                              ? of_floats + "another transform, or §rerank none"
+                              : std::string("integers, which distances by ") + name(measure.metric) +
+                                    " are not; expected §metric l2 or l1"));
     if (vote.votes == VoteKind::class_mean && !rerank.has_descriptors() && type != rows.type)
-        throw UsageError("§vote class-mean: adds up integers, which distances of §transform " +
-                         transform.text() + " are not; expected §vote majority");
+        throw UsageError("§vote class-mean: adds up " + of_floats + "§vote majority");
     const std::int64_t dim = transform.is_raw() ? rows.dim : output_dim(transform, training.shape);
     const int wanted =
         reranks() ? std::max(rerank.candidates, voters(max_candidates)) : voters(max_candidates);

@@ -16,6 +16,7 @@
 #include "data/core/sha256.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
+#include "data/set/locate.h"
 
 namespace knn::library {
 
@@ -274,6 +275,18 @@ Results Opened::search(const Queries& queries, const SearchOptions& options) con
 
 using namespace knn::library;
 
+void knn_index::require_not_read(const std::filesystem::path& file) const {
+    const auto is_file = [&](const std::filesystem::path& input) {
+        std::error_code none;
+        return std::filesystem::equivalent(file, input, none);
+    };
+    if (is_file(method_file_) || std::ranges::any_of(set_->inputs(), is_file))
+        throw knn::DataError(file.string() + ": is what the index was made from; expected another file");
+    if (!knn::other_spellings(file).empty())
+        throw knn::DataError(file.string() +
+                             ": is a name by which a data set is read; expected another name");
+}
+
 std::shared_ptr<const knn::Index> knn_index::open_rows(const knn::TrainingSet& rows,
                                                        const knn::ProgressToken& token) {
     knn::Method method = *method_;
@@ -357,7 +370,8 @@ knn_index* new_index(const knn_set* set, const knn_settings* given, const char* 
                 settings.k == 0,
             "settings: choose a method beside that of the file; expected NULL and 0 for what a method has");
     const knn::Method method = file == nullptr ? method_of(settings) : load(set->rows->now()->whole(), file);
-    auto index = std::make_unique<knn_index>(set->rows, method, request_of(settings));
+    auto index = std::make_unique<knn_index>(set->rows, method, request_of(settings),
+                                             file == nullptr ? text_of(settings.method) : "");
     require_suits(index->method(), file == nullptr ? text_of(settings.method) : file,
                   set->rows->now()->whole(), progress);
     index->open(true, 1, progress.token());
@@ -390,6 +404,7 @@ knn_status knn_index_save(knn_index* index, const char* file) {
     return call([&] {
         require_there(index, "index", "an index");
         require_there(file, "file", "a name");
+        index->require_not_read(file);
         const auto opened = index->open(true, 1, {});
         if (opened->snapshot->has_labels()) index->scoring(*opened, {});
         save(opened->index->set(), index->method(), file);

@@ -38,8 +38,9 @@ struct Scoring {
 struct knn_index {
     /// Opens nothing yet. Throws UsageError if the request contradicts itself.
     knn_index(std::shared_ptr<knn::library::GrowingSet> set, const knn::Method& method,
-              const knn::PlanRequest& request)
+              const knn::PlanRequest& request, std::string method_file)
         : set_(std::move(set)),
+          method_file_(std::move(method_file)),
           method_(std::make_shared<const knn::Method>(method)),
           threads_(request.threads),
           planner_(request) {
@@ -47,6 +48,8 @@ struct knn_index {
     }
 
     const knn::Method& method() const { return *method_; }
+    /// Throws DataError if the set or the method was read from this file, or if it has a name by which a data set is read.
+    void require_not_read(const std::filesystem::path& file) const;
     /// Of the CPU; 0: all.
     int threads() const { return threads_; }
     /// With all rows of now, for k neighbors; `whole`: without a rest.
@@ -62,6 +65,7 @@ struct knn_index {
                                                 const knn::ProgressToken& token);
 
     std::shared_ptr<knn::library::GrowingSet> set_;
+    std::string method_file_;  ///< or a method's name, which is no file
     std::shared_ptr<const knn::Method> method_;
     int threads_;
     std::mutex opening_;  ///< one thread opens or fits, others wait; of what follows

@@ -63,16 +63,16 @@ bool is_idx(const std::string& file, IdxKind kind) {
 }
 
 /// A file of vectors of any kind, with labels where it has some.
-TrainingSet read_vectors(const DataOptions& named, std::int64_t first) {
+TrainingSet read_vectors(const DataLocation& location, std::int64_t first) {
     const auto read = std::make_shared<const Dataset>(
-        load_training_data(locate_training_data(named), {.first = {.train = first}, .labels_needed = false}));
+        load_training_data(location, {.first = {.train = first}, .labels_needed = false}));
     const LabeledImages& set = read->train;
     const std::size_t n_labels = set.labels.size() == 0 ? 0 : static_cast<std::size_t>(set.count);
     return TrainingSet(
         {.rows = set.images(), .labels = set.labels.span().first(n_labels), .shape = set.shape()}, {}, read);
 }
 
-TrainingSet opened_set(const knn_files* given) {
+std::shared_ptr<GrowingSet> opened_set(const knn_files* given) {
     const knn_files files = given == nullptr ? knn_files{} : read_struct(given, "files");
     require(files.first >= 0,
             "files: has first " + std::to_string(files.first) + "; expected 0 (all) or more");
@@ -94,15 +94,16 @@ TrainingSet opened_set(const knn_files* given) {
         (options.train_labels.empty() || !is_idx(options.train_images, IdxKind::images) ||
          !is_idx(options.train_labels, IdxKind::labels))) {
         options.train = options.train_images;
-        return read_vectors(options, files.first);
+        const DataLocation location = locate_training_data(options);
+        return std::make_shared<GrowingSet>(read_vectors(location, files.first), location.inputs());
     }
-    const TrainingImages read = load_training(locate_training(options), files.no_cache == 0, 0, files.first);
+    const DataLocation location = locate_training(options);
+    const TrainingImages read = load_training(location, files.no_cache == 0, 0, files.first);
     const Rows rows = files.first == 0 ? read.images : read.images.first(files.first);
     if (rows.count == 0) throw DataError(read.source + ": has no image; expected at least one");
-    return TrainingSet({.rows = rows,
-                        .labels = read.labels.first(static_cast<std::size_t>(rows.count)),
-                        .shape = read.shape},
-                       read.identity, read.owner);
+    const Training training{
+        .rows = rows, .labels = read.labels.first(static_cast<std::size_t>(rows.count)), .shape = read.shape};
+    return std::make_shared<GrowingSet>(TrainingSet(training, read.identity, read.owner), location.inputs());
 }
 
 }  // namespace
@@ -143,8 +144,9 @@ TrainingSet Snapshot::whole() const {
     return *whole_;
 }
 
-GrowingSet::GrowingSet(const TrainingSet& base)
-    : now_(std::make_shared<const Snapshot>(base, base.images().first(0), base.labels(), nullptr)) {}
+GrowingSet::GrowingSet(const TrainingSet& base, std::vector<std::filesystem::path> inputs)
+    : inputs_(std::move(inputs)),
+      now_(std::make_shared<const Snapshot>(base, base.images().first(0), base.labels(), nullptr)) {}
 
 std::shared_ptr<const Snapshot> GrowingSet::now() const {
     const std::lock_guard lock(mutex_);
@@ -222,7 +224,7 @@ knn_status knn_set_open(const knn_files* files, knn_set** set) {
     return call([&] {
         require_there(set, "set", "where the handle goes");
         *set = nullptr;
-        *set = new knn_set{std::make_shared<GrowingSet>(opened_set(files))};
+        *set = new knn_set{opened_set(files)};
     });
 }
 

@@ -2,6 +2,7 @@
 /// A training set that grows: snapshots of it are training sets that do not change.
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -49,8 +50,10 @@ class Snapshot {
 /// Thread-safe.
 class GrowingSet {
   public:
-    explicit GrowingSet(const TrainingSet& base);
+    /// inputs: the files that it was read from.
+    explicit GrowingSet(const TrainingSet& base, std::vector<std::filesystem::path> inputs = {});
 
+    const std::vector<std::filesystem::path>& inputs() const { return inputs_; }
     std::shared_ptr<const Snapshot> now() const;
     /// While this method lives, rows are added only if its metric can compare them.
     void add_method(const std::shared_ptr<const Method>& method);
@@ -67,6 +70,7 @@ class GrowingSet {
         void reserve(std::size_t used, std::size_t size, std::size_t most);
     };
 
+    const std::vector<std::filesystem::path> inputs_;
     mutable std::mutex mutex_;
     std::shared_ptr<const Snapshot> now_;
     std::vector<std::weak_ptr<const Method>> methods_;

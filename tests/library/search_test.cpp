@@ -297,6 +297,29 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("library: an index is not saved over the files that it was made from") {
+    const TempFolder folder;
+    std::string shape = "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 2), }";
+    shape.resize(117, ' ');
+    const std::string array =
+        folder.write("a.npy", std::string("\x93NUMPY\x01\0\x76\0", 10) + shape + "\nabcdefgh");
+    std::filesystem::create_symlink("a.npy", folder / "link");
+    knn_files files{sizeof files, nullptr, array.c_str(), nullptr, 0, 1, 0};
+    knn_set* opened = nullptr;
+    OK(knn_set_open(&files, &opened));
+    const Set set(opened, knn_set_free);
+    const OpenIndex index = made_index(set, settings_of("raw"));
+    for (const char* name : {"a.npy", "./a.npy", "link", "train-images-idx3-ubyte.gz"}) {
+        const std::string file = (folder / name).string();
+        CAPTURE(file);
+        CHECK(knn_index_save(index.get(), file.c_str()) == KNN_DATA);
+        CHECK(std::string(knn_last_error()).starts_with(file + ": is "));
+    }
+    CHECK(read_file(array).ends_with("\nabcdefgh"));
+    for (int time = 0; time < 2; ++time)
+        OK(knn_index_save(index.get(), (folder / "saved").c_str()));
+}
+
 TEST_CASE("library: a saved index gives the same answers, and is refused for another set or if damaged") {
     const TempFolder folder;
     const std::string file = (folder / "saved").string();
