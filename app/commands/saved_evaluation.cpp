@@ -115,6 +115,11 @@ void ShownEvaluation::open(const SavedReport& report) {
     const std::vector<fs::path> also_read = {options_.view.from, report.file, predictions_of(report)};
     set_ = std::make_unique<LoadedSet>(options_, Needed::both, location_of(report, options_), also_read);
     if (!set_->data().are_images()) throw DataError(not_images(set_->data()));
+    try {
+        options_.method.problem(set_->training().view(), set_->queries().count);
+    } catch (const UsageError& error) {
+        throw DataError(report.file + ": " + error.what());
+    }
     resolved_ = set_->resolve(options_.method, set_->queries().count);
     check_data(report);
     evaluation_ = report.evaluation;

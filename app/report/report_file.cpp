@@ -30,6 +30,12 @@ namespace {
 constexpr const char* schema = "mnist-knn/evaluate/1";
 const std::string expected_report = "a report.json of 'mnist-knn evaluate'";
 
+std::filesystem::path read_path(const JsonPart& part) {
+    std::filesystem::path path = path_in_report(part.text());
+    if (path.native().find('\0') != std::string::npos) part.wrong("a name with a zero byte");
+    return path;
+}
+
 Method read_method(const JsonPart& part) {
     Method method;
     const auto parse = [&](const char* key, const auto& read) {
@@ -162,9 +168,9 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     const JsonPart dataset = part.at("dataset");
     SavedReport report;
     report.file = name;
-    const std::string folder = dataset.at("source").text();
-    report.data.source =
-        dataset.has("files") ? path_in_report(folder).string() : folder;  // older versions wrote it as it is
+    report.data.source = dataset.has("files")
+                             ? read_path(dataset.at("source")).string()
+                             : dataset.at("source").text();  // older versions wrote it as it is
     report.data.synthetic = dataset.at("synthetic").yes();
     Evaluation& evaluation = report.evaluation;
     evaluation.n_train = dataset.at("train").whole(1, any_whole);
@@ -172,7 +178,7 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     if (dataset.has("pictures")) {
         const JsonPart pictures = dataset.at("pictures");
         for (const JsonPart& file : pictures.items())
-            evaluation.pictures.push_back(path_in_report(file.text()).string());
+            evaluation.pictures.push_back(read_path(file).string());
         if (std::ssize(evaluation.pictures) != evaluation.n_test)
             pictures.wrong("not one name for each test image");
         evaluation.n_named = dataset.at("named").whole(evaluation.n_test, any_whole);
@@ -180,7 +186,7 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     if (dataset.has("files")) {
         const JsonPart files = dataset.at("files");
         for (const JsonPart& file : files.items())
-            report.data.files.emplace_back(path_in_report(file.text()));
+            report.data.files.emplace_back(read_path(file));
         const std::size_t expected = report.of_pictures() ? 2 : mnist_files.size();
         if (!report.data.files.empty() && report.data.files.size() != expected)
             files.wrong("not " + std::to_string(expected) + " files");
@@ -189,7 +195,7 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
         const JsonPart extra = dataset.at("extra");
         report.n_extra = extra.at("images").whole(1, evaluation.n_train);
         for (const JsonPart& file : extra.at("files").items())
-            report.data.extra.emplace_back(path_in_report(file.text()));
+            report.data.extra.emplace_back(read_path(file));
         if (report.data.extra.size() != 2) extra.at("files").wrong("not 2 files");
     }
     report.test_checksum = dataset.text_or_none("test_checksum");

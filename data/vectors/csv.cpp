@@ -260,16 +260,20 @@ class CsvReader {
         bool has_name = false, has_text = false, has_numbers = false, has_second = firsts_[1].end > 0;
         for (Text first, second; firsts.more() && firsts_[0].end > 0;) {
             if (n_columns_ % fields_between_looks == 0) throw_if_stopped();
-            if (!firsts.next(first, buffer))
-                fail_at(line_at(firsts_[0].begin), static_cast<std::int64_t>(n_columns_) + 1,
-                        "its quotes do not end", quoted_expected);
             ++n_columns_;
+            const auto read = [&](CsvFields& fields, const Record& record, Text& field, std::string& bytes) {
+                if (!fields.next(field, bytes))
+                    fail_at(line_at(record.begin), static_cast<std::int64_t>(n_columns_),
+                            "its quotes do not end", quoted_expected);
+            };
+            read(firsts, firsts_[0], first, buffer);
             const bool number = is_number(first);
             if (wanted.empty() ? is_usual_name(first) : first == wanted) {
                 named_columns_.push_back(n_columns_);
                 has_header_ = has_header_ || wanted.empty() || !number;
             }
-            has_second = has_second && seconds.more() && seconds.next(second, second_buffer);
+            has_second = has_second && seconds.more();
+            if (has_second) read(seconds, firsts_[1], second, second_buffer);
             if (!has_second || n_columns_ == label_number || !is_number(second)) continue;
             const bool quoted = firsts.quoted() && !seconds.quoted();
             has_name = has_name || is_column_name(first);

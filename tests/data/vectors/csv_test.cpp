@@ -127,6 +127,7 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
              {"a,b\n1,2\n3\n", "line 3: has 1 column" + two},
              {"1,2\n\n3,4,5\n", "line 3: has 3 columns" + two},
              {"1,2\n3,x\n", "line 2, column 2: \"x\"" + number},
+             {"a,b\n\"1\"x,2\n3,4\n", "line 2, column 1: " + std::string(open)},
              {"1,2\n3,\n", "line 2, column 2: " + empty},
              {"1;2\n3,5;4\n", "line 2, column 1: \"3,5\"" + number},
              {"1,2\n3,1e999\n", "line 2, column 2: \"1e999" + large},
