@@ -116,6 +116,23 @@ std::string choices_sections(const Inventory& inventory) {
     return text;
 }
 
+std::string cache_text(const Inventory& inventory) {
+    std::error_code none;
+    if (inventory.cache.empty())
+        return "none: XDG_CACHE_HOME=/dev/null turns it off, or neither it nor $HOME is a folder's whole "
+               "name";
+    if (!std::filesystem::is_directory(inventory.cache, none))
+        return harmless(inventory.cache) + ", which is not there yet";
+    std::string text = harmless(inventory.cache) + ", " + fixed(double(inventory.cache_bytes) / 1e6, 1) +
+                       " of at most " + with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
+                       " MB, made by earlier runs; may be deleted";
+    if (inventory.cache_bytes > inventory.cache_limit)
+        text +=
+            ": what is too much goes when a run adds a file, or all of it by 'mnist-knn info "
+            "--clear-cache'";
+    return text;
+}
+
 std::string data_section(const Inventory& inventory) {
     Facts facts = {{"problem", harmless(inventory.data_problem)}};
     if (inventory.found) {
@@ -125,16 +142,7 @@ std::string data_section(const Inventory& inventory) {
         for (const std::string& place : inventory.found->incomplete)
             facts.emplace_back("incomplete", harmless(place));
     }
-    facts.emplace_back("cache", inventory.cache.empty()
-                                    ? "none: its folder would be in $XDG_CACHE_HOME, else in $HOME"
-                                    : harmless(inventory.cache) + ", " +
-                                          fixed(double(inventory.cache_bytes) / 1e6, 1) + " of at most " +
-                                          with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
-                                          " MB, made by earlier runs; may be deleted" +
-                                          (inventory.cache_bytes > inventory.cache_limit
-                                               ? ": what is too much goes when a run adds a file, or all of "
-                                                 "it by 'mnist-knn info --clear-cache'"
-                                               : ""));
+    facts.emplace_back("cache", cache_text(inventory));
     Table files({Align::left, Align::left, Align::left});
     for (const FileChecksum& file : inventory.checksums)
         files.add({harmless(file.file.filename().string()),
@@ -179,8 +187,10 @@ int info(const Options& options, Clock::time_point) {
             throw UsageError("--clear-cache: does nothing else; expected no other option beside it");
         const std::string folder = cache_folder().string();
         const double bytes = static_cast<double>(clear_cache());
-        print(folder.empty() ? "there is no cache folder\n"
-                             : "removed " + fixed(bytes / 1e6, 1) + " MB from " + harmless(folder) + '\n');
+        std::error_code none;
+        print(!std::filesystem::is_directory(folder, none)
+                  ? "there is no cache folder\n"
+                  : "removed " + fixed(bytes / 1e6, 1) + " MB from " + harmless(folder) + '\n');
         return 0;
     }
     if (const std::string& folder = options.info.write_synthetic; !folder.empty()) {

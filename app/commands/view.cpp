@@ -218,8 +218,10 @@ std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& eval
 /// "24 digits selected (misclassified, true label 4)".
 std::string found_text(const Selection& selection) {
     const bool none = selection.found == 0;
+    const std::int64_t shown = std::ssize(selection.gallery.images);
     return (none ? "nothing to show" : counted(selection.found, "digit") + " selected") + " (" +
            selection.description + ")" +
+           (shown < selection.found ? ", the first " + with_commas(shown) + " shown" : "") +
            (none && selection.description.starts_with("misclassified")
                 ? "; --all shows digits that are right too"
                 : "");

@@ -37,6 +37,17 @@ cv::Mat mat_of(const PadDrawing& drawing) {
     return pad;
 }
 
+/// At most two lines of a text of words.
+void draw_lines(Canvas& canvas, const std::string& text, double size, double width, double x, double y) {
+    std::size_t end = text.size();
+    while (end < text.npos && Canvas::width_of(text.substr(0, end), size) > width)
+        end = text.rfind(' ', end - 1);
+    const bool is_split = end < text.size();
+    canvas.text(is_split ? text.substr(0, end) : shortened(text, size, width), x, y, size, wrong_ink);
+    if (is_split)
+        canvas.text(shortened(text.substr(end + 1), size, width), x, y + 1.6 * size, size, wrong_ink);
+}
+
 void draw_answer(Canvas& canvas, const Answer& answer) {
     constexpr double big = 96, top = pad_top;
     canvas.text("28x28, searched for", answer_left, top + 8, 9);
@@ -44,8 +55,8 @@ void draw_answer(Canvas& canvas, const Answer& answer) {
     const double x = answer_left + 210;
     if (!answer.label) {
         canvas.text("?", x, top + 20 + big, big, wrong_ink, Side::left, 0.12);
-        canvas.text(shortened(answer.reason, 9, window_width - window_margin - answer_left), answer_left,
-                    top + 212, 9, wrong_ink);
+        draw_lines(canvas, answer.reason, 9, window_width - window_margin - answer_left, answer_left,
+                   top + 212);
         return;
     }
     canvas.text(std::to_string(*answer.label), x, top + 20 + big, big, right_ink, Side::left, 0.12);

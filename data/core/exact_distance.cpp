@@ -210,9 +210,11 @@ Magnitude magnitude_of(const Rows& rows) {
 }
 
 double largest_element(const Measure& measure, std::int64_t n) {
-    // 2^1000 leaves room for every rounding. With cosine and pearson the sums are those of squares.
+    // 2^1000 leaves room for every rounding. With cosine and pearson the sums are those of squares. Where p < 1 the root of the sum is
+    // larger than it.
     const double p = measure.metric == Metric::l1 ? 1 : measure.metric == Metric::lp ? measure.p : 2;
-    return std::exp2((1000 - std::log2(static_cast<double>(n))) / p) / 2;
+    const double terms = std::log2(static_cast<double>(n));
+    return std::exp2(std::min((1000 - terms) / p, 1000 - terms / p)) / 2;
 }
 
 std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude, std::int64_t n,
@@ -227,12 +229,13 @@ std::optional<std::string> refuse_elements(const Measure& measure, const Magnitu
         std::snprintf(digits, sizeof digits, "%.3g", value);
         return std::string(digits);
     };
+    const double unit = std::pow(10, std::floor(std::log10(most)) - 2);  // what is named is not refused
     const char* const terms = measure.metric == Metric::l1   ? " differences"
                               : measure.metric == Metric::lp ? " powers"
                                                              : " squares";
     return place + text(magnitude.is_negative ? -magnitude.largest : magnitude.largest) +
-           ", so that a sum of " + std::to_string(n) + terms +
-           " could be infinite; expected a magnitude of at most " + text(most);
+           ", so that a sum of " + std::to_string(n) + terms + (measure.p < 1 ? " or its root" : "") +
+           " could be infinite; expected a magnitude of at most " + text(std::floor(most / unit) * unit);
 }
 
 }  // namespace knn

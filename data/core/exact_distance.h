@@ -73,7 +73,7 @@ Magnitude magnitude_of(const Rows& rows);
 double largest_element(const Measure& measure, std::int64_t n);
 
 /// "row 3, column 5 is not finite; expected finite numbers", or "row 3, column 5 is -1e+160, so that a sum of 2 squares could be
-/// infinite; expected a magnitude of at most 1.16e+150". `from`: the number of the first row and column.
+/// infinite; expected a magnitude of at most 1.15e+150". `from`: the number of the first row and column.
 std::optional<std::string> refuse_elements(const Measure& measure, const Magnitude& magnitude, std::int64_t n,
                                            std::int64_t from = 0);
 

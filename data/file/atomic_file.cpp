@@ -129,8 +129,13 @@ AtomicFile::AtomicFile(const std::string& file, bool lasting)
         const std::lock_guard lock(unfinished_mutex);  // until it is known to `remove_unfinished_files`
         descriptor_ = open_beside(place_, 0666, temporary_.name);
         if (descriptor_.is_open()) unfinished.insert(temporary_.name);
-        if (exists && descriptor_.is_open() && ::fchmod(descriptor_.number(), old.st_mode & 0777) != 0)
-            fail_to_write(file_, errno);
+        if (exists && descriptor_.is_open()) {
+            // Who may not give it to its group lets that of the new file do nothing.
+            const bool has_group = ::fchown(descriptor_.number(), old.st_uid, old.st_gid) == 0 ||
+                                   ::fchown(descriptor_.number(), uid_t(-1), old.st_gid) == 0;
+            if (::fchmod(descriptor_.number(), old.st_mode & (has_group ? 0777 : 0707)) != 0)
+                fail_to_write(file_, errno);
+        }
     }
     if (!descriptor_.is_open()) fail_to_write(file_, errno);
     buffer_ = std::make_unique<DescriptorBuffer>(descriptor_.number());

@@ -59,6 +59,7 @@ void copy(const cv::Mat& from, DigitImage::Pixels& to) {
     from.copyTo(cv::Mat(DigitImage::side, DigitImage::side, CV_8U, to.data()));
 }
 
+/// box: of its ink in the picture.
 DigitImage image_of(const cv::Mat& pixels, const Box& box) {
     DigitImage result;
     result.box = box;
@@ -71,6 +72,11 @@ cv::Mat already_made(const Picture& picture) {
     if (picture.rows != DigitImage::side || picture.cols != DigitImage::side) return {};
     const cv::Mat gray = mat_of(picture), negative = 255 - gray;
     return is_made(gray) ? gray : is_made(negative) ? negative : cv::Mat();
+}
+
+DigitImage already(const cv::Mat& made) {
+    const cv::Rect box = cv::boundingRect(made);
+    return image_of(made, {box.x, box.y, box.width, box.height});
 }
 
 void add(std::vector<Step>* steps, const digit::Ink& ink, const digit::Parts& parts) {
@@ -159,7 +165,7 @@ DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
     add(steps, "input", mat_of(picture));
     if (const cv::Mat same = already_made(picture); !same.empty()) {
         add(steps, "28x28", same);
-        return image_of(same, {0, 0, picture.cols, picture.rows});
+        return already(same);
     }
     const digit::Sheet sheet = digit::find_sheet(mat_of(picture));
     Found found;
@@ -194,8 +200,7 @@ std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>
     if (marks != nullptr && page.size > 0) found = digit::take_marks(page);
     std::vector<digit::Group> groups = digit::all_groups(page);
     if (groups.size() == 1)
-        if (const cv::Mat same = already_made(picture); !same.empty())
-            return {image_of(same, {0, 0, picture.cols, picture.rows})};
+        if (const cv::Mat same = already_made(picture); !same.empty()) return {already(same)};
     digit::sort_into_rows(groups);
     digit::set_rows(found, groups, page.size);
     for (const digit::Mark& mark : found)

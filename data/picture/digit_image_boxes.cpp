@@ -1,7 +1,9 @@
-/// Erases the lines of boxes and rows of cells around digits, and of combs between them, as forms print them.
+/// Erases the lines of boxes and rows of cells around digits, of combs between them, as forms print them, and rings around digits.
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
+#include <numbers>
 #include <opencv2/imgproc.hpp>
 #include <set>
 #include <span>
@@ -19,6 +21,16 @@ constexpr double least_filled = 0.9;    ///< of the smallest rectangle around a 
 constexpr double least_of_cells = 0.5;  ///< of the area within the lines
 constexpr double crooked = 0.02;        ///< of the shorter side: how far a line may be from straight
 constexpr double least_within = 0.25;   ///< of the shorter side: ink that a cell is around
+
+// A ring may be open, or its ends cross. A zero is narrower, and is around nothing but a dot.
+constexpr double least_round =
+    0.7;  ///< of the smallest rectangle around its hull; an ellipse fills 0.79 of it
+constexpr double least_wide = 0.75;     ///< of its height
+constexpr double fewest_ways = 0.85;    ///< of all directions from its middle
+constexpr double deepest = 0.2;         ///< of the shorter side: how far its pixels are from its hull
+constexpr double least_outside = 0.98;  ///< of its pixels, which are no deeper
+constexpr double least_encircled =
+    0.4;  ///< of the shorter side: ink that it is around, which does not touch it
 
 using Contour = std::vector<cv::Point>;
 
@@ -73,6 +85,42 @@ cv::Mat within_cells(const cv::Mat& own, const cv::Mat& ink) {
         holds = holds || std::max(within.width, within.height) >= least_within * shorter;
     }
     return holds && of_cells >= least_of_cells * whole ? reaching(core, own & inner) : cv::Mat();
+}
+
+/// The share of 72 directions from the middle of the rectangle in which `own` has pixels.
+double share_around(const cv::Mat& own) {
+    constexpr int n_directions = 72;
+    std::vector<cv::Point> pixels;
+    cv::findNonZero(own, pixels);
+    std::bitset<n_directions> seen;
+    for (const cv::Point& pixel : pixels) {
+        const double angle = std::atan2(pixel.y - 0.5 * own.rows, pixel.x - 0.5 * own.cols);
+        seen.set(std::size_t((angle / std::numbers::pi + 1) * n_directions / 2) % n_directions);
+    }
+    return double(seen.count()) / n_directions;
+}
+
+/// Whether `own`, a connected component, is a ring around other ink.
+bool is_ring(const cv::Mat& own, const cv::Mat& ink) {
+    const cv::Mat others = ink & ~own;
+    if (own.cols < least_wide * own.rows || cv::countNonZero(others) == 0) return false;
+    throw_if_stopped();
+    if (share_around(own) < fewest_ways) return false;
+    Contour pixels, hull;
+    cv::findNonZero(own, pixels);
+    cv::convexHull(pixels, hull);
+    const cv::Size2f sides = cv::minAreaRect(hull).size;
+    const double shorter = std::min(sides.width, sides.height);
+    if (cv::contourArea(hull) < least_round * sides.area()) return false;
+    const cv::Mat depth = depth_in(hull, {{0, 0}, own.size()});
+    if (cv::countNonZero(own & (depth > deepest * shorter)) > (1 - least_outside) * double(pixels.size()))
+        return false;
+    const cv::Mat outside = depth == 0;
+    cv::Mat labels;
+    return std::ranges::any_of(components_of(others, labels), [&](const Component& other) {
+        return std::max(other.box.width, other.box.height) >= least_encircled * shorter &&
+               cv::countNonZero((labels(other.box) == other.label) & outside(other.box)) == 0;
+    });
 }
 
 // Teeth of a comb are more alike and more evenly spaced than any digits that are written.
@@ -145,7 +193,10 @@ void erase_boxes(cv::Mat& mask) {
         if (std::min(box.width, box.height) < least_cell || area > box.area() / 2) continue;
         throw_if_stopped();
         const cv::Mat own = labels(box) == label, rest = within_cells(own, mask(box));
-        if (!rest.empty()) mask(box).setTo(0, own & ~rest);
+        if (!rest.empty())
+            mask(box).setTo(0, own & ~rest);
+        else if (is_ring(own, mask(box)))
+            mask(box).setTo(0, own);
     }
 }
 

@@ -166,6 +166,7 @@ Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, dou
     return ink;
 }
 
+constexpr double least_legible = 6;  // pixels of the picture: the height of its digits
 constexpr double first_side = 1200;  // pixels of the longer side while the size of the digits is unknown
 constexpr double most_enlarged = 4;
 constexpr double most_skew = 12, skew_step = 0.25;  // degrees
@@ -313,6 +314,10 @@ Page find_page(const cv::Mat& gray) {
         if (page.size > 0.75 * size && page.size < 1.33 * size) break;
     }
     page.parts = std::move(parts);
+    if (page.size < least_legible * scale) {  // the grain of an empty paper
+        page.size = 0;
+        page.parts.parts.clear();
+    }
     return page;
 }
 

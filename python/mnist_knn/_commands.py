@@ -72,7 +72,8 @@ def graph(X: Any, n_neighbors: int = 5, **parameters: Any) -> Graph:
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Labels by how much their neighbors contradict them, the most suspicious first; arrays of length n.
+    """Labels by how much their neighbors contradict them, the most suspicious first; arrays of all n rows. `len` counts those that
+    are contradicted, which come first.
 
     index: int64. label, suggested: as y; the label itself if no class is nearer. evidence, probability: float64; that the
     label is wrong, as if it and the one suggested were equally likely beforehand.
@@ -280,9 +281,15 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
         np.save(labels, codes.astype(np.uint8))
         words = [program, "condense", "--train", rows, "--train-labels", labels, "-k", n_neighbors, "--rule", rule,
                  f"--method={method}", f"--device={device}", "-q", "--out", out]  # fmt: skip
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        with subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as done:
+            try:
+                said = done.communicate()[1]
+            except BaseException:  # after Ctrl-C Popen itself does not wait for what it ended
+                done.kill()
+                done.wait()
+                raise
         if done.returncode:
-            lines = done.stderr.strip().split("\n")
+            lines = said.strip().split("\n")
             line = next((line for line in lines if "error: " in line), lines[-1]).removeprefix("mnist-knn: error: ")
             for named, given in ((str(rows), "X"), (str(labels), "y"), ("--method", "method"), ("--device", "device"),
                                  ("--transform", "transform"), ("-k ", "n_neighbors "), ("k = ", "n_neighbors = ")):  # fmt: skip

@@ -103,7 +103,7 @@ class DigitClassifier:
         return f"DigitClassifier({self.method!r}, reject={self.reject}, data={self.data!r}, device={self.device!r})"
 
     def fit(self, X: Any = None, y: Any = None) -> DigitClassifier:
-        """Opens a training set: X (uint8, n × 784 or n × 28 × 28, 0 = background) with labels y (0 to 9, n), or `data`."""
+        """Opens a training set: X (uint8, n × 784 or n × 28 × 28, 0 = background) with labels y (uint8, n), or `data`."""
         if X is None:
             if y is not None:
                 raise ValueError("X: is None beside y; expected both or none")

@@ -79,6 +79,8 @@ TEST_CASE("info says how large the cache is and may be, and empties it") {
     const auto info = [&](const Words& words = {}) { return program("info" + words, own); };
     const auto bytes = [&] { return json::parse(output_of(info("--json -")))["cache"]["bytes"].get<int>(); };
     CHECK(bytes() == 0);
+    CHECK(contains(output_of(info()), "/mnist-knn, which is not there yet\n"));
+    CHECK(output_of(info("--clear-cache")) == "there is no cache folder\n");
     output_of(program("evaluate -q --device cpu --transform hog", own));
     CHECK(bytes() > 1'000'000);
     CHECK(contains(output_of(info()), " of at most 100 MB, made by earlier runs; may be deleted\n"));

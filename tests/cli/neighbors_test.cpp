@@ -259,7 +259,7 @@ TEST_CASE_FIXTURE(Work, "neighbors: vectors of different types, and what is wron
     const std::string large =
         "d.csv: row 2, column 2 is -1e+300, so that a sum of 2 squares could be infinite; expected a "
         "magnitude of at most "
-        "1.16e+150";
+        "1.15e+150";
     check_error(plain("neighbors --train a.csv --queries d.csv -k 1"), 1, large);
     check_error(plain("neighbors --train d.csv -k 1"), 1, large);
     check_error(plain("neighbors --train d.csv -k 1 --transform zscore"), 1, large);

@@ -66,7 +66,7 @@ function showDigits(digits, lines, width, height) {
   if (digits.length > 0) choose(digits, 0);
   const said = lines ? summary(digits, lines) : spoken(digits[0]);
   byId("picture-said").textContent = digits.length > 0 ? `${taken.name}: ${said}`
-    : "No digits were found. If the picture shows just one, choose One digit above.";
+    : "No digits were found. If the picture shows just one, choose One digit above";
 }
 
 /** Sends the picture that was taken, and shows what is found in it. */
@@ -82,8 +82,10 @@ function classifyTaken() {
     byId("picture-view").setAttribute("aria-busy", "true");
     byId("picture-said").textContent = `Reading ${name}…`;
     const many = severalDigits();
+    // What a picture is, its bytes say, not its name. A file may have changed since it was chosen.
+    const body = await file.arrayBuffer().catch(() => { throw new Problem(`${name} cannot be read. Choose it again.`, true); });
     const { pictures: [picture] } = await ask(`/v1/classify?neighbors=1&limit=5${many ? "&many=1" : ""}`,
-      { body: file, type: file.type, signal });
+      { body, signal });
     if (picture.error) throw new Problem(picture.error, true);
     const seen = byId("seen");
     seen.hidden = !await seen.decode().then(() => true, () => false);

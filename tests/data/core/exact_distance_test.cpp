@@ -146,12 +146,20 @@ TEST_CASE("exact distance: elements that are not finite, or too large") {
     CHECK(refused({1e160, 1}, {}) ==
           "row 0, column 0 is 1e+160, so that a sum of 2 squares could be infinite; expected a magnitude of "
           "at most "
-          "1.16e+150");
+          "1.15e+150");
     CHECK(refused({1, 2, 1e160, -1e170, 1e170, nan}, {}) ==
           "row 2, column 1 is not finite; expected finite numbers");
     CHECK(refused({1, 2, 1e160, -1e170, 1e170, 3}, {}).starts_with("row 1, column 1 is -1e+170, so"));
     CHECK(refused({1e160, 1}, {Metric::l1, 2, true}).empty());
     CHECK_FALSE(refused({1e30, 1}, {Metric::lp, 15, true}, ElementType::float32).empty());
+    CHECK(refused({1.15e150, 1}, {}).empty());
+    for (const double p : {0.1, 0.5, 0.9}) {  // the root of the largest sum is finite
+        const Measure measure{Metric::lp, p, true};
+        const double most = largest_element(measure, 2);
+        CHECK(refused({most, 1}, measure).empty());
+        CHECK(std::isfinite(std::pow(2 * std::pow(2 * most, p), 1 / p)));
+        CHECK(test::contains(refused({2 * most, 1}, measure), "2 powers or its root could be infinite"));
+    }
 }
 
 }  // namespace
