@@ -74,6 +74,17 @@ TEST_CASE_FIXTURE(InFolder, "atomic file: an old file is replaced and keeps its 
     }
 }
 
+TEST_CASE_FIXTURE(InFolder, "atomic file: an old file keeps its owner and group, as root") {
+    if (::geteuid() != 0) return knn::test::skip("needs root");
+    const fs::path file = folder.write("old", "of another user");
+    REQUIRE(::chown(file.c_str(), 12345, 23456) == 0);
+    write_file_atomically(file, text("new"));
+    struct stat status = {};
+    REQUIRE(::stat(file.c_str(), &status) == 0);
+    CHECK(status.st_uid == 12345);
+    CHECK(status.st_gid == 23456);
+}
+
 TEST_CASE_FIXTURE(InFolder, "atomic file: the file is on the disk when the call returns") {
     synchronized.clear();
     write_file_atomically(folder / "new", text("new"));
