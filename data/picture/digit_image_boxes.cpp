@@ -160,7 +160,35 @@ std::vector<const Part*> teeth_from(const Part& first, const Part& second, std::
     return double(teeth.size()) >= least_teeth * places ? teeth : std::vector<const Part*>();
 }
 
+// A line below a digit is apart from it; the foot of a broken 2 is less so, and the lowest bar of a display is thicker.
+constexpr double thickest_line = 0.15;                 ///< of its length, with its slope
+constexpr double nearest_line = 0.03, farthest = 0.6;  ///< of the digit's height: the gap between them
+constexpr double least_above = 0.4;                    ///< of the line's length: the height of a digit
+
+bool may_be_underline(const Part& part) {
+    return part.box.height <= thickest_line * part.box.width;
+}
+
+/// Whether it is a line, as long as the digit at least, below this digit.
+bool is_below(const cv::Rect& line, const cv::Rect& digit) {
+    const double height = digit.height, gap = line.y - digit.br().y,
+                 beside = std::abs(line.x + 0.5 * line.width - digit.x - 0.5 * digit.width);
+    // Upright bars at the sides are those of a display.
+    const bool is_over = beside <= (digit.width < 0.35 * height ? 0.25 : 0.5) * line.width;
+    return is_over && gap >= nearest_line * height && gap <= farthest * height &&
+           height >= least_above * line.width && height >= 4 * line.height && line.width >= 0.9 * digit.width;
+}
+
 }  // namespace
+
+void erase_underlines(std::vector<Part>& parts) {
+    const std::vector<Part> all = parts;
+    std::erase_if(parts, [&](const Part& line) {
+        if (!may_be_underline(line)) return false;
+        throw_if_stopped();
+        return std::ranges::any_of(all, [&](const Part& part) { return is_below(line.box, part.box); });
+    });
+}
 
 void erase_combs(std::vector<Part>& parts, double usual) {
     std::vector<Part> bars;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
@@ -103,17 +105,11 @@ cv::Mat largest_component(const cv::Mat& mask) {
     return best == 0 ? cv::Mat() : cv::Mat(labels == best);
 }
 
-/// The picture at the size of the ink, dark ink on light paper.
-cv::Mat reduced_to(const Ink& ink, const cv::Mat& gray) {
-    cv::Mat small;
-    cv::resize(gray, small, ink.amount.size(), 0, 0, cv::INTER_AREA);
-    return ink.light ? cv::Mat(255 - small) : small;
-}
-
-Corners frame_of_lines(const Ink& ink, const cv::Mat& gray) {
+/// `paper`: a reduced picture of dark ink on light paper.
+Corners frame_of_lines(const cv::Mat& paper) {
     // A line has light on both sides; the edge of a sheet or of a shadow has not.
-    cv::Mat small = reduced_to(ink, gray), filled, lines;
-    cv::GaussianBlur(small, small, {}, 1);
+    cv::Mat small, filled, lines;
+    cv::GaussianBlur(paper, small, {}, 1);
     const int width = std::max(5, int(thickest_frame * std::max(small.rows, small.cols)) | 1);
     cv::morphologyEx(small, filled, cv::MORPH_CLOSE, cv::Mat::ones(width, width, CV_8U));
     double lightest = 0;
@@ -121,34 +117,30 @@ Corners frame_of_lines(const Ink& ink, const cv::Mat& gray) {
     cv::dilate(filled - small > faintest_frame * lightest, lines, cv::Mat::ones(3, 3, CV_8U));
     lines = largest_component(lines);
     const Corners corners = lines.empty() ? Corners{} : corners_of(lines);
-    if (!is_frame(corners, least_frame, ink.amount.size()))
+    if (!is_frame(corners, least_frame, paper.size()))
         throw DataError(
             "has no frame of lines; expected one around the form, of at least a tenth of the picture");
     return where_sides_meet(lines, corners, true);
 }
 
-Corners frame_of_paper(const Ink& ink, const cv::Mat& gray) {
+Corners frame_of_paper(const cv::Mat& paper) {
     cv::Mat light;
-    cv::GaussianBlur(reduced_to(ink, gray), light, {}, 3);
+    cv::GaussianBlur(paper, light, {}, 3);
     cv::threshold(light, light, 0, 255, cv::THRESH_BINARY | cv::THRESH_OTSU);
     cv::morphologyEx(light, light, cv::MORPH_CLOSE, cv::Mat::ones(15, 15, CV_8U));
     light = largest_component(light);
     const Corners corners = light.empty() ? Corners{} : corners_of(light);
-    if (!is_frame(corners, least_paper, ink.amount.size()))
+    if (!is_frame(corners, least_paper, paper.size()))
         throw DataError(
             "has no sheet of paper that is lighter than its surroundings; expected the whole sheet");
     return where_sides_meet(light, corners, false);
 }
 
-/// In pixels of the picture.
-Corners corners_in(const cv::Mat& gray, FormFrame frame, const Ink& ink) {
-    const auto right = float(gray.cols), low = float(gray.rows);
-    if (frame == FormFrame::picture) return {{{0, 0}, {right, 0}, {right, low}, {0, low}}};
-    Corners corners = frame == FormFrame::lines ? frame_of_lines(ink, gray) : frame_of_paper(ink, gray);
-    const auto scale = float(ink.to_picture(0, 0));
-    for (cv::Point2f& corner : corners)
-        corner *= scale;
-    return corners;
+Corners corners_in(const cv::Mat& paper, FormFrame frame) {
+    const auto right = float(paper.cols), low = float(paper.rows);
+    return frame == FormFrame::lines   ? frame_of_lines(paper)
+           : frame == FormFrame::paper ? frame_of_paper(paper)
+                                       : Corners{{{0, 0}, {right, 0}, {right, low}, {0, low}}};
 }
 
 double median_height(std::span<const FormBox> boxes) {
@@ -171,11 +163,15 @@ cv::Rect rect_of(const FormBox& box, cv::Size size, double band, double least = 
     return cv::Rect(from, to) & cv::Rect({}, size);
 }
 
-}  // namespace
+/// A form without perspective.
+struct Straight {
+    cv::Mat gray;
+    cv::Matx33d to_picture;
+    double scale = 1;  ///< pixels per pixel of the picture
+};
 
-Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes) {
-    const Ink ink = find_ink_of_page(gray);
-    Corners corners = corners_in(gray, frame, ink);
+/// `corners`: in pixels of the picture.
+Straight straightened(const cv::Mat& gray, Corners corners, std::span<const FormBox> boxes) {
     const auto side = [&](std::size_t from, std::size_t to) { return cv::norm(corners[to] - corners[from]); };
     double width = 0.5 * (side(0, 1) + side(3, 2)), height = 0.5 * (side(0, 3) + side(1, 2));
     double scale = std::min(box_height * digit_side / (median_height(boxes) * height), most_enlarged_form);
@@ -189,13 +185,48 @@ Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> bo
     const Corners straight = {
         {{0, 0}, {float(size.width), 0}, {float(size.width), float(size.height)}, {0, float(size.height)}}};
     const cv::Matx33d warp = cv::getPerspectiveTransform(corners.data(), straight.data());
-    cv::Mat form;
-    cv::warpPerspective(work, form, warp, size, cv::INTER_LINEAR, cv::BORDER_REPLICATE);
-    cv::Mat where = cv::Mat::zeros(size, CV_8U);
+    Straight form{{}, to_full_size(reduced) * warp.inv(), scale};
+    cv::warpPerspective(work, form.gray, warp, size, cv::INTER_LINEAR, cv::BORDER_REPLICATE);
+    return form;
+}
+
+/// Of a reduced picture, whose pixel has `pixel` of the picture; `light`: the ink.
+Straight form_in(const cv::Mat& gray, const cv::Mat& small, float pixel, bool light, FormFrame frame,
+                 std::span<const FormBox> boxes) {
+    Corners corners = corners_in(light ? cv::Mat(255 - small) : small, frame);
+    for (cv::Point2f& corner : corners)
+        corner *= pixel;
+    return straightened(gray, corners, boxes);
+}
+
+}  // namespace
+
+Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes) {
+    const double scale = scale_of_page(gray);
+    const cv::Mat small = scaled(gray, scale);
+    const auto form_of = [&](bool light) {
+        return form_in(gray, small, float(1 / scale), light, frame, boxes);
+    };
+    // Within a frame: what is around it may be larger, and of the other brightness.
+    bool light = false;
+    std::optional<Straight> form;
+    std::exception_ptr failure;
+    for (const bool guess : {false, true}) {
+        try {
+            Straight found = form_of(guess);
+            const bool fits = has_light_ink(found.gray) == guess;
+            if (!form || fits) form = std::move(found), light = guess;
+            if (fits) break;
+        } catch (const DataError&) {
+            if (!failure) failure = std::current_exception();
+        }
+    }
+    if (!form) std::rethrow_exception(failure);
+    cv::Mat where = cv::Mat::zeros(form->gray.size(), CV_8U);
     for (const FormBox& box : boxes)
-        where(rect_of(box, size, box_margin, frame_error * ink.to_picture(0, 0) * scale)).setTo(255);
-    Page page = find_page_of_size(form, ink.light, where);
-    page.ink.to_picture = to_full_size(reduced) * warp.inv();
+        where(rect_of(box, where.size(), box_margin, frame_error * form->scale / scale)).setTo(255);
+    Page page = find_page_of_size(form->gray, light, where);
+    page.ink.to_picture = form->to_picture;
     return page;
 }
 

@@ -101,6 +101,7 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
         refused = found.speck_mass > 0 ? "there are only specks in the picture" : "no ink found";
         return {};
     }
+    erase_underlines(parts);
     std::sort(parts.begin(), parts.end(),
               [&](const Part& a, const Part& b) { return worth(a, size) > worth(b, size); });
     Group group = group_of(parts.front());
@@ -203,6 +204,7 @@ std::vector<Group> all_groups(const Page& page) {
     }
     erase_faint(parts);
     erase_combs(parts, usual);
+    erase_underlines(parts);
     std::sort(parts.begin(), parts.end(),
               [](const Part& a, const Part& b) { return size_of(a.box) > size_of(b.box); });
     std::vector<Group> groups;

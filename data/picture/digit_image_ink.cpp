@@ -171,15 +171,6 @@ constexpr double first_side = 1200;  // pixels of the longer side while the size
 constexpr double most_enlarged = 4;
 constexpr double most_skew = 12, skew_step = 0.25;  // degrees
 
-/// Whether the ink is lighter than the paper, by three widths, as the size of the digits is unknown.
-bool has_light_ink(const cv::Mat& work) {
-    const cv::Mat small = scaled(work, std::min(1.0, 600.0 / std::max(work.rows, work.cols)));
-    double vote = 0;
-    for (const int width : {31, 91, 181})
-        vote += vote_of_minority(small, std::min({width / 2, small.rows - 1, small.cols - 1}));
-    return vote > 0;
-}
-
 constexpr double least_held =
     0.01;  // of the ink of lines; specks of enlarged pixels have 0.005 of their digit's
 
@@ -273,11 +264,16 @@ Ink find_ink(const cv::Mat& gray) {
     return ink_of_paper(work, scale, is_light_ink(work), width, width * reduced);
 }
 
-Ink find_ink_of_page(const cv::Mat& gray) {
-    const double scale = working_scale(gray, first_side);
-    const cv::Mat work = scaled(gray, scale);
-    const double width = 0.2 * std::min(work.rows, work.cols);
-    return ink_of_paper(work, scale, has_light_ink(work), width, std::min(25.0, width));
+double scale_of_page(const cv::Mat& gray) {
+    return working_scale(gray, first_side);
+}
+
+bool has_light_ink(const cv::Mat& work) {
+    const cv::Mat small = scaled(work, std::min(1.0, 600.0 / std::max(work.rows, work.cols)));
+    double vote = 0;
+    for (const int width : {31, 91, 181})
+        vote += vote_of_minority(small, std::min({width / 2, small.rows - 1, small.cols - 1}));
+    return vote > 0;
 }
 
 Page find_page_of_size(const cv::Mat& work, bool light, const cv::Mat& where) {
@@ -290,11 +286,12 @@ Page find_page_of_size(const cv::Mat& work, bool light, const cv::Mat& where) {
 }
 
 Page find_page(const cv::Mat& gray) {
-    double scale = working_scale(gray, first_side);
+    double scale = scale_of_page(gray);
+    cv::Mat work = scaled(gray, scale);
+    const bool light = has_light_ink(work);
+    const double width = 0.2 * std::min(work.rows, work.cols);
     Page page;
-    page.ink = find_ink_of_page(gray);
-    const bool light = page.ink.light;
-    cv::Mat work;
+    page.ink = ink_of_paper(work, scale, light, width, std::min(25.0, width));
     Parts parts = find_parts(page.ink);
     page.size = usual_height(parts.parts, page.ink.amount.size());
     const double skew = skew_of(page.ink.amount > std::max(0.1, 4.5 * page.ink.noise));

@@ -99,8 +99,10 @@ Sheet find_sheet(const cv::Mat& gray);
 
 /// Working size, polarity, illumination of a picture of one digit.
 Ink find_ink(const cv::Mat& gray);
-/// The same of a page, the size of whose digits is unknown: at most 1200 pixels a side.
-Ink find_ink_of_page(const cv::Mat& gray);
+/// The scale at which a page is looked at while the size of its digits is unknown: at most 1200 pixels a side.
+double scale_of_page(const cv::Mat& gray);
+/// Whether the ink is lighter than the paper, by three widths, as the size of the digits is unknown.
+bool has_light_ink(const cv::Mat& work);
 /// The page and the size of its digits.
 Page find_page(const cv::Mat& gray);
 /// A page whose digits have digit_side pixels; ink counts where `where` (CV_8U) is 255.
@@ -131,6 +133,8 @@ cv::Mat local_peak(const cv::Mat& own, const cv::Rect& box, double peak);
 void erase_boxes(cv::Mat& mask);
 /// Removes the teeth of combs, short upright lines at equal distances, between digits of this height.
 void erase_combs(std::vector<Part>& parts, double usual);
+/// Without lines below digits.
+void erase_underlines(std::vector<Part>& parts);
 
 // digit_image_groups.cpp
 

@@ -408,7 +408,7 @@ class CsvReader {
                 Text field;
                 for (CsvFields fields(record, delimiter_); fields.more() && fields.next(field, buffer);)
                     ++columns;
-                if (!trimmed(record).empty() && columns < n_columns_) fail_at_columns(line, columns);
+                if (!trimmed(record).empty() && columns < n_columns_) fail_at_columns(line, record, columns);
                 line += std::count(record.begin(), record.end(), '\n');
             }
         }
@@ -441,7 +441,7 @@ class CsvReader {
                     else
                         bytes &= put_number(field, line, static_cast<std::int64_t>(column) + 1, *out++);
                 }
-                if (column != n_columns_) fail_at_columns(line, column);
+                if (column != n_columns_) fail_at_columns(line, record, column);
                 ++row;
             }
             line += std::count(record.begin(), record.end(), '\n');
@@ -450,8 +450,11 @@ class CsvReader {
         return bytes;
     }
 
-    [[noreturn]] void fail_at_columns(std::int64_t line, std::size_t columns) const {
-        fail_at(line, 0, "has " + counted(std::int64_t(columns), "column"),
+    [[noreturn]] void fail_at_columns(std::int64_t line, Text record, std::size_t columns) const {
+        const bool joins = record.find('\n') < record.size() - 1;
+        fail_at(line, 0,
+                "has " + counted(std::int64_t(columns), "column") +
+                    (joins ? " with the lines that a quote in it joins" : ""),
                 counted(std::int64_t(n_columns_), "column") + ", as the first line has");
     }
 

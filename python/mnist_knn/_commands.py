@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -294,5 +295,7 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
             for named, given in ((str(rows), "X"), (str(labels), "y"), ("--method", "method"), ("--device", "device"),
                                  ("--transform", "transform"), ("-k ", "n_neighbors "), ("k = ", "n_neighbors = ")):  # fmt: skip
                 line = line.replace(named, given)
+            # The program counts from 1.
+            line = re.sub(r"^X: row (\d+), column (\d+)", lambda at: f"X: row {int(at[1]) - 1}, column {int(at[2]) - 1}", line)
             raise ValueError(line or f"{program}: ended with status {done.returncode} and no message; expected 0")
         return np.loadtxt(out / "kept.csv", np.int64, skiprows=1, ndmin=1)

@@ -12,17 +12,18 @@ from typing import IO, cast
 
 import numpy as np
 
-from ._library import Array
+from ._library import Array, _encoded
 
 #: Element types of IDX by the third byte of a file.
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
+_MOST_SIZES = 32  #: of an array of NumPy 1
 _FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
 
 
 def read_idx(path: str | os.PathLike[str]) -> Array:
     """The array in an IDX file, plain or gzip, of the type and shape that the file declares: images are n × rows × cols, labels
     n. Raises OSError if it cannot be read, ValueError if it is damaged."""
-    with open(path, "rb") as file:
+    with open(os.fsdecode(_encoded("path", path)), "rb") as file:  # a number would be a descriptor
         packed = file.peek(2)[:2] == b"\x1f\x8b"
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
         try:
@@ -36,6 +37,8 @@ def _read_array(path: str | os.PathLike[str], stream: IO[bytes]) -> Array:
     head = stream.read(4)
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES:
         raise ValueError(f"{path}: is no IDX file; expected 0, 0, a type and a number of sizes at its start")
+    if head[3] > _MOST_SIZES:
+        raise ValueError(f"{path}: has {head[3]} sizes; expected at most {_MOST_SIZES}")
     dtype, packed_sizes = np.dtype(_TYPES[head[2]]), stream.read(4 * head[3])
     sizes = [int.from_bytes(packed_sizes[i : i + 4], "big") for i in range(0, len(packed_sizes), 4)]
     declared = dtype.itemsize
@@ -90,7 +93,7 @@ def load_mnist(folder: str | os.PathLike[str] | None = None, fetch: bool = False
 
     Raises FileNotFoundError if it is nowhere, ValueError if files are damaged or do not fit each other.
     """
-    folders = _folders() if folder is None else [Path(folder)]
+    folders = _folders() if folder is None else [Path(os.fsdecode(_encoded("folder", folder)))]
     for one in folders:
         paths = [_find(one, name) for name in _FILES]
         found = [path for path in paths if path is not None]

@@ -363,7 +363,9 @@ class TrainingSet(Handle):
     def of_files(cls, folder: str | os.PathLike[str] | None = None) -> TrainingSet:
         """The training set of a folder with files named as MNIST's; None: where the program looks, else digits that the
         library draws. Raises OSError."""
-        files = Files(folder=None if folder is None else _encoded("folder", folder))
+        if folder == "":
+            raise ValueError("data: is empty; expected a folder, or None")
+        files = Files(folder=None if folder is None else _encoded("data", folder))
         self = cls.__new__(cls)
         Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_open", ctypes.byref(files), handle))
         self.dim, self._count = int(self.info.dim), int(self.info.count)

@@ -62,7 +62,9 @@ async function addDigits(signal) {
   byId("gallery").append(...digits.map((digit, i) => card(digit, first + i)));
   chosen.digits.push(...digits);
   chosen.total = digits.length > 0 ? total : chosen.digits.length;
+  const hadFocus = document.activeElement === byId("more");
   showStatus();
+  if (hadFocus && byId("more").hidden) byId("gallery").children[first]?.focus();
 }
 
 /** The matrix, once, and the first digits of what is chosen. */

@@ -88,7 +88,9 @@ function answerPad(since = performance.now()) {
 function removeStrokes(count, since) {
   if (strokes.length === 0 || drawing !== null) return;
   strokes.splice(-count);
+  const hadFocus = [byId("undo"), byId("clear")].includes(document.activeElement);
   redraw();
+  if (hadFocus && strokes.length === 0) byId("pen").focus();  // both are disabled now
   answerPad(since);
 }
 

@@ -127,6 +127,9 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
              {"a,b\n1,2\n3\n", "line 3: has 1 column" + two},
              {"1,2\n\n3,4,5\n", "line 3: has 3 columns" + two},
              {"1,2\n3,x\n", "line 2, column 2: \"x\"" + number},
+             {"x,y,label\n1,2,a\"b\n3,4,c\n5,6,d\n",
+              "line 2: has 7 columns with the lines that a quote in it joins; expected 3 columns, as the "
+              "first line has"},
              {"a,b\n\"1\"x,2\n3,4\n", "line 2, column 1: " + std::string(open)},
              {"1,2\n3,\n", "line 2, column 2: " + empty},
              {"1;2\n3,5;4\n", "line 2, column 1: \"3,5\"" + number},
