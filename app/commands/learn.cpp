@@ -74,7 +74,7 @@ std::string counts_text(const Learned& digits) {
     std::string text;
     for (int digit = 0; digit < 10; ++digit)
         if (const auto n = std::ranges::count(digits.labels, digit); n > 0)
-            text += (text.empty() ? "" : ", ") + with_commas(n) + " of " + std::to_string(digit);
+            text += (text.empty() ? "" : ", ") + with_commas(n) + " of label " + std::to_string(digit);
     return text;
 }
 

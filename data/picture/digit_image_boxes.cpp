@@ -1,7 +1,7 @@
 /// Erases the lines of boxes and rows of cells around digits, of combs between them, as forms print them, and rings around digits.
 
 #include <algorithm>
-#include <bitset>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <opencv2/imgproc.hpp>
@@ -22,10 +22,14 @@ constexpr double least_of_cells = 0.5;  ///< of the area within the lines
 constexpr double crooked = 0.02;        ///< of the shorter side: how far a line may be from straight
 constexpr double least_within = 0.25;   ///< of the shorter side: ink that a cell is around
 
-// A ring may be open, or its ends cross. A zero is narrower, and is around nothing but a dot.
+// A ring may be open, or its ends cross. A zero is around nothing but a dot or a stroke.
 constexpr double least_round =
     0.7;  ///< of the smallest rectangle around its hull; an ellipse fills 0.79 of it
-constexpr double least_wide = 0.75;     ///< of its height
+constexpr double least_wide = 0.75,
+                 narrowest = 0.55;      ///< of its height: around any stroke, or around none that is straight
+constexpr double least_bent = 1.5;      ///< the area of the hull of a stroke that is not straight, in its own
+constexpr double thicker = 4;           ///< of the usual width in one direction
+constexpr std::size_t most_thick = 3;   ///< directions in which it may be thicker than that
 constexpr double fewest_ways = 0.85;    ///< of all directions from its middle
 constexpr double deepest = 0.2;         ///< of the shorter side: how far its pixels are from its hull
 constexpr double least_outside = 0.98;  ///< of its pixels, which are no deeper
@@ -87,25 +91,41 @@ cv::Mat within_cells(const cv::Mat& own, const cv::Mat& ink) {
     return holds && of_cells >= least_of_cells * whole ? reaching(core, own & inner) : cv::Mat();
 }
 
-/// The share of 72 directions from the middle of the rectangle in which `own` has pixels.
-double share_around(const cv::Mat& own) {
+/// Whether the pixels of `own` are a closed or nearly closed line around the middle of the rectangle: in most of 72 directions, and in
+/// nearly all of these not much thicker than usual, as where a digit touches it.
+bool is_line_around(const cv::Mat& own) {
     constexpr int n_directions = 72;
     std::vector<cv::Point> pixels;
     cv::findNonZero(own, pixels);
-    std::bitset<n_directions> seen;
+    std::array<double, n_directions> nearest{}, farthest{};
     for (const cv::Point& pixel : pixels) {
-        const double angle = std::atan2(pixel.y - 0.5 * own.rows, pixel.x - 0.5 * own.cols);
-        seen.set(std::size_t((angle / std::numbers::pi + 1) * n_directions / 2) % n_directions);
+        const double x = pixel.x - 0.5 * own.cols, y = pixel.y - 0.5 * own.rows, radius = std::hypot(x, y);
+        const auto way =
+            std::size_t((std::atan2(y, x) / std::numbers::pi + 1) * n_directions / 2) % n_directions;
+        nearest[way] = farthest[way] == 0 ? radius : std::min(nearest[way], radius);
+        farthest[way] = std::max(farthest[way], radius);
     }
-    return double(seen.count()) / n_directions;
+    std::vector<double> widths;
+    for (std::size_t way = 0; way < n_directions; ++way)
+        if (farthest[way] > 0) widths.push_back(farthest[way] - nearest[way] + 1);
+    if (double(widths.size()) < fewest_ways * n_directions) return false;
+    std::ranges::sort(widths);
+    return widths[widths.size() - 1 - most_thick] <= thicker * widths[widths.size() / 2];
+}
+
+double hull_area(const cv::Mat& mask) {
+    Contour pixels, hull;
+    cv::findNonZero(mask, pixels);
+    cv::convexHull(pixels, hull);
+    return cv::contourArea(hull);
 }
 
 /// Whether `own`, a connected component, is a ring around other ink.
 bool is_ring(const cv::Mat& own, const cv::Mat& ink) {
     const cv::Mat others = ink & ~own;
-    if (own.cols < least_wide * own.rows || cv::countNonZero(others) == 0) return false;
+    if (own.cols < narrowest * own.rows || cv::countNonZero(others) == 0) return false;
     throw_if_stopped();
-    if (share_around(own) < fewest_ways) return false;
+    if (!is_line_around(own)) return false;
     Contour pixels, hull;
     cv::findNonZero(own, pixels);
     cv::convexHull(pixels, hull);
@@ -118,8 +138,10 @@ bool is_ring(const cv::Mat& own, const cv::Mat& ink) {
     const cv::Mat outside = depth == 0;
     cv::Mat labels;
     return std::ranges::any_of(components_of(others, labels), [&](const Component& other) {
-        return std::max(other.box.width, other.box.height) >= least_encircled * shorter &&
-               cv::countNonZero((labels(other.box) == other.label) & outside(other.box)) == 0;
+        if (std::max(other.box.width, other.box.height) < least_encircled * shorter) return false;
+        const cv::Mat its = labels(other.box) == other.label;
+        if (cv::countNonZero(its & outside(other.box)) > 0) return false;
+        return own.cols >= least_wide * own.rows || hull_area(its) >= least_bent * other.area;
     });
 }
 

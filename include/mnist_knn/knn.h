@@ -170,7 +170,7 @@ typedef struct knn_settings {
     const char* engine;     ///< classic, tensor, cpu, auto [auto: the fastest that can]
     int64_t memory;         ///< bytes that vectors may take on a device [what it has]
     int32_t k;              ///< neighbors that vote, 1 to 16384, on a GPU 1024 [the method's]
-    int32_t threads;        ///< of the CPU [all]
+    int32_t threads;        ///< of the CPU [all, fewer for a small search]
     knn_progress progress;  ///< while the index is opened [none]
     void* data;             ///< its first argument
 } knn_settings;
@@ -273,7 +273,7 @@ KNN_API knn_status knn_classify_rows(knn_index* index, const uint32_t* rows, int
 typedef struct knn_picture {
     size_t struct_size;  ///< sizeof the struct
     const void* data;    ///< the file, or pixels row by row
-    int64_t size;      ///< bytes of an encoded picture: PNG, JPEG, BMP, TIFF, WebP, PGM; 0: `data` has pixels
+    int64_t size;      ///< bytes of an encoded picture: PNG, JPEG, BMP, TIFF, WebP, PNM; 0: `data` has pixels
     int64_t pitch;     ///< of pixels: bytes from one row to the next [without gaps]
     int32_t rows;      ///< of pixels: gray values, 255 = white
     int32_t cols;      ///< of pixels: in a row

@@ -232,7 +232,7 @@ def _content_of(picture: Any) -> bytes | Array:
         with open(picture, "rb") as file:
             content = b"" if os.fstat(file.fileno()).st_size > _LARGEST else file.read(_LARGEST + 1)
             if not content or len(content) > _LARGEST:
-                raise OSError("picture: is empty or larger than 1 GiB; expected PNG, JPEG, BMP, TIFF, WebP or PGM")
+                raise OSError("picture: is empty or larger than 1 GiB; expected PNG, JPEG, BMP, TIFF, WebP or PNM")
             return content
     if isinstance(picture, (bytes, bytearray, memoryview)):
         return bytes(picture)

@@ -548,7 +548,7 @@ class Digits(Handle):
             picture = Picture(data=ctypes.addressof(held), size=len(content), many=many)
             picture.held = held
             if not content:
-                raise ValueError("picture: has no bytes; expected PNG, JPEG, BMP, TIFF, WebP or PGM")
+                raise ValueError("picture: has no bytes; expected PNG, JPEG, BMP, TIFF, WebP or PNM")
         else:
             pixels = np.ascontiguousarray(content)
             if pixels.ndim != 2 or pixels.dtype != np.uint8 or pixels.size == 0:

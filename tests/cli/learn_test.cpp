@@ -15,7 +15,7 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
     write(digits.folder / "hand/9/broken.png", "no picture");
     const RunResult result = digits.run("learn hand --out my");
     CHECK(result.exit_code == 3);
-    CHECK(contains(result.out, "learned  3 digits: 2 of 3, 1 of 7"));
+    CHECK(contains(result.out, "learned  3 digits: 2 of label 3, 1 of label 7"));
     CHECK(contains(result.err, "1 picture left out: no digit in the name"));
     CHECK(contains(result.err, "error: hand/9/broken.png: "));
     CHECK(read_file(digits.folder / "my/learned.csv") ==
@@ -48,7 +48,7 @@ TEST_CASE("learn: pictures named ? are no digits: classify rejects what is like 
         digits.write_photo(name, digits.one_of_each()[7]);
     digits.write_photo("other/3.pgm", digits.one_of_each()[3]);
     const RunResult result = digits.run("learn hand --out my");
-    CHECK(contains(result.out, "learned   1 digit: 1 of 3"));
+    CHECK(contains(result.out, "learned   1 digit: 1 of label 3"));
     CHECK(contains(result.out, "no digit  2 pictures"));
     CHECK(read_file(digits.folder / "my/learned.csv") ==
           "index,label,file\n0,3,hand/3/a.pgm\n0,?,hand/?/b.pgm\n1,?,hand/c_?.pgm\n");
