@@ -72,6 +72,18 @@ TEST_CASE("forms: boxes are parts of the sheet, of its frame or of the whole pic
     CHECK(knn::extract_form(picture_of(page), FormFrame::lines, empty).empty());
 }
 
+TEST_CASE("forms: a sheet on a dark desk that takes most of the picture") {
+    constexpr int desk = 250;  // on each side; the sheet has 660
+    cv::Mat page;
+    cv::copyMakeBorder(sheet_with_grid(), page, desk, desk, desk, desk, cv::BORDER_CONSTANT, 70);
+    const std::array box = {
+        FormBox{(370.0 - 120) / 660, (370.0 - 120) / 660, 160.0 / 660, 160.0 / 660, false}};
+    CHECK(knn::extract_form(picture_of(page), FormFrame::paper, box).size() == 1);
+    for (const cv::Mat& seen : {page, cv::Mat(255 - page)})
+        CHECK(rows_of(knn::extract_form(picture_of(seen), FormFrame::lines, knn::grid_form(3, 3).boxes)) ==
+              std::vector{0, 4, 5});
+}
+
 TEST_CASE("forms: many marks in one box take about as long as in many boxes") {
     cv::Mat page(1200, 1200, CV_8U, cv::Scalar(230));
     for (int cell = 0; cell < 30 * 30; ++cell)
