@@ -98,8 +98,8 @@ class Search {
     std::span<Neighbor> found_;
     Timeline& timeline_;
     const bool packs_;
-    Work work_;
     Team team_;
+    Work work_;
     Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
     std::vector<std::atomic<std::uint32_t>> limits_;  ///< of the queries, of the k best
     std::mutex mutex_;
@@ -132,10 +132,10 @@ Search::Search(Resident& resident, const Sketched* sketched, const Queries& quer
       packs_(sketched != nullptr ||
              queries.count() >
                  (resident.bytes_to_pack() > 0 ? max_unpacked_queries : max_queries_beside_panels)),
-      work_(queries.count(), units(), threads_of(resident, queries.count()),
+      team_(threads_of(resident, queries.count()), token, queries.count(), units()),
+      work_(queries.count(), units(), team_.threads(),
             packs() && resident.plan.batch == 0 ? kernel().queries : 1, max_block(),
-            max_slices(queries.count(), k), sketched != nullptr),
-      team_(threads_of(resident, queries.count()), token, queries.count(), units()) {}
+            max_slices(queries.count(), k), sketched != nullptr) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {

@@ -113,11 +113,11 @@ bool is_line_around(const cv::Mat& own) {
     return widths[widths.size() - 1 - most_thick] <= thicker * widths[widths.size() / 2];
 }
 
-double hull_area(const cv::Mat& mask) {
+Contour hull_of(const cv::Mat& mask) {
     Contour pixels, hull;
     cv::findNonZero(mask, pixels);
     cv::convexHull(pixels, hull);
-    return cv::contourArea(hull);
+    return hull;
 }
 
 /// Whether `own`, a connected component, is a ring around other ink.
@@ -126,14 +126,12 @@ bool is_ring(const cv::Mat& own, const cv::Mat& ink) {
     if (own.cols < narrowest * own.rows || cv::countNonZero(others) == 0) return false;
     throw_if_stopped();
     if (!is_line_around(own)) return false;
-    Contour pixels, hull;
-    cv::findNonZero(own, pixels);
-    cv::convexHull(pixels, hull);
+    const Contour hull = hull_of(own);
     const cv::Size2f sides = cv::minAreaRect(hull).size;
     const double shorter = std::min(sides.width, sides.height);
     if (cv::contourArea(hull) < least_round * sides.area()) return false;
     const cv::Mat depth = depth_in(hull, {{0, 0}, own.size()});
-    if (cv::countNonZero(own & (depth > deepest * shorter)) > (1 - least_outside) * double(pixels.size()))
+    if (cv::countNonZero(own & (depth > deepest * shorter)) > (1 - least_outside) * cv::countNonZero(own))
         return false;
     const cv::Mat outside = depth == 0;
     cv::Mat labels;
@@ -141,7 +139,7 @@ bool is_ring(const cv::Mat& own, const cv::Mat& ink) {
         if (std::max(other.box.width, other.box.height) < least_encircled * shorter) return false;
         const cv::Mat its = labels(other.box) == other.label;
         if (cv::countNonZero(its & outside(other.box)) > 0) return false;
-        return own.cols >= least_wide * own.rows || hull_area(its) >= least_bent * other.area;
+        return own.cols >= least_wide * own.rows || cv::contourArea(hull_of(its)) >= least_bent * other.area;
     });
 }
 

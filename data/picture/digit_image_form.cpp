@@ -204,16 +204,13 @@ Straight form_in(const cv::Mat& gray, const cv::Mat& small, float pixel, bool li
 Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes) {
     const double scale = scale_of_page(gray);
     const cv::Mat small = scaled(gray, scale);
-    const auto form_of = [&](bool light) {
-        return form_in(gray, small, float(1 / scale), light, frame, boxes);
-    };
     // Within a frame: what is around it may be larger, and of the other brightness.
     bool light = false;
     std::optional<Straight> form;
     std::exception_ptr failure;
     for (const bool guess : {false, true}) {
         try {
-            Straight found = form_of(guess);
+            Straight found = form_in(gray, small, float(1 / scale), guess, frame, boxes);
             const bool fits = has_light_ink(found.gray) == guess;
             if (!form || fits) form = std::move(found), light = guess;
             if (fits) break;
