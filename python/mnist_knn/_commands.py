@@ -20,8 +20,8 @@ import numpy as np
 
 from . import _arrays, _voting
 from ._checks import integer, several, shown, word
-from ._library import Array
-from ._neighbors import KNeighborsClassifier, NearestNeighbors
+from ._library import Array, Index
+from ._neighbors import NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
 _RULES = ("edit", "condense", "both")
@@ -211,7 +211,8 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
         model, classes, codes = _with_labels(X, y, "tune", metric=metric, **parameters)
         if usual:
             ks = ks[: max(1, model.n_samples_fit_ - 1)]
-        most = model._asked(None)[0].info.candidates or ks[-1]  # of more candidates smaller k have other neighbors
+        index, _ = model._asked(None)
+        most = index.info.candidates or ks[-1]  # of more candidates smaller k have other neighbors
         asked = [min(ks[-1], most), *(k for k in ks if k > most)]
         searched = {max(k, most): model._search(None, k, True, squared=True) for k in asked}
         for weighing in weights:
@@ -220,7 +221,8 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
                 indices, weighed = searched[max(k, most)][0], weights_of[max(k, most)]
                 parameters_of = {"n_neighbors": k, "weights": weighing, "metric": metric}
                 if model._labels is not None and weighing in ("uniform", None):  # by the method's own votes
-                    wrong = KNeighborsClassifier(**parameters_of, **parameters).fit(X, codes).predict(None) != codes
+                    own = Index(index.training, **{**model._settings, "k": k})
+                    wrong = own.classify(None)["labels"] != codes
                 else:
                     # The nearest at distance 0 vote alone: whether there are any does not depend on k.
                     sums = _voting.votes(codes[indices[:, :k]], None if weighed is None else weighed[:, :k], len(classes))

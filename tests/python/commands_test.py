@@ -7,10 +7,11 @@ import tempfile
 import tracemalloc
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import support
 import numpy as np
-from mnist_knn import KNeighborsClassifier, audit, condense, graph, load_mnist, read_idx, tune
+from mnist_knn import KNeighborsClassifier, _neighbors, audit, condense, graph, load_mnist, read_idx, tune
 
 RANDOM = np.random.default_rng(11)
 PROGRAM = os.environ.get("MNIST_KNN_PROGRAM")
@@ -134,7 +135,10 @@ class Functions(unittest.TestCase):
                        "weights uniform\ntie nearest\n")  # fmt: skip
             file.flush()
             for method in ("accurate", file.name):
-                for one in tune(X, y, [2, 4, 120], ["uniform", "distance"], method=method):
+                with mock.patch("mnist_knn._neighbors.TrainingSet", side_effect=_neighbors.TrainingSet) as made:
+                    found = tune(X, y, [2, 4, 120], ["uniform", "distance"], method=method)
+                self.assertEqual(made.call_count, 1)  # what is fitted to it serves for each k
+                for one in found:
                     model = KNeighborsClassifier(**one.parameters, method=method).fit(X, y)
                     np.testing.assert_array_equal(model.predict(None) != y, one.wrong)
                 self.assertEqual(len(audit(X, y, method=method).index), 150)
