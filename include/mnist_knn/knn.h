@@ -170,7 +170,7 @@ typedef struct knn_settings {
     const char* engine;     ///< classic, tensor, cpu, auto [auto: the fastest that can]
     int64_t memory;         ///< bytes that vectors may take on a device [what it has]
     int32_t k;              ///< neighbors that vote, 1 to 16384, on a GPU 1024 [the method's]
-    int32_t threads;        ///< of the CPU [all, fewer for a small search]
+    int32_t threads;        ///< of the CPU: so many even for a small search [all, fewer for a small one]
     knn_progress progress;  ///< while the index is opened [none]
     void* data;             ///< its first argument
 } knn_settings;

@@ -172,6 +172,8 @@ def _encoded(name: str, text: Any) -> bytes:
     if not isinstance(text, (str, os.PathLike)):
         raise TypeError(f"{name} {shown(text)}: is {kind(text)}; expected a text")
     encoded = os.fsencode(text)
+    if not encoded:
+        raise ValueError(f"{name} {shown(text)}: is empty; expected a text")
     if b"\0" in encoded:
         raise ValueError(f"{name} {shown(text)}: has a character NUL; expected a text without")
     return encoded
@@ -363,8 +365,6 @@ class TrainingSet(Handle):
     def of_files(cls, folder: str | os.PathLike[str] | None = None) -> TrainingSet:
         """The training set of a folder with files named as MNIST's; None: where the program looks, else digits that the
         library draws. Raises OSError."""
-        if folder == "":
-            raise ValueError("data: is empty; expected a folder, or None")
         files = Files(folder=None if folder is None else _encoded("data", folder))
         self = cls.__new__(cls)
         Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_open", ctypes.byref(files), handle))
