@@ -275,13 +275,15 @@ Results Opened::search(const Queries& queries, const SearchOptions& options) con
 
 using namespace knn::library;
 
-void knn_index::require_not_read(const std::filesystem::path& file) const {
+void knn_index::require_can_save(const std::filesystem::path& file) const {
     const auto is_file = [&](const std::filesystem::path& input) {
         std::error_code none;
         return std::filesystem::equivalent(file, input, none);
     };
     if (is_file(method_file_) || std::ranges::any_of(set_->inputs(), is_file))
         throw knn::DataError(file.string() + ": is what the index was made from; expected another file");
+    if (std::error_code none; std::filesystem::is_fifo(file, none))  // which may never be read
+        throw knn::DataError(file.string() + ": is a pipe; expected a file");
     if (!knn::other_spellings(file).empty())
         throw knn::DataError(file.string() +
                              ": is a name by which a data set is read; expected another name");
@@ -404,7 +406,7 @@ knn_status knn_index_save(knn_index* index, const char* file) {
     return call([&] {
         require_there(index, "index", "an index");
         require_there(file, "file", "a name");
-        index->require_not_read(file);
+        index->require_can_save(file);
         const auto opened = index->open(true, 1, {});
         if (opened->snapshot->has_labels()) index->scoring(*opened, {});
         save(opened->index->set(), index->method(), file);

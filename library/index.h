@@ -48,8 +48,9 @@ struct knn_index {
     }
 
     const knn::Method& method() const { return *method_; }
-    /// Throws DataError if the set or the method was read from this file, or if it has a name by which a data set is read.
-    void require_not_read(const std::filesystem::path& file) const;
+    /// Throws DataError if the set or the method was read from this file, if it is a pipe, or if it has a name by which a data set is
+    /// read.
+    void require_can_save(const std::filesystem::path& file) const;
     /// Of the CPU; 0: all.
     int threads() const { return threads_; }
     /// With all rows of now, for k neighbors; `whole`: without a rest.

@@ -207,6 +207,7 @@ knn_status classify(knn_index* index, const knn_options* given, knn_answers* ans
         const Progress progress(options.progress, options.data);
         const auto opened = index->open(asked.of_set || scores, k, progress.token());
         const Queries queries = asked.of(*opened);
+        if (tests) knn::require_novelty(index->method());
         require(!tests || index->method().compared_type(queries.rows.type) == knn::ElementType::uint8,
                 "answers: p_values and rejected need images that are compared as uint8; expected NULL and no "
                 "reject");

@@ -43,7 +43,20 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touc
 
 std::atomic<int> first_signal = 0;
 
+/// What comes so soon after the first signal is the same one: `timeout` sends it to the program and to its group.
+constexpr std::chrono::milliseconds one_signal{300};
+std::atomic<std::chrono::steady_clock::time_point> first_time = {};
+
+/// A second signal ends the program at once.
 void on_stop(int signal) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!asked.load(std::memory_order_relaxed)) {
+        first_time = now;
+    } else if (now - first_time.load() > one_signal) {
+        std::signal(signal, SIG_DFL);
+        ::raise(signal);
+        return;
+    }
     first_signal.store(signal, std::memory_order_relaxed);
     asked.store(true, std::memory_order_relaxed);
     if (!finishes_work.load(std::memory_order_relaxed)) stop.store(true, std::memory_order_relaxed);
@@ -67,13 +80,11 @@ void on_crash(int signal) {
     ::_exit(1);
 }
 
-/// Calls `handler` at the first of these signals (SA_RESETHAND) or at each, without SA_RESTART: a blocked write returns and
-/// checks the flag.
+/// Calls `handler` at these signals, without SA_RESTART: a blocked write returns and checks the flag.
 /// Signals that the process was started to ignore, or that a sanitizer handles, stay as they are.
-void handle(std::initializer_list<int> signals, void (*handler)(int), unsigned flags) {
+void handle(std::initializer_list<int> signals, void (*handler)(int)) {
     struct sigaction action = {}, before = {};
     action.sa_handler = handler;
-    action.sa_flags = static_cast<int>(flags);
     sigemptyset(&action.sa_mask);
     for (const int signal : signals)
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
@@ -182,8 +193,8 @@ void note(const std::string& text, const OutputOptions& output) {
 void watch_for_interrupts() {
     stop_transfers_on(stop);
     std::signal(SIGINT, SIG_DFL);  // shells start what runs in the background with SIGINT ignored
-    handle({SIGINT, SIGTERM, SIGHUP}, on_stop, SA_RESETHAND);
-    handle({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}, on_crash, 0);
+    handle({SIGINT, SIGTERM, SIGHUP}, on_stop);
+    handle({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}, on_crash);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
 }

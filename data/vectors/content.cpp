@@ -179,7 +179,7 @@ void Content::check_sizes(const RowLayout& layout) const {
     if (layout.count && (__builtin_mul_overflow(*layout.count, layout.row_bytes(), &size) ||
                          __builtin_mul_overflow(*layout.count, 8 * layout.dim, &in_memory) ||
                          in_memory > most_elements_bytes))
-        fail("declares " + shape, "sizes within 64 bits");
+        fail("declares " + shape, "sizes within 63 bits");
     const std::optional<std::uint64_t> available = left();
     if (!available) return;
     if (!layout.count) {

@@ -98,8 +98,9 @@ class HeaderParser {
             next();
             std::uint64_t size = 0;
             const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), size);
-            if (error == std::errc::result_out_of_range)
-                content_.fail("declares a size beyond 64 bits", expected_header);
+            constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+            if (error == std::errc::result_out_of_range || size > most)
+                content_.fail("declares a size beyond 63 bits", expected_header);
             if (error != std::errc()) fail();
             rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
             accept('L');  // of Python 2
@@ -213,8 +214,10 @@ VectorSet read_npy(Content& content) {
         content.fail("has the shape " + shape_text(header),
                      "two sizes, rows and columns, or three of images");
     RowLayout layout{header.shape[0], header.shape[1], *stored, is_swapped(header)};
-    if (rank == 3 && __builtin_mul_overflow(header.shape[1], header.shape[2], &layout.dim))
-        content.fail("has the shape " + shape_text(header), "sizes within 64 bits");
+    std::int64_t pixels = 0;
+    if (rank == 3 && __builtin_mul_overflow(header.shape[1], header.shape[2], &pixels))
+        content.fail("has the shape " + shape_text(header), "sizes within 63 bits");
+    if (rank == 3) layout.dim = static_cast<std::uint64_t>(pixels);
     if (header.fortran_order) layout.fortran_rows = rank == 3 ? header.shape[1] : 1;
     const bool images = rank == 3 && *stored == Stored::uint8;
     if (images) {

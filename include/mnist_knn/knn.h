@@ -170,7 +170,7 @@ typedef struct knn_settings {
     const char* engine;     ///< classic, tensor, cpu, auto [auto: the fastest that can]
     int64_t memory;         ///< bytes that vectors may take on a device [what it has]
     int32_t k;              ///< neighbors that vote, 1 to 16384, on a GPU 1024 [the method's]
-    int32_t threads;        ///< of the CPU [all, fewer for a small search]
+    int32_t threads;        ///< of the CPU: so many even for a small search [all, fewer for a small one]
     knn_progress progress;  ///< while the index is opened [none]
     void* data;             ///< its first argument
 } knn_settings;
@@ -195,7 +195,7 @@ typedef struct knn_index_info {
 /// on two cores, unless knn_index_save or the user's cache has it.
 KNN_API knn_status knn_index_create(const knn_set* set, const knn_settings* settings, knn_index** index);
 /// Writes the method and all that it has fitted to the set, also what the probabilities need, but not the set. KNN_DATA if the file
-/// cannot be written, or if the set or the method was read from it.
+/// cannot be written, is a pipe, or if the set or the method was read from it.
 KNN_API knn_status knn_index_save(knn_index* index, const char* file);
 /// Opens the set by such a file; KNN_DATA if that is of another set. `settings`: its method, metric, p, weights, tie and k
 /// must be 0; may be NULL.

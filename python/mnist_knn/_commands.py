@@ -20,8 +20,8 @@ import numpy as np
 
 from . import _arrays, _voting
 from ._checks import integer, several, shown, word
-from ._library import Array
-from ._neighbors import KNeighborsClassifier, NearestNeighbors
+from ._library import Array, Index, _encoded
+from ._neighbors import NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
 _RULES = ("edit", "condense", "both")
@@ -211,7 +211,8 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
         model, classes, codes = _with_labels(X, y, "tune", metric=metric, **parameters)
         if usual:
             ks = ks[: max(1, model.n_samples_fit_ - 1)]
-        most = model._asked(None)[0].info.candidates or ks[-1]  # of more candidates smaller k have other neighbors
+        index, _ = model._asked(None)
+        most = index.info.candidates or ks[-1]  # of more candidates smaller k have other neighbors
         asked = [min(ks[-1], most), *(k for k in ks if k > most)]
         searched = {max(k, most): model._search(None, k, True, squared=True) for k in asked}
         for weighing in weights:
@@ -220,7 +221,8 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
                 indices, weighed = searched[max(k, most)][0], weights_of[max(k, most)]
                 parameters_of = {"n_neighbors": k, "weights": weighing, "metric": metric}
                 if model._labels is not None and weighing in ("uniform", None):  # by the method's own votes
-                    wrong = KNeighborsClassifier(**parameters_of, **parameters).fit(X, codes).predict(None) != codes
+                    own = Index(index.training, **dict(model._settings, k=k))
+                    wrong = own.classify(None)["labels"] != codes
                 else:
                     # The nearest at distance 0 vote alone: whether there are any does not depend on k.
                     sums = _voting.votes(codes[indices[:, :k]], None if weighed is None else weighed[:, :k], len(classes))
@@ -268,6 +270,7 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
         raise FileNotFoundError("mnist-knn: not found; expected the program in PATH or $MNIST_KNN_PROGRAM")
     integer(n_neighbors, "n_neighbors")
     word(rule, "rule", _RULES)
+    options = [f"--{name}={os.fsdecode(_encoded(name, given))}" for name, given in (("method", method), ("device", device))]
     array = _arrays.vectors(X, "condense")
     narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array)
     classes, codes = _arrays.class_labels(y, len(array), "condense")
@@ -281,7 +284,7 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
             np.save(rows, narrow.reshape(-1, 28, 28) if narrow.shape[1] == 784 else narrow)
         np.save(labels, codes.astype(np.uint8))
         words = [program, "condense", "--train", rows, "--train-labels", labels, "-k", n_neighbors, "--rule", rule,
-                 f"--method={method}", f"--device={device}", "-q", "--out", out]  # fmt: skip
+                 *options, "-q", "--out", out]  # fmt: skip
         with subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as done:
             try:
                 said = done.communicate()[1]

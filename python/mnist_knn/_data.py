@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import subprocess
+import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,9 +42,12 @@ def _read_array(path: str | os.PathLike[str], stream: IO[bytes]) -> Array:
         raise ValueError(f"{path}: has {head[3]} sizes; expected at most {_MOST_SIZES}")
     dtype, packed_sizes = np.dtype(_TYPES[head[2]]), stream.read(4 * head[3])
     sizes = [int.from_bytes(packed_sizes[i : i + 4], "big") for i in range(0, len(packed_sizes), 4)]
-    declared = dtype.itemsize
+    room = dtype.itemsize
     for size in sizes:  # of any length, unlike NumPy's integers
-        declared *= size
+        room *= max(size, 1)
+    if room > sys.maxsize:  # also where another size is 0
+        raise ValueError(f"{path}: declares the sizes {sizes}; expected an array that memory can hold")
+    declared = room if all(sizes) else 0
     content = bytearray()
     while len(content) <= declared and (piece := stream.read(min(1 << 20, declared + 1 - len(content)))):
         content += piece

@@ -11,7 +11,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _arrays, _show
-from ._checks import integer, kind
+from ._checks import integer, kind, shown
 from ._library import Array, Digits, Index, TrainingSet
 
 _SIDE = 28
@@ -80,7 +80,7 @@ class DigitList(Sequence[Digit]):
 class DigitClassifier:
     """Classifies digits in pictures by a method of the program, by default `accurate` on MNIST.
 
-    method: "accurate", "gradients", "raw", or a file of `mnist-knn tune --save`. reject: the share of right answers that may be
+    method: "accurate", "gradients", "raw", or a file of `mnist-knn tune --save` without minmax and zscore. reject: the share of right answers that may be
     rejected, 0: none is. data: a folder with a training set in MNIST's form; None: where the program looks, else digits
     that the library draws. device: as NearestNeighbors. The training set is opened by `fit`, or by the first picture:
     `accurate` takes 10 s for it on two cores, then 0.1 s, because what it fits is kept in the user's cache.
@@ -108,6 +108,8 @@ class DigitClassifier:
             if y is not None:
                 raise ValueError("X: is None beside y; expected both or none")
             training = TrainingSet.of_files(self.data)
+            if training.dim != _SIDE * _SIDE:
+                raise ValueError(f"data {shown(self.data)}: has images of {training.dim} pixels; expected 28 × 28")
         elif y is None:
             raise ValueError("y: is None beside X; expected both or none")
         else:
@@ -115,7 +117,9 @@ class DigitClassifier:
             if images[:1].size != _SIDE * _SIDE or labels.shape != images.shape[:1]:
                 raise ValueError(f"X, y: have shapes {images.shape}, {labels.shape}; expected n × 784 and n")
             training = TrainingSet(images.reshape(len(images), -1), labels, (_SIDE, _SIDE))
-        self._index, self._given = Index(training, method=self.method, device=self.device), (X, y)
+        index = Index(training, method=self.method, device=self.device)
+        index.classify(np.empty((0, _SIDE * _SIDE), np.uint8), ("p_values",), self.reject)  # fits what answers need
+        self._index, self._given = index, (X, y)
         return self
 
     def _opened(self) -> Index:

@@ -172,6 +172,8 @@ def _encoded(name: str, text: Any) -> bytes:
     if not isinstance(text, (str, os.PathLike)):
         raise TypeError(f"{name} {shown(text)}: is {kind(text)}; expected a text")
     encoded = os.fsencode(text)
+    if not encoded:
+        raise ValueError(f"{name} {shown(text)}: is empty; expected a text")
     if b"\0" in encoded:
         raise ValueError(f"{name} {shown(text)}: has a character NUL; expected a text without")
     return encoded
@@ -201,7 +203,7 @@ _strlen = ctypes.cast(ctypes.CDLL(None).strlen, ctypes.c_void_p).value
 #: Products of elements from which a search may take longer than 0.1 s on a slow processor; of lp, powers.
 LONG_CALL, LONG_CALL_OF_POWERS = 100_000_000, 100_000
 SECONDS_BETWEEN_LOOKS = 0.05
-#: Of a picture that takes less, once the index is open.
+#: Of a picture that takes less.
 QUICK_PIXELS = 256 * 256
 _WAITS, _RUNS = "waits", "runs"
 
@@ -323,7 +325,7 @@ def vectors_of(array: Array, shape: tuple[int, int] = (0, 0)) -> Vectors:
                         "float64")  # fmt: skip
     count, dim = array.shape
     row_step, step = array.strides
-    if step != array.itemsize and dim > 1 or row_step < dim * array.itemsize and count > 1:
+    if step != array.itemsize and array.size > count or row_step < dim * array.itemsize and count > 1:
         raise ValueError("vectors: have gaps between the elements of a row; expected C order")
     pitch = row_step if count > 1 else 0
     vectors = Vectors(data=array.ctypes.data, count=count, dim=dim, pitch=pitch, type=TYPES[array.dtype],
@@ -363,8 +365,6 @@ class TrainingSet(Handle):
     def of_files(cls, folder: str | os.PathLike[str] | None = None) -> TrainingSet:
         """The training set of a folder with files named as MNIST's; None: where the program looks, else digits that the
         library draws. Raises OSError."""
-        if folder == "":
-            raise ValueError("data: is empty; expected a folder, or None")
         files = Files(folder=None if folder is None else _encoded("data", folder))
         self = cls.__new__(cls)
         Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_open", ctypes.byref(files), handle))
@@ -433,8 +433,6 @@ class Index(Handle):
 
     Raises ValueError, OSError (data, a file), RuntimeError (a device), MemoryError, KeyboardInterrupt."""
 
-    has_read = False  #: a picture, for which it has fitted confidences
-
     def __init__(self, training: TrainingSet, file: str | None = None, **settings: Any) -> None:
         for name in settings:
             if name not in (*_TEXTS, *_BITS, "p"):
@@ -444,7 +442,7 @@ class Index(Handle):
             if not isinstance(value, (int, np.integer)):
                 raise TypeError(f"{name} {shown(value)}: is {kind(value)}; expected an int")
             if not 0 <= value < 2**bits:
-                raise ValueError(f"{name} {value}: is out of range; expected 0 or more")
+                raise ValueError(f"{name} {value}: is out of range; expected 0 to {2**bits - 1}")
         given = Settings(**{name: _encoded(name, value) if name in _TEXTS else value
                             for name, value in settings.items() if value is not None})  # fmt: skip
         name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (_encoded("file", file),))
@@ -476,11 +474,7 @@ class Index(Handle):
         if integer(k, "k") > MAX_K:
             raise ValueError(f"k {k}: is out of range; expected 1 to {MAX_K}")
         if queries is not None and queries.shape == self.lone and queries.dtype == self.type and self._is_short(1):
-            self.check()
-            if (found := self.search_one(queries, k, distances, roots)) is not None:
-                return found
-            self._singles.append(_Single(self, k, roots))
-            if (found := self.search_one(queries, k, distances, roots)) is not None:
+            if (found := self.search_one(queries, k, distances, roots, make=True)) is not None:
                 return found
         indices = np.empty((count, k), np.intp)
         lengths = np.empty((count, k), np.float64) if distances else None
@@ -489,17 +483,20 @@ class Index(Handle):
         self._run("search", queries, count, Options(), arrays)
         return indices, lengths
 
-    def search_one(self, query: Array, k: int, distances: bool, roots: bool) -> tuple[Array, Array | None] | None:
+    def search_one(self, query: Array, k: int, distances: bool, roots: bool,
+                   make: bool = False) -> tuple[Array, Array | None] | None:  # fmt: skip
         """As `search`, for one query of the set's type (shape: `lone`), if a search before was of one query and these k and
-        roots; else None."""
+        roots, or with `make`; else None."""
         if self._process is not _process:
             return None
         try:
-            one = self._singles.pop()
+            one: _Single | None = self._singles.pop()
         except IndexError:
-            return None
-        if one.asked != (k, roots):
-            return None
+            one = None
+        if one is None or one.asked != (k, roots):
+            if not make:
+                return None
+            one = _Single(self, k, roots)
         if not one.answers:
             one.make_answers()
         indices, lengths, one.out.wide_indices, one.out.distances = one.answers.pop()
@@ -556,11 +553,10 @@ class Digits(Handle):
             picture = Picture(data=pixels.ctypes.data, rows=pixels.shape[0], cols=pixels.shape[1], many=many)
             picture.held = pixels
         # OpenCV keeps some 850 bytes of each thread that reads a picture, after its end.
-        is_quick = index.has_read and not isinstance(content, bytes) and content.size <= QUICK_PIXELS
+        is_quick = not isinstance(content, bytes) and content.size <= QUICK_PIXELS
         super().__init__("knn_digits_free", lambda handle: call(
             "knn_digits_read", index, ctypes.byref(picture), ctypes.byref(options), handle,
             stop=None if is_quick else options))  # fmt: skip
-        index.has_read = True
 
     def read(self) -> list[DigitOfPicture]:
         count = _int64()

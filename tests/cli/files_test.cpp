@@ -285,6 +285,18 @@ TEST_CASE_FIXTURE(Place, "files: what cannot be written is found before the sear
     CHECK(folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});
 }
 
+TEST_CASE("files: a signal that is sent twice at once, as timeout does, leaves no unfinished file") {
+    const TempFolder folder;
+    const RunResult result =
+        started({"/bin/bash", "-c",
+                 "\"$0\" generate -q --n 30000 --dim 4 --out a.fbin; "
+                 "\"$0\" neighbors -q --train a.fbin --queries a.fbin --range 1e300 --npz out.npz & sleep 1; "
+                 "for i in 1 2 3; do kill $!; sleep 0.01; done; wait $!; echo $?; ls -A",
+                 program_file()},
+                {.folder = folder.path()});
+    CHECK(result.out == "130\na-labels.npy\na.fbin\n");
+}
+
 TEST_CASE("files: an output that becomes a link to an input while the command runs is refused") {
     const TempFolder folder;
     folder.write("a.csv", "1,2\n3,4\n5,6\n");

@@ -7,10 +7,11 @@ import tempfile
 import tracemalloc
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import support
 import numpy as np
-from mnist_knn import KNeighborsClassifier, audit, condense, graph, load_mnist, read_idx, tune
+from mnist_knn import KNeighborsClassifier, _neighbors, audit, condense, graph, load_mnist, read_idx, tune
 
 RANDOM = np.random.default_rng(11)
 PROGRAM = os.environ.get("MNIST_KNN_PROGRAM")
@@ -134,7 +135,10 @@ class Functions(unittest.TestCase):
                        "weights uniform\ntie nearest\n")  # fmt: skip
             file.flush()
             for method in ("accurate", file.name):
-                for one in tune(X, y, [2, 4, 120], ["uniform", "distance"], method=method):
+                with mock.patch("mnist_knn._neighbors.TrainingSet", side_effect=_neighbors.TrainingSet) as made:
+                    found = tune(X, y, [2, 4, 120], ["uniform", "distance"], method=method)
+                self.assertEqual(made.call_count, 1)  # what is fitted to it serves for each k
+                for one in found:
                     model = KNeighborsClassifier(**one.parameters, method=method).fit(X, y)
                     np.testing.assert_array_equal(model.predict(None) != y, one.wrong)
                 self.assertEqual(len(audit(X, y, method=method).index), 150)
@@ -200,10 +204,13 @@ class Errors(unittest.TestCase):
             (ValueError, "^form 'x': is unknown", lambda: graph(X).matrix("x")),
             (ValueError, r"^names: have shape \(1,\)", lambda: audit(X, y).to_frame(["a"])),
             (TypeError, "^n_neighbors 'a': is str", lambda: condense(X, y, "a")),
+            (ValueError, "^folder '': is empty", lambda: load_mnist("")),
             (ValueError, "^rule '--help': is unknown", lambda: condense(X, y, rule="--help")),
         ]
         if os.environ.get("MNIST_KNN_PROGRAM"):
             cases += [(ValueError, "^method --help: unknown name", lambda: condense(X, y, method="--help")),
+                      (TypeError, "^method None: is NoneType", lambda: condense(X, y, method=None)),
+                      (ValueError, "^device 'cpu.*NUL", lambda: condense(X, y, device="cpu\0x")),
                       (ValueError, "^X: 20 rows.*images for transform gradients$", lambda: condense(X, y, method="gradients")),
                       (ValueError, "^editing: leaves .* at n_neighbors 5; ", lambda: condense(X * 0, y)),
                       (ValueError, "^n_neighbors = 100 is out of range", lambda: condense(X, y, 100)),
@@ -232,9 +239,9 @@ class Files(unittest.TestCase):
                     np.testing.assert_array_equal(found, array)
                     self.assertTrue(found.dtype.isnative)
             for bad in (b"", b"PNG", content[:-1], content + b"x", b"\0\0\x08\x03\xff", gzip.compress(content)[:-9],
-                        bytes([0, 0, 14, 3]) + b"\xff" * 12):  # fmt: skip
+                        bytes([0, 0, 14, 3]) + b"\xff" * 12, bytes([0, 0, 14, 3, 0, 0, 0, 0]) + b"\xff" * 8):  # fmt: skip
                 path.write_bytes(bad)
-                with self.assertRaises(ValueError):
+                with self.assertRaisesRegex(ValueError, f"^{path}: "):
                     read_idx(path)
             # What a file unpacks to beyond the sizes that it declares takes no memory.
             path.write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 1]) + bytes(1 << 26)))

@@ -140,6 +140,13 @@ class Digits(unittest.TestCase):
                 self.model.predict(pictures)
         with self.assertRaises((ValueError, OSError)):
             DigitClassifier("no-such-method").fit(MNIST.X_train[:10], MNIST.y_train[:10])
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("mnist-knn method 1\ntransform zscore\nrerank none\ncandidates 96\nmetric l2\nvote majority\nk 5\n"
+                       "weights uniform\ntie smallest\n")  # fmt: skip
+            file.flush()
+            for wrong, message in (({"method": file.name}, "^transform zscore: makes float64"), ({"reject": 5}, "^options: has reject 5")):
+                with self.assertRaisesRegex(ValueError, message):
+                    DigitClassifier(**{"method": "raw", **wrong}).fit(MNIST.X_train[:10], MNIST.y_train[:10])
         with self.assertRaisesRegex(ValueError, "^X: is None beside y"):
             DigitClassifier("raw").fit(y=MNIST.y_train[:10])
         for X, y in ((MNIST.X_train[:10, :783], MNIST.y_train[:10]), (MNIST.X_train[:10], MNIST.y_train[:9])):

@@ -56,17 +56,18 @@ TEST_CASE_FIXTURE(VectorFolder, "npy: what is wrong is said in one line") {
              {"<U1", "(2, 3)", "holds <U1; expected uint8, int8, float32 or float64"},
              {"<f4", "(6,)", "has the shape (6,)" + two_sizes},
              {"<f4", "()", "has the shape ()" + two_sizes},
-             {"<f4", "(9223372036854775808, 2)",
-              "declares 9,223,372,036,854,775,807 rows of 2 columns; expected sizes within 64 bits"},
-             {"<f4", "(2, 9223372036854775808)",
+             {"<f4", "(9223372036854775807, 2)",
+              "declares 9,223,372,036,854,775,807 rows of 2 columns; expected sizes within 63 bits"},
+             {"<f4", "(2, 9223372036854775807)",
               "declares 2 rows of 9,223,372,036,854,775,807 columns; expected at most 65,536 columns"},
-             {"<f4", "(2, 4294967296, 4294967296)",
-              "has the shape (2, 4294967296, 4294967296); expected sizes within 64 bits"},
+             {"<f4", "(2, 4294967296, 2147483648)",
+              "has the shape (2, 4294967296, 2147483648); expected sizes within 63 bits"},
              {"|u1", "(2, 4294967296, 1)",
               "has the shape (2, 4294967296, 1); expected images of sizes within 31 bits"}})
         check(npy_of(type, shape, ""), error);
-    CHECK(vectors_error(folder.write("x.npy", npy_of("<f4", "(99999999999999999999, 2)", "")))
-              .starts_with("declares a size beyond 64 bits; expected"));
+    for (const char* shape : {"(99999999999999999999, 2)", "(2, 9223372036854775808)"})
+        CHECK(vectors_error(folder.write("x.npy", npy_of("<f4", shape, "")))
+                  .starts_with("declares a size beyond 63 bits; expected"));
     check(npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1, 2), }", ""),
           "holds records of several fields; expected one number type");
     const std::string damaged =
