@@ -139,7 +139,8 @@ GivenValues parse_words(const std::vector<std::string>& words, const Known& know
     } catch (const po::unknown_option& error) {
         explain_unknown(error.get_option_name(), known);
     } catch (const po::error_with_option_name& error) {
-        const bool takes_none = std::string(error.what()).find("does not take") != std::string::npos;
+        const Option* option = lookup(error.get_option_name(), known);
+        const bool takes_none = option != nullptr && option->value.placeholder == nullptr;
         throw UsageError(shown(error.get_option_name()) + (takes_none
                                                                ? ": has a value; expected none"
                                                                : ": its value is missing; expected one"));
@@ -152,7 +153,7 @@ GivenValues parse_words(const std::vector<std::string>& words, const Known& know
 void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
     const Known known = options_of(options, command.name);
     for (const std::string& word : words)
-        if (word.starts_with("--=")) explain_unknown(word, known);
+        if (word.starts_with("--") && lookup(word, known) == nullptr) explain_unknown(word, known);
     const auto values = parse_words(words, known);
     const bool vectors = values.contains("train") && command.vector_method != nullptr;
     options.method = parse_method(vectors ? command.vector_method : command.method, options);

@@ -1,8 +1,10 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <csignal>
 #include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <thread>
 
