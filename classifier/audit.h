@@ -44,8 +44,8 @@ struct Audit {
     Plan plan;
 };
 
-/// Audits the training set of `classifier`, opened for `audit_method(method, ...)`, by leave-one-out; or, if `test` has
-/// images, audits those by the training set. Throws DataError (one class alone), and as Index::search.
+/// Audits the training set of `classifier`, of two classes or more, opened for `audit_method(method, ...)`, by leave-one-out;
+/// or, if `test` has images, audits those by the training set. Throws as Index::search.
 Audit audit(const Index& index, const Method& method, const Rows& test,
             std::span<const std::uint8_t> test_labels, const ProgressToken& token);
 

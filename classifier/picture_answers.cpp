@@ -212,7 +212,7 @@ Results answer_digits(const Index& index, const AnswerScorer& scorer, std::optio
         digit.confidence = digit.image.refused.empty() ? scorer.probability(found, chosen[i]) : 0;
         digit.vote_share = vote.vote_share;
         digit.p_value = test.p_value;
-        digit.reason = std::move(test.reason);
+        digit.reason = loss && test.reason.empty() ? digit.image.refused : std::move(test.reason);
         if (const std::int64_t row = no_digits[static_cast<std::size_t>(chosen[i])]; loss && row >= 0)
             digit.reason = "like " + what_no_digit_is(row) + ": nearer to it than to any digit";
         else

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cctype>
-#include <sstream>
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
@@ -140,7 +139,8 @@ GivenValues parse_words(const std::vector<std::string>& words, const Known& know
     } catch (const po::unknown_option& error) {
         explain_unknown(error.get_option_name(), known);
     } catch (const po::error_with_option_name& error) {
-        const bool takes_none = std::string(error.what()).find("does not take") != std::string::npos;
+        const Option* option = lookup(error.get_option_name(), known);
+        const bool takes_none = option != nullptr && option->value.placeholder == nullptr;
         throw UsageError(shown(error.get_option_name()) + (takes_none
                                                                ? ": has a value; expected none"
                                                                : ": its value is missing; expected one"));
@@ -153,7 +153,7 @@ GivenValues parse_words(const std::vector<std::string>& words, const Known& know
 void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
     const Known known = options_of(options, command.name);
     for (const std::string& word : words)
-        if (word.starts_with("--=")) explain_unknown(word, known);
+        if (word.starts_with("--") && lookup(word, known) == nullptr) explain_unknown(word, known);
     const auto values = parse_words(words, known);
     const bool vectors = values.contains("train") && command.vector_method != nullptr;
     options.method = parse_method(vectors ? command.vector_method : command.method, options);
@@ -179,24 +179,24 @@ void read_options(const std::vector<std::string>& words, const Command& command,
 constexpr std::size_t line_width = 80;
 constexpr std::size_t command_column = 12, general_column = 18, option_column = 29;  // of explanations
 
-/// `label` on the left, `text` wrapped into the column on its right.
-std::string entry(const std::string& label, const std::string& text, std::size_t column) {
-    std::string lines, line = "  " + label;
-    if (line.size() + 2 > column) {
-        lines = line + '\n';
-        line.clear();
-    }
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-        const bool first = line.size() < column;
-        if (!first && line.size() + 1 + word.size() > line_width) {
+/// `line`, which may be empty, and the words of `text` behind it, wrapped into lines from `column` on.
+std::string wrapped(std::string line, const std::string& text, std::size_t column = 0) {
+    std::string lines;
+    for (const std::string& word : words_of(text)) {
+        if (line.size() > column && line.size() + 1 + word.size() > line_width) {
             lines += line + '\n';
             line.clear();
         }
-        line.resize(std::max(column, line.size() + 1), ' ');
+        line.resize(line.size() > column ? line.size() + 1 : column, ' ');
         line += word;
     }
     return lines + line + '\n';
+}
+
+/// `label` on the left, `text` wrapped into the column on its right.
+std::string entry(const std::string& label, const std::string& text, std::size_t column) {
+    const std::string line = "  " + label;
+    return line.size() + 2 > column ? line + '\n' + wrapped("", text, column) : wrapped(line, text, column);
 }
 
 /// "-k N", "    --data DIR", "-q, --quiet".
@@ -278,18 +278,21 @@ std::string CommandLine::usage() const {
 
 std::string program_help() {
     std::string text =
-        "Usage: mnist-knn COMMAND [OPTION]...\n"
-        "Classifies handwritten digits by exact k-nearest-neighbor search, on the GPU or the "
-        "CPU.\n\nCommands:\n";
+        "Usage: mnist-knn COMMAND [OPTION]...\n" +
+        wrapped("",
+                "Classifies handwritten digits by exact k-nearest-neighbor search, on the GPU or the CPU.") +
+        "\nCommands:\n";
     for (const Command& command : commands())
         text += entry(command.name, command.summary, command_column);
     text += "\nOptions:\n";
     text += entry("-h, --help", "this text; after a command: its usual options", general_column);
     text += entry("    --help=all", "after a command: all its options", general_column);
     text += entry("    --version", "the program's version", general_column);
-    return text +
-           "\nExit codes: 0 done, 1 data, file or device failed, 2 wrong command line, 3 some of the\n"
-           "pictures failed, 130 interrupted.\n";
+    return text + '\n' +
+           wrapped(
+               "Exit codes:",
+               "0 done, 1 data, file or device failed, 2 wrong command line, 3 some of the pictures failed, "
+               "130 interrupted.");
 }
 
 std::string command_help(const Command& command, HelpLength length) {
@@ -298,7 +301,7 @@ std::string command_help(const Command& command, HelpLength length) {
     summary[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(summary[0])));
     std::string text = std::string("Usage: mnist-knn ") + command.name + " [OPTION]..." +
                        (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n' +
-                       summary + '\n';
+                       wrapped("", summary);
     Options ignored;
     if (!all) text += '\n';
     for (const OptionGroup& group : option_table(ignored, command.name)) {
@@ -312,7 +315,7 @@ std::string command_help(const Command& command, HelpLength length) {
     }
     if (all)
         return text + "\nHelp:\n" + entry("-h, --help", "the usual options alone", option_column) +
-               command.more_help;
+               (*command.more_help != '\0' ? '\n' + wrapped("", command.more_help) : "");
     return text + entry("-h, --help", "this text", option_column) +
            entry("    --help=all", "all options, and more about the command", option_column);
 }

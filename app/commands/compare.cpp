@@ -35,13 +35,22 @@ struct Side {
 
     const Score& score() const { return report.evaluation.score; }
     bool are_images() const { return report.type.empty(); }
-    std::string settings() const { return settings_text(report.evaluation.method); }
+    /// With what differs from `other` beside: how many training images, or their files.
+    std::string settings(const Side& other) const {
+        const auto n_train = [](const Side& side) { return side.report.evaluation.n_train; };
+        std::string text = settings_text(report.evaluation.method);
+        if (n_train(*this) != n_train(other))
+            text += ", " + counted(n_train(*this), are_images() ? "training image" : "training row");
+        if (report.data.source != other.report.data.source) text += ", " + harmless(report.data.source);
+        return text;
+    }
     /// "9,688 of 10,000 right".
     std::string right() const {
         return with_commas(score().correct) + " of " + with_commas(score().total) + " right";
     }
     Json json() const {
         return {{"report", report_path(name)},
+                {"train", report.evaluation.n_train},
                 {"settings", settings_json(report.evaluation.method, report.evaluation.found.plan)},
                 {"correct", score().correct},
                 {"accuracy", score().accuracy},
@@ -123,7 +132,7 @@ std::string compare_text(const Side& a, const Side& b, const Comparison& result)
         heads.add({side == &a ? "A" : "B", percent(side->score().accuracy),
                    side->right() + " (" + percent(side->score().accuracy_low) + " to " +
                        percent(side->score().accuracy_high) + ")",
-                   harmless(side->name) + ": " + side->settings()});
+                   harmless(side->name) + ": " + side->settings(side == &a ? b : a)});
     Table counts({Align::left, Align::right});
     counts.add({"both right", with_commas(result.both_right)});
     counts.add({"only A right", with_commas(result.only_a)});
@@ -200,8 +209,8 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
         "</head>\n<body>\n<main class=\"wide\">\n<h1>Two classifiers</h1>\n";
     for (const Side* side : {&a, &b})
         html += std::string("<p><b>") + (side == &a ? "A" : "B") + "</b> " + escaped(side->name) + ": " +
-                side->right() + " (" + percent(side->score().accuracy) + "); " + escaped(side->settings()) +
-                "</p>\n";
+                side->right() + " (" + percent(side->score().accuracy) + "); " +
+                escaped(side->settings(side == &a ? b : a)) + "</p>\n";
     html += "<p>" + escaped(sentence(result, a.are_images())) +
             "</p>\n<p>Both right: " + with_commas(result.both_right) +
             ", both wrong: " + with_commas(result.both_wrong) + ".</p>\n";

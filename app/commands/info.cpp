@@ -56,7 +56,7 @@ std::string build_section(const Inventory& inventory) {
     const auto or_none = [](const std::string& found, const std::string& why) {
         return found.empty() ? "none: " + why : found;
     };
-    const std::string cuda = build_cuda;
+    const std::string cuda = build_cuda, missing = no_pictures();
     std::string cards = build_cuda_architectures;
     std::ranges::replace(cards, ';', ' ');
     return section(std::string("mnist-knn ") + program_version,
@@ -64,7 +64,7 @@ std::string build_section(const Inventory& inventory) {
                     {"compiler", build_compiler},
                     {"CUDA", or_none(cuda.empty() ? "" : cuda + " for " + cards,
                                      "built without nvcc, the GPU engines are missing")},
-                    {"OpenCV", or_none(no_pictures().empty() ? build_opencv : "", no_pictures())},
+                    {"OpenCV", or_none(missing.empty() ? build_opencv : "", missing)},
                     {"MPI", or_none(inventory.mpi, inventory.why_no_mpi)},
                     {"NCCL", or_none(inventory.nccl, inventory.why_no_nccl) + no_nccl_needed}});
 }
@@ -182,9 +182,11 @@ Json data_json(const Inventory& inventory) {
 }  // namespace
 
 int info(const Options& options, Clock::time_point) {
+    for (const char* alone : {"clear-cache", "write-synthetic"})
+        if (options.given.contains(alone) && options.given.size() > 1)
+            throw UsageError(std::string("--") + alone +
+                             ": does nothing else; expected no other option beside it");
     if (options.info.clear_cache) {
-        if (options.given.size() > 1)
-            throw UsageError("--clear-cache: does nothing else; expected no other option beside it");
         const std::string folder = cache_folder().string();
         const double bytes = static_cast<double>(clear_cache());
         std::error_code none;
@@ -194,9 +196,6 @@ int info(const Options& options, Clock::time_point) {
         return 0;
     }
     if (const std::string& folder = options.info.write_synthetic; !folder.empty()) {
-        if (!options.output.json.empty())
-            throw UsageError("--write-synthetic " + folder + " and --json " + options.output.json +
-                             ": --write-synthetic does nothing else; expected one of them");
         const std::vector<std::filesystem::path> present = dataset_files(folder);
         if (!present.empty())
             throw DataError(folder + ": already has " + present[0].filename().string() +
@@ -247,9 +246,10 @@ std::string inventory_json(const Inventory& inventory) {
                                  {"direct", link.direct},
                                  {"native_atomics", link.native_atomics},
                                  {"performance_rank", link.performance_rank}});
+    const std::string missing = no_pictures();
     json["libraries"] = {library_json("mpi", inventory.mpi, inventory.why_no_mpi),
                          library_json("nccl", inventory.nccl, inventory.why_no_nccl),
-                         library_json("opencv", no_pictures().empty() ? build_opencv : "", no_pictures())};
+                         library_json("opencv", missing.empty() ? build_opencv : "", missing)};
     for (const Engine& engine : engines())
         json["engines"].push_back({{"name", engine.name},
                                    {"summary", engine.summary},

@@ -1,8 +1,10 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <csignal>
 #include <exception>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -56,8 +58,16 @@ Json info_of(const LoadedTraining& training, const Options& options, const Plan&
     return info;
 }
 
+/// Those of the report, or of a test set that is classified now.
+web::TestAnswers test_answers(const Options& options, const std::optional<SavedReport>& report) {
+    Options own = options;
+    own.view.from = options.serve.report;
+    const auto made = std::make_shared<ShownEvaluation>(own, report, Clock::now());
+    return {&made->evaluation(), [made](const auto& images) { made->complete(images); }};
+}
+
 /// Loads the training set, opens the index, and makes one search, after which all is in memory.
-web::Model open_model(Opened& opened, const Options& options, std::optional<SavedReport> report) {
+web::Model open_model(Opened& opened, const Options& options, const std::optional<SavedReport>& report) {
     const DataLocation location = locate_training(options.data);
     note(data_notice(location, true));
     LoadedTraining& training = opened.training.emplace(load_for_digits(location, options));
@@ -80,12 +90,14 @@ web::Model open_model(Opened& opened, const Options& options, std::optional<Save
     model.choose = [&search](std::span<PictureAnswer> pictures) { search.choose(pictures, {}); };
     model.info = info_of(training, options, plan);
     model.info["dataset"]["synthetic"] = location.synthetic;
-    model.classify_test_set = [options, report = std::move(report)] {
-        Options own = options;
-        own.view.from = options.serve.report;
-        const auto made = std::make_shared<ShownEvaluation>(own, report, Clock::now());
-        return web::TestAnswers{&made->evaluation(), [made](const auto& images) { made->complete(images); }};
-    };
+    model.classify_test_set = [options] { return test_answers(options, std::nullopt); };
+    if (!report) return model;
+    // One of another data set ends the server now: its test set by a checksum, its training set by the first answers.
+    const web::TestAnswers shown = test_answers(options, report);
+    std::vector<std::int64_t> mistakes = web::mistakes_of(*shown.evaluation, -1, -1);
+    mistakes.resize(std::min<std::size_t>(mistakes.size(), web::usual_mistakes));
+    shown.complete(mistakes);
+    model.classify_test_set = [shown] { return shown; };
     return model;
 }
 
@@ -100,17 +112,18 @@ void prepare_for_many(const Opened& opened, const Options& options) {
         if (training.drawn) training.drawn->descriptors(rerank, threads, &signal_flag(), true);
         opened.search->expect(web::Batcher::max_waiting, {.progress = nullptr, .stop = &signal_flag()});
     } catch (const Interrupted&) {  // the server stops as at any other time
+    } catch (const std::bad_alloc&) {
+        note("not enough memory to prepare for many requests, which take longer", options.output);
     }
 }
 
-}  // namespace
-
-int serve(const Options& options, Clock::time_point) {
+/// Until a signal ends it. Throws Interrupted before its socket listens.
+void serve_until_signal(const Options& options) {
     const ServeOptions& given = options.serve;
     std::optional<SavedReport> report;
     if (!given.report.empty()) {
         report = read_image_report(given.report);
-        location_of(*report, options);  // it is read when the page asks for it, but must be there
+        location_of(*report, options);  // what is not there is noticed before it listens
     }
     web::Server server(given.address, given.port);
     if (!web::Access::is_loopback(server.address()) && given.token.empty())
@@ -131,7 +144,7 @@ int serve(const Options& options, Clock::time_point) {
     std::thread network([&] { server.run(routes, stop); });
     std::exception_ptr failure;
     try {
-        routes.open(open_model(opened, options, std::move(report)));
+        routes.open(open_model(opened, options, report));
         finish_work_first();
         note("ready", options.output);
         prepare_for_many(opened, options);
@@ -144,6 +157,15 @@ int serve(const Options& options, Clock::time_point) {
     network.join();
     end_work();
     if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+int serve(const Options& options, Clock::time_point) {
+    try {
+        serve_until_signal(options);
+    } catch (const Interrupted&) {
+    }
     return stop_signal() == SIGINT ? 130 : 0;
 }
 

@@ -40,16 +40,16 @@ constexpr Command all_commands[] = {
      .run = classify,
      .operands = "IMAGE...",
      .take_operands = take_pictures,
-     .more_help = "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PNM file, recognized by its content, or a\n"
-                  "folder of such files; with -r also those in its folders. With --device auto up to 1,000\n"
-                  "digits are searched on the CPU, which takes less time than starting a GPU.\n"
-                  "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n",
+     .more_help = "An IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PNM file, recognized by its content, or a "
+                  "folder of such files; with -r also those in its folders. With --device auto up to 1,000 "
+                  "digits are searched on the CPU, which takes less time than starting a GPU. "
+                  "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.",
      .method = "accurate"},
     {.name = "draw",
      .summary = "a window to draw a digit in, answered at each stroke",
      .run = draw,
-     .more_help = "\nKeys: c clears, u undoes the last stroke, s saves the drawing as PNG in the current\n"
-                  "folder, q quits.\n",
+     .more_help = "Keys: c clears, u undoes the last stroke, s saves the drawing as PNG in the current "
+                  "folder, q quits.",
      .method = "accurate"},
     {.name = "view",
      .summary = "shows misclassified digits: in a window, on a sheet, a page or the terminal",
@@ -58,74 +58,73 @@ constexpr Command all_commands[] = {
      .summary = "times distance kernels, selectors and engines; repeats the papers' experiments",
      .run = bench,
      .under_mpirun = UnderMpirun::all_ranks,
-     .more_help = "\nEvery answer is compared with a reference before its time counts; a wrong one is\n"
-                  "reported, and the exit code is 1.\n"},
+     .more_help = "Every answer is compared with a reference before its time counts; a wrong one is "
+                  "reported, and the exit code is 1."},
     {.name = "graph",
      .summary = "the exact k-nearest-neighbor graph of a set of images, for NumPy, SciPy and others",
      .run = graph,
      .under_mpirun = UnderMpirun::all_ranks,
-     .more_help = "\nNo image is its own neighbor; equal images are distinguished by index. A directed\n"
-                  "graph is written as it is searched: besides the images it needs 64 MiB, 32 bytes an\n"
-                  "image and the memory of the engine. The other forms keep all neighbors in memory: up\n"
-                  "to 24 k bytes an image.\n"},
+     .more_help = "No image is its own neighbor; equal images are distinguished by index. A directed "
+                  "graph is written as it is searched: besides the images it needs 64 MiB, 32 bytes an "
+                  "image and the memory of the engine. The other forms keep all neighbors in memory: up "
+                  "to 24 k bytes an image."},
     {.name = "neighbors",
      .summary = "the exact nearest of any vectors, or all within a distance; no labels are needed",
      .run = neighbors,
      .under_mpirun = UnderMpirun::all_ranks,
      .more_help =
-         "\nRows and indices count from 0, ranks from 1. Neighbors are ordered by distance, equal ones\n"
-         "by index. The distances of bytes by l2 and l1 are integers; of int8, float32 and float64\n"
-         "they are computed in double precision, and written with all digits.\n"},
+         "Rows and indices count from 0, ranks from 1. Neighbors are ordered by distance, equal ones "
+         "by index. The distances of bytes by l2 and l1 are integers; of int8, float32 and float64 "
+         "they are computed in double precision, and written with all digits."},
     {.name = "condense",
      .summary = "makes the training set smaller: edits and condenses it, writes IDX files",
      .run = condense,
      .under_mpirun = UnderMpirun::all_ranks,
-     .more_help = "\nThe kept images are the same on every engine, device and number of threads. Every\n"
-                  "command reads the folder with --data DIR; evaluate needs --test-images and --test-labels\n"
-                  "with it, or the two files in the folder.\n"},
+     .more_help = "The kept images are the same on every engine, device and number of threads. Every "
+                  "command reads the folder with --data DIR; evaluate needs --test-images and --test-labels "
+                  "with it, or the two files in the folder."},
     {.name = "learn",
      .summary = "makes training images of pictures whose names give their digits, for --extra",
      .run = learn,
      .operands = "FOLDER...",
      .take_operands = take_folders,
-     .more_help = "\nThe digit of a picture is the name of its folder (7/a.png), or the end of its name\n"
-                  "(a_7.png); ? says that it is no digit. Folders in folders are read too. Exit codes: 3\n"
-                  "some pictures failed.\n"},
+     .more_help = "The digit of a picture is the name of its folder (7/a.png), or the end of its name "
+                  "(a_7.png); ? says that it is no digit. Folders in folders are read too. Exit codes: 3 "
+                  "some pictures failed."},
     {.name = "audit",
      .summary = "finds labels that their neighbors contradict, with a probability for each",
      .run = audit,
      .under_mpirun = UnderMpirun::all_ranks,
-     .more_help = "\nThe probability is that of a logistic function of the distances of the nearest k of\n"
-                  "each class, fitted by leave-one-out on the training set. It assumes that a label and\n"
-                  "the one suggested are equally likely beforehand; of labels that were checked, fewer\n"
-                  "are wrong. With --of train the test set may be missing.\n",
+     .more_help = "The probability is that of a logistic function of the distances of the nearest k of "
+                  "each class, fitted by leave-one-out on the training set. It assumes that a label and "
+                  "the one suggested are equally likely beforehand; of labels that were checked, fewer "
+                  "are wrong. With --of train the test set may be missing.",
      .method = "accurate",
      .vector_method = "raw"},
     {.name = "tune",
      .summary = "chooses k, votes, transform and re-ranking by leave-one-out on the training set",
      .run = tune,
      .under_mpirun = UnderMpirun::all_ranks,
-     .more_help = "\nThe test set is never read. One search for each method, transform, metric and\n"
-                  "re-ranker gives every smaller k, both weights, both ties and both votes.\n"},
+     .more_help = "The test set is never read. One search for each method, transform, metric and "
+                  "re-ranker gives every smaller k, both weights, both ties and both votes."},
     {.name = "compare",
      .summary = "two reports of one test set: who gets which digits right, and what that means",
      .run = compare,
      .operands = "A B",
      .take_operands = take_two_reports,
-     .more_help = "\nA and B are folders that 'mnist-knn evaluate --report' wrote, or the report.json\n"
-                  "in one, with the predictions.csv beside it.\n"},
+     .more_help = "A and B are folders that 'mnist-knn evaluate --report' wrote, or the report.json "
+                  "in one, with the predictions.csv beside it."},
     {.name = "serve",
      .summary = "a page to draw on, photograph with and look at mistakes; the same by HTTP",
      .run = serve,
-     .more_help = "\nGET /openapi.json describes the requests. SIGTERM stops the server when what runs is\n"
-                  "finished (exit code 0). It is for one machine or a trusted network: there is no TLS.\n",
+     .more_help = "GET /openapi.json describes the requests. SIGTERM stops the server when what runs is "
+                  "finished (exit code 0). It is for one machine or a trusted network: there is no TLS.",
      .method = "accurate"},
     {.name = "generate",
      .summary = "vectors for experiments, with labels: clusters, or uniform",
      .run = generate,
-     .more_help =
-         "\nThe same options give the same bytes on every machine. Row i is the same whatever --n is,\n"
-         "except with --kind singh.\n"},
+     .more_help = "The same options give the same bytes on every machine. Row i is the same whatever --n is, "
+                  "except with --kind singh."},
     {.name = "info",
      .summary = "devices, engines, the data set that would be used; what is missing and how to get it",
      .run = info,

@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t max_shown = 8;  // neighbors that fit on a terminal line
 
-/// "? (1, 62 %)": what a rejected digit would be.
-std::string symbol_and_guess(const Answer& answer) {
-    if (!answer.guess) return symbol(answer);
-    return "? (" + std::to_string(*answer.guess) + ", " + percent(answer.confidence, 0) + ")";
-}
-
 int median(std::vector<int> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -163,6 +157,11 @@ void add_text(Json& json, const PictureAnswer& picture, const PictureAnswers& an
 
 std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
+}
+
+std::string symbol_and_guess(const Answer& answer) {
+    if (!answer.guess) return symbol(answer);
+    return "? (" + std::to_string(*answer.guess) + ", " + percent(answer.confidence, 0) + ")";
 }
 
 std::vector<std::string> page_lines(const PictureAnswer& page, int columns) {

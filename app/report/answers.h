@@ -12,6 +12,8 @@ namespace knn {
 
 /// The digit, or ? for one that was rejected.
 std::string symbol(const Answer& answer);
+/// "? (1, 62 %)": what a rejected digit would be.
+std::string symbol_and_guess(const Answer& answer);
 
 /// The digits of a page as text: one line for each row of the page, a space where a wide gap separates
 /// numbers; ? for a digit that was rejected, and for a page without any; with the marks that were asked for. Rows without a single

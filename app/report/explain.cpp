@@ -164,7 +164,7 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     const Answer& answer = picture.digits.at(0);
     const Method& method = answers.method;
     const std::string found =
-        answer.label ? symbol(answer) + ", confidence " + percent(answer.confidence, 0) : "?";
+        symbol_and_guess(answer) + (answer.label ? ", confidence " + percent(answer.confidence, 0) : "");
     const Headline words(file_name(picture.file) + ": " + found, answer.reason);
     const std::span<const Neighbor> neighbors = nearest_of(answer.neighbors, max_neighbors_drawn);
     std::vector<const Step*> steps;  // the result is shown below them

@@ -218,12 +218,11 @@ std::string escaped(const std::string& text) {
 }
 
 std::string settings_text(const Method& method) {
+    const std::string candidates = " of " + std::to_string(method.rerank.candidates) + " candidates, ";
     std::string text = features_text(method.transform);
-    if (method.reranks())
-        text += reranker_text(method.rerank) + " of " + std::to_string(method.rerank.candidates) +
-                " candidates, ";
+    if (method.reranks()) text += reranker_text(method.rerank) + candidates;
     if (method.vote.votes != VoteKind::majority)
-        text += std::string("vote ") + name(method.vote.votes) + ", ";
+        text += std::string("vote ") + name(method.vote.votes) + (method.reranks() ? ", " : candidates);
     return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
            ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
 }

@@ -108,9 +108,13 @@ std::vector<Batcher::Piece> Batcher::gather() {
 void Batcher::answer(const std::vector<Piece>& pieces) {
     std::vector<Answer> answers;
     for (const auto& [job, first, count] : pieces)
-        for (std::size_t i = first; i < first + count; ++i)
+        for (std::size_t i = first; i < first + count; ++i) {
+            DigitImage& image = answers.emplace_back().image;
             std::copy_n(reinterpret_cast<const std::uint8_t*>(job->pixels.data()) + i * image_bytes,
-                        image_bytes, answers.emplace_back().image.pixels.begin());
+                        image_bytes, image.pixels.begin());
+            if (std::ranges::count(image.pixels, image.pixels[0]) == std::ssize(image.pixels))
+                image.refused = "no ink found";
+        }
     std::vector<Answer*> digits;
     for (Answer& answer : answers)
         digits.push_back(&answer);

@@ -298,7 +298,8 @@ void Routes::classify(Request request, const Done& done) {
 void Routes::mistakes(Request request, const Done& done) {
     const Parameters given(request.head.query, {"true", "predicted", "first", "count"});
     const int truth = given.number("true", 0, 255, -1), predicted = given.number("predicted", 0, 255, -1);
-    const int first = given.number("first", 0, 1'000'000'000, 0), count = given.number("count", 1, 100, 24);
+    const int first = given.number("first", 0, 1'000'000'000, 0),
+              count = given.number("count", 1, 100, usual_mistakes);
     work(*test_worker_, request.abandoned, done, [=, this](int) -> Response {
         const TestAnswers& test = test_answers();
         const Evaluation& evaluation = *test.evaluation;

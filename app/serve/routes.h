@@ -201,6 +201,9 @@ std::string predict_body(const std::vector<Predicted>& answers);
 /// Of GET /v1/confusion.
 std::string confusion_body(const Evaluation& evaluation);
 
+/// How many of them a request gets that does not say.
+inline constexpr int usual_mistakes = 24;
+
 /// The misclassified test images, the most confident first; `truth`, `predicted`: labels, or -1 for any.
 std::vector<std::int64_t> mistakes_of(const Evaluation& evaluation, int truth, int predicted);
 

@@ -41,6 +41,10 @@ std::vector<std::uint8_t> scene_png(const Evaluation&, const Viewer&) {
     fail("a window");
 }
 
+Frame draw_pad(const PadDrawing&, const std::optional<Answer>&, const PictureAnswers&, const std::string&) {
+    fail("a window");
+}
+
 void show_pad(const PictureAnswers&, const std::function<Answer(const Picture&)>&) {
     fail("a window");
 }

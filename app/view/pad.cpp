@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "app/report/answers.h"
 #include "app/report/canvas.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
@@ -55,6 +56,9 @@ void draw_answer(Canvas& canvas, const Answer& answer) {
     const double x = answer_left + 210;
     if (!answer.label) {
         canvas.text("?", x, top + 20 + big, big, wrong_ink, Side::left, 0.12);
+        if (answer.guess)
+            canvas.text(symbol_and_guess(answer).substr(2), x, top + 20 + big + 44, 22, ink, Side::left,
+                        0.12);
         draw_lines(canvas, answer.reason, 9, window_width - window_margin - answer_left, answer_left,
                    top + 212);
         return;
@@ -111,24 +115,8 @@ class Pad {
 
   private:
     void show() {
-        window_.show(drawn());
+        window_.show(draw_pad(drawing_, answer_, answers_, message_));
         is_changed_ = false;
-    }
-
-    Frame drawn() const {
-        Canvas canvas(window_width, window_height, 2);
-        canvas.text("Draw a digit", window_margin, 52, 18, ink, Side::left, 0.15);
-        if (answer_) {
-            draw_answer(canvas, *answer_);
-            draw_nearest(canvas, *answer_, answers_);
-        }
-        draw_foot(canvas, message_, pad_hints);
-        canvas.box(pad_left - 2, pad_top - 2, PadDrawing::side + 4, PadDrawing::side + 4, pad_border);
-        const cv::Mat frame = canvas.picture();
-        cv::Mat pad;
-        cv::cvtColor(mat_of(drawing_), pad, cv::COLOR_GRAY2BGR);
-        pad.copyTo(frame(cv::Rect({pad_left, pad_top}, pad.size())));
-        return {frame.rows, frame.cols, {frame.datastart, frame.dataend}};
     }
 
     /// Called while the window waits for a key: drawing and classifying come afterwards.
@@ -186,6 +174,23 @@ class Pad {
 };
 
 }  // namespace
+
+Frame draw_pad(const PadDrawing& drawing, const std::optional<Answer>& answer, const PictureAnswers& answers,
+               const std::string& message) {
+    Canvas canvas(window_width, window_height, 2);
+    canvas.text("Draw a digit", window_margin, 52, 18, ink, Side::left, 0.15);
+    if (answer) {
+        draw_answer(canvas, *answer);
+        draw_nearest(canvas, *answer, answers);
+    }
+    draw_foot(canvas, message, pad_hints);
+    canvas.box(pad_left - 2, pad_top - 2, PadDrawing::side + 4, PadDrawing::side + 4, pad_border);
+    const cv::Mat frame = canvas.picture();
+    cv::Mat pad;
+    cv::cvtColor(mat_of(drawing), pad, cv::COLOR_GRAY2BGR);
+    pad.copyTo(frame(cv::Rect({pad_left, pad_top}, pad.size())));
+    return {frame.rows, frame.cols, {frame.datastart, frame.dataend}};
+}
 
 void show_pad(const PictureAnswers& answers, const std::function<Answer(const Picture&)>& classify) {
     Pad(answers, classify).run();

@@ -159,6 +159,11 @@ class PadDrawing {
     bool pen_is_down_ = false;
 };
 
+/// What the window shows: the drawing, its answer with the nearest of the training set, keys and message. A build without OpenCV
+/// throws.
+Frame draw_pad(const PadDrawing& drawing, const std::optional<Answer>& answer, const PictureAnswers& answers,
+               const std::string& message);
+
 /// Shows a pad until the user quits or closes the window; `classify` answers the drawing after each stroke. `answers`: the
 /// training set and the method. Throws DeviceError, Interrupted, and what `classify` throws. A build without OpenCV links
 /// no_pictures.cpp, which throws.

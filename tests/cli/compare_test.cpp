@@ -58,9 +58,26 @@ TEST_CASE_FIXTURE(Reports, "compare: the counts, the digits and the sentence") {
     CHECK(contains(text, "McNemar's exact test"));
     CHECK(count_of(file("c.html"), "<img") == static_cast<std::size_t>(counts[1][0] + counts[0][1]));
     CHECK(lines_of(compare("a b -q").out).size() == 1);
+    CHECK(!contains(text, "training images"));
     // With itself.
     CHECK(contains(output_of(compare("a a")), "A and B get exactly the same digits right."));
     CHECK(json::parse(compare("a a --json -").out)["p_value"] == 1);
+}
+
+TEST_CASE_FIXTURE(Reports, "compare: other training sets are named") {
+    make("few", "-k 1 --limit-train 20");
+    const RunResult run = compare("a few --json c.json --html c.html");
+    for (const std::string& text : {run.out, file("c.html")}) {
+        CHECK(contains(text, "k = 1, metric l2"));
+        CHECK(contains(text, ", 20 training images"));
+    }
+    CHECK(json_of("c.json")["b"]["train"] == 20);
+    CHECK(json_of("c.json")["a"]["train"] > 20);
+
+    const std::string images = "train-images-idx3-ubyte";
+    fs::copy_file(folder / images, folder / "other");
+    output("evaluate -q --report c -k 1 --train-images " + (folder / "other"));
+    CHECK(contains(compare("a c").out, "/other, "));
 }
 
 TEST_CASE_FIXTURE(Reports, "compare: reports of different test sets are refused") {

@@ -1,4 +1,6 @@
 /// What `serve` answers.
+#include <sys/stat.h>
+
 #include "tests/cli/served.h"
 
 #include "tests/cli/pictures.h"
@@ -90,6 +92,11 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
     }
     const std::string npy = npy_of("|u1", "(40, 28, 28)", digits.images.substr(0, n * 784));
     CHECK(server.post("/v1/predict", npy, as_bytes).json() == predicted);
+    for (const char gray : {'\0', '\x80', '\xff'}) {  // no ink
+        const json blank = server.post("/v1/predict", std::string(784, gray), as_bytes).json();
+        CHECK(blank["rejected"][0] == true);
+        CHECK(blank["confidence"][0] == 0);
+    }
 
     for (const Served* one : {&server, &saved}) {
         const json confusion = one->get("/v1/confusion").json();
@@ -127,8 +134,8 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
     CHECK(info["method"] == "raw");
     CHECK(info["dataset"]["train"] == 500);
     const std::string metrics = server.get("/metrics").body;
-    CHECK(contains(metrics, "mnist_knn_responses_total{route=\"/v1/predict\",status=\"200\"} 42\n"));
-    CHECK(contains(metrics, "mnist_knn_digits_total 120\n"));
+    CHECK(contains(metrics, "mnist_knn_responses_total{route=\"/v1/predict\",status=\"200\"} 45\n"));
+    CHECK(contains(metrics, "mnist_knn_digits_total 123\n"));
     CHECK(contains(metrics, "mnist_knn_ready 1\n"));
 }
 
@@ -271,6 +278,30 @@ TEST_CASE("serve: wrong command lines") {
     check_error(program("serve --report missing --port 0"), 1, "missing");
     const Work work;
     work.output("evaluate -q --report r");
+    // A signal ends the wait for a report as it ends the server.
+    const std::string fifo = work.folder / "fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        const RunOptions options{.signal = signal,
+                                 .signal_after = std::chrono::milliseconds(700),
+                                 .timeout = std::chrono::seconds(10)};
+        CHECK(program("serve --port 0 --report " + fifo, options).exit_code == (signal == SIGINT ? 130 : 0));
+    }
+    // Of another test set, and of another training set.
+    const ToServe set;
+    set.output("evaluate -q -k 1 --report r");
+    const auto serve = [&](const Words& words) {
+        return set.plain("serve --port 0 --device cpu --method raw --data" + words + "--report r");
+    };
+    const RunResult other = serve({ToServe(16).folder.path().string()});
+    CHECK(other.exit_code == 1);
+    CHECK(contains(other.err, "r/report.json: needs "));
+    std::string labels = set.file("train-labels-idx1-ubyte").substr(8);
+    std::ranges::rotate(labels, labels.begin() + 1);
+    overwrite(set.folder / "train-labels-idx1-ubyte", 8, labels);
+    const RunResult answers = serve({"."});
+    CHECK(answers.exit_code == 1);
+    CHECK(contains(answers.err, "r: another answer for test image "));
     fs::remove(work.folder / "t10k-labels-idx1-ubyte");
     check_error(work.plain("serve --report r --port 0"), 1, "t10k-labels-idx1-ubyte is missing");
     fs::create_directory(work.folder / "t10k-labels-idx1-ubyte");

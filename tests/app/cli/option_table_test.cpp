@@ -263,6 +263,7 @@ TEST_CASE("errors name the mistake") {
         {"evaluate --json --quiet", "--json: its value is missing; expected --json VALUE"},
         {"evaluate --json=", "--json: its value is missing; expected one"},
         {"evaluate --quiet=3", "--quiet: has a value; expected none"},
+        {"evaluate --quiet=", "--quiet: has a value; expected none"},
         {"evaluate --report -", "--report -: several files are written; expected the name of a folder"},
         {"evaluate 5", "5: unexpected argument; expected options after 'evaluate'"},
         {"evaluate -k -1", "-k -1: out of range; expected a whole number from 1 to 16384"},
@@ -292,6 +293,8 @@ TEST_CASE("errors name the mistake") {
         {"classify a.pgm --test-images x", "--test-images: unknown option; "},  // it reads no test set
         {"draw --test-labels x", "--test-labels: unknown option; "},
         {"evaluate --=5", "--=5: unknown option; "},
+        {"evaluate --html=", "--html=: unknown option; "},
+        {"evaluate --help=", "--help=: unknown option; did you mean '--help'?"},
         {"evaluate -qk x", "-k x: "},
         {"evaluate -K 3", "-K: unknown option; did you mean '-k'?"},
         {"bench --limit-train 3", "--limit-train: unknown option; did you mean '--n-train'?"},

@@ -176,6 +176,18 @@ TEST_CASE("a sheet takes any title and images of any size") {
     }
 }
 
+TEST_CASE("the window of draw shows what a rejected digit would be") {
+    Answer answer;
+    answer.reason = "near more than one class";
+    const auto shown = [&](std::optional<int> guess) {
+        answer.guess = guess;
+        answer.confidence = 0.62;
+        return draw_pad({}, answer, {}, "").bgr;
+    };
+    CHECK(shown(1) != shown({}));
+    CHECK(shown(1) != shown(2));
+}
+
 TEST_CASE("the window's picture changes with what it shows") {
     for (const int k : {1, 5, 10, 64}) {
         test::SampleOptions options;
