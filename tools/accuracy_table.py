@@ -14,23 +14,14 @@ Needs a built mnist-knn, the MNIST files and Debian's python3-numpy; --plot also
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-from compare_cpu import PROGRAMS, ROOT, Failure, read_idx
+from shared import Failure, add_data, add_program, found_program, numpy_for, output_of, read_idx, run_main
 
 KS = (1, 3, 5, 10)
 COMPONENTS = (16, 32, 50, 64, 128)
 TRANSFORMS = ["raw", "normalize", "blur", *(f"pca:{n}" for n in COMPONENTS), "hog", "gradients"]
-
-
-def run(words):
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        raise Failure(f"{words[0]}: ended with {done.returncode}; expected 0")
-    return done.stdout
 
 
 def errors(labels, neighbors, expected):
@@ -54,9 +45,9 @@ class Errors:
         shared = ["--data", data, "--transform", transform, "-k", max(KS), "--threads", threads, "-q"]
         train_labels = read_idx(data, "train-labels-idx1-ubyte")
         test_labels = read_idx(data, "t10k-labels-idx1-ubyte")
-        run([program, "graph", *shared, "--npy", folder / "graph"])
+        output_of(program, "graph", *shared, "--npy", folder / "graph")
         self.left_out = errors(train_labels, np.load(folder / "graph-indices.npy"), train_labels)
-        run([program, "evaluate", *shared, "--json", folder / "json", "--neighbors-csv", folder / "csv"])
+        output_of(program, "evaluate", *shared, "--json", folder / "json", "--neighbors-csv", folder / "csv")
         indices = np.loadtxt(folder / "csv", np.int64, delimiter=",", skiprows=1, usecols=2)
         self.test = errors(train_labels, indices.reshape(-1, max(KS)), test_labels)
         stages = json.loads((folder / "json").read_text())["timing"]["stages"]
@@ -78,7 +69,7 @@ class Times:
         words = ["--data", data, "--transform", transform, "-q", "--device", "cpu", "--threads", threads]
         self.ms = [float("inf")] * 3
         for _ in range(5):
-            run([program, "evaluate", *words, "--json", folder / "json"])
+            output_of(program, "evaluate", *words, "--json", folder / "json")
             timing = json.loads((folder / "json").read_text())["timing"]
             stages = {stage["name"]: stage["total_ms"] for stage in timing["stages"]}
             fit, transformed = stages.get("fit", 0), stages.get("transform", 0)
@@ -121,8 +112,8 @@ def plot(measured, file):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("transforms", nargs="*", metavar="TRANSFORM")
-    parser.add_argument("--program", type=Path, help="default: the one in build/")
-    parser.add_argument("--data", type=Path, help="default: $MNIST_KNN_DATA, then data/mnist")
+    add_program(parser)
+    add_data(parser)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--times", action="store_true", help="times instead of errors")
     parser.add_argument("--plot", type=Path, help="PNG of the errors by the components of pca")
@@ -137,34 +128,19 @@ def parse():
 def main():
     options = parse()
     global np
-    try:
-        import numpy as np
-    except ImportError as error:
-        raise Failure("numpy is not there; expected Debian's python3-numpy") from error
-    import compare_cpu
-
-    compare_cpu.np = np  # read_idx uses it
-    programs = [options.program] if options.program else PROGRAMS
-    program = next((path for path in programs if path.is_file()), None)
-    if program is None:
-        raise Failure(f"{programs[0]}: not there; expected the built program (tools/quickstart.sh builds it)")
-    data = options.data or Path(os.environ.get("MNIST_KNN_DATA", ROOT / "data" / "mnist"))
+    np = numpy_for(options.threads)
+    program = found_program(options.program)
     kind = Times if options.times else Errors
     print("| transform |", " | ".join(kind.heads), "|")
     print("|---" * (1 + len(kind.heads)) + "|")
     measured = []
     with tempfile.TemporaryDirectory() as folder:
         for transform in options.transforms:
-            measured.append(kind(program, data, transform, Path(folder), options.threads))
+            measured.append(kind(program, options.data, transform, Path(folder), options.threads))
             print(f"| `{transform}` |", " | ".join(measured[-1].cells()), "|", flush=True)
     if options.plot:
         plot(measured, options.plot)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"accuracy_table.py: error: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_main(main)

@@ -13,20 +13,17 @@ $MNIST_KNN_LIBRARY: the library.
 """
 
 import argparse
-import ctypes
 import importlib.metadata
 import json
 import os
 import resource
 import statistics
-import subprocess
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from shared import ROOT, Failure, add_program, found_program, numpy_for, output_of, run_main
+
 sys.path.insert(0, str(ROOT / "python"))
-PROGRAMS = [ROOT / "build" / preset / "app" / "mnist-knn" for preset in ("default", "cpu", "portable")]
 
 
 def ours(train, test, k, threads):
@@ -103,8 +100,7 @@ def version_of(name):
 
 def program_seconds(program, n_test, k, threads):
     words = [program, "evaluate", "--device", "cpu", "-k", k, "--threads", threads, "--limit-test", n_test, "--json", "-"]
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=True)
-    return json.loads(done.stdout)["timing"]["search_ms"] / 1000
+    return json.loads(output_of(*words))["timing"]["search_ms"] / 1000
 
 
 def compare(options, train, test):
@@ -181,7 +177,7 @@ def memory(train):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=Path, help="default: the one in build/")
+    add_program(parser)
     parser.add_argument("-k", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=5)
@@ -192,14 +188,10 @@ def main():
     options.against = [name for name in options.against.split(",") if name]
     for name in options.against:
         if name not in TITLES:
-            sys.exit(f"bench_python.py: error: --against: no '{name}'; expected some of {', '.join(TITLES)}")
-    options.program = options.program or next((path for path in PROGRAMS if path.is_file()), None)
-    if options.program is None:
-        sys.exit("bench_python.py: error: no program in build/; expected --program FILE")
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ[variable] = str(options.threads)  # read when the libraries are loaded
+            raise Failure(f"--against: no '{name}'; expected some of {', '.join(TITLES)}")
+    options.program = found_program(options.program)
     global np
-    import numpy as np
+    np = numpy_for(options.threads)
     from mnist_knn import load_mnist
 
     mnist = load_mnist()
@@ -210,4 +202,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -20,34 +20,17 @@ processor time: compare with --threads 1 then.
 
 import argparse
 import ctypes
-import gzip
 import json
 import os
 import resource
 import statistics
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = [ROOT / "build" / preset / "app" / "mnist-knn" for preset in ("default", "cpu", "portable")]
+from shared import Failure, add_data, add_program, found_program, numpy_for, output_of, read_idx, run_main
+
 PACKAGES = {"faiss": "python3-faiss", "sklearn": "python3-sklearn", "onednn": "libdnnl2"}
-
-
-class Failure(Exception):
-    """What the user is told, in one line."""
-
-
-def read_idx(folder, name):
-    """The array in an IDX file of bytes, plain or .gz, in both usual spellings."""
-    spellings = [name, name.replace("-idx", ".idx")]
-    for path in (folder / (spelling + end) for spelling in spellings for end in ("", ".gz")):
-        if path.is_file():
-            content = (gzip.open if path.suffix == ".gz" else open)(path, "rb").read()
-            sizes = np.frombuffer(content, ">u4", content[3], 4)
-            return np.frombuffer(content, np.uint8, offset=4 + 4 * content[3]).reshape(sizes)
-    raise Failure(f"{folder}: no {name} or {name}.gz in it; expected the MNIST files (tools/fetch_mnist.sh)")
 
 
 class Data:
@@ -158,14 +141,10 @@ def cpu_seconds(who):
     return usage.ru_utime + usage.ru_stime
 
 
-def run_ours(program, data, options):
-    words = [program, "evaluate", "--device", "cpu", "-k", options.k, "--threads", options.threads]
-    words += ["--data", data.folder, "--limit-test", len(data.test), "--json", "-"]
+def run_ours(program, data, options, *choice):
+    words = [program, "evaluate", "--device", "cpu", "-k", options.k, "--threads", options.threads, *choice]
     before = cpu_seconds(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        raise Failure(f"{program}: ended with {done.returncode}; expected 0")
-    report = json.loads(done.stdout)
+    report = json.loads(output_of(*words, "--data", data.folder, "--limit-test", len(data.test), "--json", "-"))
     cpu = cpu_seconds(resource.RUSAGE_CHILDREN) - before
     return report["timing"]["search_ms"] / 1000, cpu, report["result"]["correct"]
 
@@ -216,8 +195,8 @@ def print_row(runs, *ratios):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=Path, help="default: the one in build/")
-    parser.add_argument("--data", type=Path, help="default: $MNIST_KNN_DATA, then data/mnist")
+    add_program(parser)
+    add_data(parser)
     parser.add_argument("-k", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=5)
@@ -252,19 +231,10 @@ def blas_in_use():
 
 def main():
     options = parse()
-    # Read by the libraries when they are loaded, so before that.
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = str(options.threads)
     global np
-    try:
-        import numpy as np
-    except ImportError as error:
-        raise Failure("numpy is not there; expected Debian's python3-numpy") from error
-    programs = [options.program] if options.program else PROGRAMS
-    program = next((path for path in programs if path.is_file()), None)
-    if program is None:
-        raise Failure(f"{programs[0]}: not there; expected the built program (tools/quickstart.sh builds it)")
-    data = Data(options.data or Path(os.environ.get("MNIST_KNN_DATA", ROOT / "data" / "mnist")), options.limit_test)
+    np = numpy_for(options.threads)
+    program = found_program(options.program)
+    data = Data(options.data, options.limit_test)
     rivals = start_rivals(options, data)
     print(f"{len(data.test):,} test images, {len(data.train):,} training images, k = {options.k}, "
           f"{options.threads} threads, medians of {options.rounds} pairs (smallest to largest)")  # fmt: skip
@@ -274,9 +244,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"compare_cpu.py: error: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_main(main)

@@ -13,16 +13,12 @@ Needs a built mnist-knn, the MNIST files and Debian's python3-numpy, python3-ski
 """
 
 import argparse
-import json
 import os
 import resource
-import subprocess
-import sys
 import time
-from pathlib import Path
 
-import compare_cpu
-from compare_cpu import PROGRAMS, ROOT, Data, Failure, blas_in_use, cpu_seconds
+from compare_cpu import Data, blas_in_use, cpu_seconds, run_ours
+from shared import add_data, add_program, found_program, numpy_for, run_main
 
 SIDE = 28
 
@@ -49,22 +45,10 @@ def run_rival(data, options):
     return middle - start, seconds() - middle, right
 
 
-def run_ours(program, data, options, choice):
-    words = [program, "evaluate", "--device", "cpu", "-k", options.k, "--threads", options.threads, *choice,
-             "--data", data.folder, "--limit-test", len(data.test), "--json", "-"]  # fmt: skip
-    before = cpu_seconds(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        raise Failure(f"{program}: ended with {done.returncode}; expected 0")
-    report = json.loads(done.stdout)
-    cpu = cpu_seconds(resource.RUSAGE_CHILDREN) - before
-    return report["timing"]["search_ms"] / 1000, cpu, report["result"]["correct"]
-
-
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=Path, help="default: the one in build/")
-    parser.add_argument("--data", type=Path, help="default: $MNIST_KNN_DATA, then data/mnist")
+    add_program(parser)
+    add_data(parser)
     parser.add_argument("-k", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--limit-test", type=int, default=10_000)
@@ -73,29 +57,21 @@ def parse():
 
 def main():
     options = parse()
-    # Read by the libraries when they are loaded, so before that.
-    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[variable] = str(options.threads)
     global np
+    np = numpy_for(options.threads)
     try:
-        import numpy as np
         import skimage
         import sklearn
     except ImportError as error:
-        print(f"{error.name} is not there: nothing to compare with; install python3-numpy, python3-skimage and "
-              "python3-sklearn")  # fmt: skip
+        print(f"{error.name} is not there: nothing to compare with; install python3-skimage and python3-sklearn")
         return
-    compare_cpu.np = np
-    programs = [options.program] if options.program else PROGRAMS
-    program = next((path for path in programs if path.is_file()), None)
-    if program is None:
-        raise Failure(f"{programs[0]}: not there; expected the built program (tools/quickstart.sh builds it)")
-    data = Data(options.data or Path(os.environ.get("MNIST_KNN_DATA", ROOT / "data" / "mnist")), options.limit_test)
+    program = found_program(options.program)
+    data = Data(options.data, options.limit_test)
     tests = len(data.test)
     print(f"{tests:,} test images, {len(data.train):,} training images, k = {options.k}, {options.threads} threads\n")
     print("| | wall, s | processor, s | right |\n|---|---|---|---|")
     for choice in (["--transform", "hog"], ["--method", "gradients"]):
-        wall, cpu, right = run_ours(program, data, options, choice)
+        wall, cpu, right = run_ours(program, data, options, *choice)
         print(f"| mnist-knn {' '.join(choice)} | {wall:.2f} | {cpu:.2f} | {right / tests:.2%} |", flush=True)
     (feature_wall, feature_cpu), (wall, cpu), right = run_rival(data, options)
     print(f"| scikit-image {skimage.__version__} hog | {feature_wall:.2f} | {feature_cpu:.2f} | |")
@@ -104,9 +80,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failure as failure:
-        sys.exit(f"compare_features.py: error: {failure}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_main(main)

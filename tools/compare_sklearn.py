@@ -11,14 +11,12 @@ where two of them do not, their order is no difference. Prints a table; exit cod
 
 import argparse
 import csv
-import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = [ROOT / "build" / preset / "app" / "mnist-knn" for preset in ("default", "cpu", "portable")]
+from shared import Failure, add_program, found_program, run_main
+
 KS = (1, 5)
 
 try:
@@ -30,10 +28,6 @@ try:
     MISSING = None
 except ImportError as error:
     MISSING = error.name
-
-
-class Failure(Exception):
-    """What differs, in one line."""
 
 
 def require(condition, what):
@@ -109,12 +103,11 @@ def compare_range(program, folder, scaling, train, queries):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
-    parser.add_argument("--program", type=Path, default=next((one for one in PROGRAMS if one.is_file()), PROGRAMS[0]))
-    program = parser.parse_args().program.resolve()
+    add_program(parser)
+    options = parser.parse_args()
     if MISSING:
-        sys.exit(f"compare_sklearn.py: error: {MISSING}: not there; expected Debian's python3-sklearn")
-    if not os.access(program, os.X_OK):
-        sys.exit(f"compare_sklearn.py: error: {program}: not there; expected a built mnist-knn")
+        raise Failure(f"{MISSING}: not there; expected Debian's python3-sklearn")
+    program = found_program(options.program)
     sets = {"iris": datasets.load_iris, "wine": datasets.load_wine, "breast cancer": datasets.load_breast_cancer,
             "digits": datasets.load_digits}
     print("| data | zscore | queries | 1-NN right | 5-NN right | pairs within a range |\n|---|---|---|---|---|---|")
@@ -141,8 +134,8 @@ def main():
                 except Failure as failure:
                     failed = True
                     print(f"{row} DIFFERS: {failure} |")
-    sys.exit(1 if failed else 0)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

@@ -12,23 +12,11 @@ Needs the MNIST files and Debian's python3-numpy.
 """
 
 import argparse
-import gzip
-import os
 import struct
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from shared import add_data, read_idx, run_main
+
 CHUNK = 4096
-
-
-def read_idx(folder, name, np):
-    for path in (folder / name, folder / f"{name}.gz"):
-        if path.is_file():
-            content = path.read_bytes()
-            content = gzip.decompress(content) if path.suffix == ".gz" else content
-            return np.frombuffer(content[4 * (1 + content[3]) :], np.uint8)
-    sys.exit(f"deform_digits.py: error: {folder / name}: not there; expected the IDX files of MNIST, plain or .gz")
 
 
 def deformed(images, random, np):
@@ -59,16 +47,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prefix", metavar="PREFIX")
     parser.add_argument("-n", type=int, required=True, help="how many digits")
-    parser.add_argument("--data", type=Path, help="default: $MNIST_KNN_DATA, then data/mnist")
+    add_data(parser)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if not 1 <= options.n < 2**31:
         parser.error("-n: expected 1 to 2147483647")
     import numpy as np
 
-    folder = options.data or Path(os.environ.get("MNIST_KNN_DATA", ROOT / "data" / "mnist"))
-    images = read_idx(folder, "train-images-idx3-ubyte", np).reshape(-1, 28, 28)
-    labels = read_idx(folder, "train-labels-idx1-ubyte", np)
+    images = read_idx(options.data, "train-images-idx3-ubyte")
+    labels = read_idx(options.data, "train-labels-idx1-ubyte")
     random = np.random.default_rng(options.seed)
     with open(f"{options.prefix}-images", "wb") as to_images, open(f"{options.prefix}-labels", "wb") as to_labels:
         to_images.write(struct.pack(">IIII", 0x803, options.n, 28, 28))
@@ -80,4 +67,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

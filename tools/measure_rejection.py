@@ -13,7 +13,6 @@ classified by the other nine: none of them is a digit then. The share that is re
 """
 import argparse
 import csv
-import gzip
 import json
 import math
 import os
@@ -24,17 +23,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from shared import add_data, idx_content, run_main
+
 SIDE = 28
 NOISE, SCRIBBLES = 300, 600  # pictures
 HELD_OUT = 600  # images of each class
-
-
-def idx(folder, name):
-    for file in (folder / name, folder / (name + ".gz")):
-        if file.exists():
-            content = (gzip.open if file.suffix == ".gz" else open)(file, "rb").read()
-            return content[4 + 4 * content[3]:]
-    sys.exit(f"measure_rejection.py: {folder / name}: no such file; expected MNIST")
 
 
 def noise(rng, kind):
@@ -120,8 +113,8 @@ def write_idx(file, header, content):
 
 
 def held_out(options, shares):
-    labels = idx(options.data, "train-labels-idx1-ubyte")
-    pixels = idx(options.data, "train-images-idx3-ubyte")
+    labels = idx_content(options.data, "train-labels-idx1-ubyte")[1]
+    pixels = idx_content(options.data, "train-images-idx3-ubyte")[1]
     size = SIDE * SIDE
     print("| `--reject` | " + " | ".join(map(str, range(10))) + " | mean |\n" + "|---" * 12 + "|")
     found = []
@@ -151,7 +144,7 @@ def rows(folder, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default="build/default/app/mnist-knn")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("MNIST_KNN_DATA", "data/mnist")))
+    add_data(parser)
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--limit", type=int, default=10_000, help="of MNIST's test digits")
     parser.add_argument("--shares", default="0.1,0.25,0.5,0.8,1,1.5,2,3,5", help="of --reject, in percent")
@@ -163,8 +156,8 @@ def main():
     if options.held_out:
         return held_out(options, shares)
     rng = random.Random(1)
-    labels = idx(options.data, "t10k-labels-idx1-ubyte")[:options.limit]
-    pixels = idx(options.data, "t10k-images-idx3-ubyte")
+    labels = idx_content(options.data, "t10k-labels-idx1-ubyte")[1][:options.limit]
+    pixels = idx_content(options.data, "t10k-images-idx3-ubyte")[1]
     size = SIDE * SIDE
     options.rest += ["--data", str(options.data)]
     with tempfile.TemporaryDirectory() as name:
@@ -197,4 +190,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_main(main)

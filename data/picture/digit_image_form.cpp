@@ -73,10 +73,8 @@ Corners where_sides_meet(const cv::Mat& mask, const Corners& corners, bool lines
         }
         if (edge.size() < 2) return corners;
         cv::fitLine(edge, sides[i], cv::DIST_HUBER, 0, 0.01, 0.01);
-        const auto median = widths.begin() + std::ptrdiff_t(widths.size() / 2);
-        std::ranges::nth_element(widths, median);
         const cv::Point2f inward =
-            -outward * (lines ? 0.5F * (*median - 1) : 0);  // from the middle of a pixel
+            -outward * (lines ? 0.5F * (median_of(widths) - 1) : 0);  // from the middle of a pixel
         sides[i][2] += inward.x;
         sides[i][3] += inward.y;
     }
@@ -105,6 +103,14 @@ cv::Mat largest_component(const cv::Mat& mask) {
     return best == 0 ? cv::Mat() : cv::Mat(labels == best);
 }
 
+/// The corners of the largest part of a mask, which has this share of the picture. Throws DataError where it is no frame.
+Corners frame_in(const cv::Mat& mask, double share, bool lines, const char* missing) {
+    const cv::Mat largest = largest_component(mask);
+    const Corners corners = largest.empty() ? Corners{} : corners_of(largest);
+    if (!is_frame(corners, share, mask.size())) throw DataError(missing);
+    return where_sides_meet(largest, corners, lines);
+}
+
 /// `paper`: a reduced picture of dark ink on light paper.
 Corners frame_of_lines(const cv::Mat& paper) {
     // A line has light on both sides; the edge of a sheet or of a shadow has not.
@@ -115,12 +121,9 @@ Corners frame_of_lines(const cv::Mat& paper) {
     double lightest = 0;
     cv::minMaxLoc(filled, nullptr, &lightest);
     cv::dilate(filled - small > faintest_frame * lightest, lines, cv::Mat::ones(3, 3, CV_8U));
-    lines = largest_component(lines);
-    const Corners corners = lines.empty() ? Corners{} : corners_of(lines);
-    if (!is_frame(corners, least_frame, paper.size()))
-        throw DataError(
-            "has no frame of lines; expected one around the form, of at least a tenth of the picture");
-    return where_sides_meet(lines, corners, true);
+    return frame_in(
+        lines, least_frame, true,
+        "has no frame of lines; expected one around the form, of at least a tenth of the picture");
 }
 
 Corners frame_of_paper(const cv::Mat& paper) {
@@ -128,12 +131,8 @@ Corners frame_of_paper(const cv::Mat& paper) {
     cv::GaussianBlur(paper, light, {}, 3);
     cv::threshold(light, light, 0, 255, cv::THRESH_BINARY | cv::THRESH_OTSU);
     cv::morphologyEx(light, light, cv::MORPH_CLOSE, cv::Mat::ones(15, 15, CV_8U));
-    light = largest_component(light);
-    const Corners corners = light.empty() ? Corners{} : corners_of(light);
-    if (!is_frame(corners, least_paper, paper.size()))
-        throw DataError(
-            "has no sheet of paper that is lighter than its surroundings; expected the whole sheet");
-    return where_sides_meet(light, corners, false);
+    return frame_in(light, least_paper, false,
+                    "has no sheet of paper that is lighter than its surroundings; expected the whole sheet");
 }
 
 Corners corners_in(const cv::Mat& paper, FormFrame frame) {
@@ -141,15 +140,6 @@ Corners corners_in(const cv::Mat& paper, FormFrame frame) {
     return frame == FormFrame::lines   ? frame_of_lines(paper)
            : frame == FormFrame::paper ? frame_of_paper(paper)
                                        : Corners{{{0, 0}, {right, 0}, {right, low}, {0, low}}};
-}
-
-double median_height(std::span<const FormBox> boxes) {
-    std::vector<double> heights;
-    for (const FormBox& box : boxes)
-        heights.push_back(box.h);
-    const auto middle = heights.begin() + std::ptrdiff_t(heights.size() / 2);
-    std::ranges::nth_element(heights, middle);
-    return *middle;
 }
 
 /// In pixels, `band` of its height smaller on each side, or `least` pixels if these are more, but at most twice as much.
@@ -174,7 +164,10 @@ struct Straight {
 Straight straightened(const cv::Mat& gray, Corners corners, std::span<const FormBox> boxes) {
     const auto side = [&](std::size_t from, std::size_t to) { return cv::norm(corners[to] - corners[from]); };
     double width = 0.5 * (side(0, 1) + side(3, 2)), height = 0.5 * (side(0, 3) + side(1, 2));
-    double scale = std::min(box_height * digit_side / (median_height(boxes) * height), most_enlarged_form);
+    std::vector<double> heights;
+    for (const FormBox& box : boxes)
+        heights.push_back(box.h);
+    double scale = std::min(box_height * digit_side / (median_of(heights) * height), most_enlarged_form);
     scale = std::min(scale, std::sqrt(most_pixels / (width * height)));
     // Reduced by areas first: warping takes single pixels.
     const double reduced = std::min(1.0, scale);
@@ -190,15 +183,6 @@ Straight straightened(const cv::Mat& gray, Corners corners, std::span<const Form
     return form;
 }
 
-/// Of a reduced picture, whose pixel has `pixel` of the picture; `light`: the ink.
-Straight form_in(const cv::Mat& gray, const cv::Mat& small, float pixel, bool light, FormFrame frame,
-                 std::span<const FormBox> boxes) {
-    Corners corners = corners_in(light ? cv::Mat(255 - small) : small, frame);
-    for (cv::Point2f& corner : corners)
-        corner *= pixel;
-    return straightened(gray, corners, boxes);
-}
-
 }  // namespace
 
 Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes) {
@@ -210,7 +194,10 @@ Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> bo
     std::exception_ptr failure;
     for (const bool guess : {false, true}) {
         try {
-            Straight found = form_in(gray, small, float(1 / scale), guess, frame, boxes);
+            Corners corners = corners_in(guess ? cv::Mat(255 - small) : small, frame);
+            for (cv::Point2f& corner : corners)
+                corner *= float(1 / scale);
+            Straight found = straightened(gray, corners, boxes);
             const bool fits = has_light_ink(found.gray) == guess;
             if (!form || fits) form = std::move(found), light = guess;
             if (fits) break;

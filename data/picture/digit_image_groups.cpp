@@ -233,15 +233,6 @@ cv::Point2d middle(const Group& group) {
     return {group.box.x + group.box.width / 2.0, group.box.y + group.box.height / 2.0};
 }
 
-double median_height(const std::vector<Group>& groups) {
-    std::vector<int> heights;
-    for (const Group& group : groups)
-        heights.push_back(group.box.height);
-    const auto at = heights.begin() + std::ptrdiff_t(heights.size() / 2);
-    std::nth_element(heights.begin(), at, heights.end());
-    return *at;
-}
-
 /// The slope at which the digits lie in the fewest and narrowest rows: the sum over all pairs of neighbors in
 /// a row, the nearer the straighter. Of equal slopes the flattest.
 double slope_of(const std::vector<Group>& groups, double height) {
@@ -266,7 +257,10 @@ double slope_of(const std::vector<Group>& groups, double height) {
 
 void sort_into_rows(std::vector<Group>& groups) {
     if (groups.empty()) return;
-    const double height = median_height(groups), slope = slope_of(groups, height);
+    std::vector<double> heights;
+    for (const Group& group : groups)
+        heights.push_back(group.box.height);
+    const double height = median_of(std::move(heights)), slope = slope_of(groups, height);
     struct Row {
         std::vector<Group> groups;
         double level = 0;  ///< of the last digit, without the slope

@@ -100,9 +100,7 @@ double noise_of(const cv::Mat& amount) {
     for (std::size_t i = 0; i < difference.total(); i += step)
         values.push_back(difference.at<float>(int(i / std::size_t(difference.cols)),
                                               int(i % std::size_t(difference.cols))));
-    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle / 0.6745 / std::sqrt(2.0);
+    return median_of(std::move(values)) / 0.6745 / std::sqrt(2.0);
 }
 
 /// The polarity alone by the whole picture, whose ink is a minority of pixels far from their surroundings: the third moment

@@ -67,10 +67,7 @@ double median_in(const cv::Mat& values, const cv::Mat& mask) {
     for (int y = 0; y < values.rows; ++y)
         for (int x = 0; x < values.cols; ++x)
             if (mask.at<std::uint8_t>(y, x) != 0) some.push_back(values.at<float>(y, x));
-    if (some.empty()) return 0;
-    const auto middle = some.begin() + std::ptrdiff_t(some.size() / 2);
-    std::ranges::nth_element(some, middle);
-    return *middle;
+    return some.empty() ? 0 : median_of(std::move(some));
 }
 
 /// Whether the edge of the `whole` may be that of a shadow on a page: it is faint or soft, or the darker side is not darker than

@@ -55,6 +55,14 @@ struct Page {
     double size = 0;  ///< usual height of a digit, working pixels; 0: no ink was found
 };
 
+/// The middle one in order, of an even number the second of the two. There is one at least.
+template <class Value>
+Value median_of(std::vector<Value> values) {
+    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
 /// Calls work(rows) for bands of a large picture, and looks for a stop before each.
 template <class Work>
 void for_bands(int rows, const Work& work) {

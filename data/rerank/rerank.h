@@ -4,7 +4,6 @@
 /// `spread` scales the distances of the search instead (spread.h) and needs no descriptors.
 
 #include <array>
-#include <cstdint>
 #include <string>
 #include <string_view>
 

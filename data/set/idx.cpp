@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "data/core/format.h"
-#include "data/core/names.h"
 #include "data/core/problem.h"
 #include "data/file/byte_source.h"
 

@@ -97,13 +97,4 @@ KNN_HOST_DEVICE inline std::uint32_t sketch_limit(std::uint64_t reach) {
     return reach < no_bound ? static_cast<std::uint32_t>((reach * reach) >> 20) : std::uint32_t{1} << 24;
 }
 
-/// What orders the images of a query by their bounds: the reach, with the query's error, that just includes this one, or less.
-KNN_HOST_DEVICE inline std::int32_t sketch_key(std::uint32_t s, std::uint32_t error) {
-    const auto exact = static_cast<std::uint64_t>(s) << 20;
-    auto root = static_cast<std::uint64_t>(sqrt(static_cast<double>(exact)));
-    while (root * root > exact)
-        --root;
-    return static_cast<std::int32_t>(root) - static_cast<std::int32_t>(error);
-}
-
 }  // namespace knn

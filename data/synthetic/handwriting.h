@@ -2,7 +2,6 @@
 /// Skeletons written by a random hand. The same seed gives the same bytes with every compiler, library and number of threads.
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 

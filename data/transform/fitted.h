@@ -2,7 +2,6 @@
 /// A fitted transform, as the backends execute it: integers and tables.
 
 #include <cstdint>
-#include <string>
 #include <variant>
 #include <vector>
 

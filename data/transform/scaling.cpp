@@ -5,7 +5,6 @@
 #include <string>
 
 #include "data/core/errors.h"
-#include "data/core/names.h"
 #include "data/file/transfer.h"
 
 namespace knn {

@@ -130,16 +130,6 @@ Labels read_npy_labels(Content& content);
 Labels read_idx_labels(Content& content);
 Labels read_text_labels(Content& content);
 
-/// The header of NumPy's format for one array (numpy.lib.format).
-struct NpyHeader {
-    std::string type;  ///< "<f4"
-    bool fortran_order = false;
-    std::vector<std::uint64_t> shape;
-};
-
-/// What the text of a header says. Throws DataError.
-NpyHeader parse_npy_header(std::string_view text, const Content& content);
-
 /// Whole numbers as labels: those from 0 to 255 stay as they are, if all are. Throws DataError if there are more than max_classes.
 Labels numbered(std::span<const std::int64_t> values, const Content& content);
 /// Labels as texts: label i is names[ids[i]].

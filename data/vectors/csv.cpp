@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -379,10 +378,8 @@ class CsvReader {
         if (!all_bytes) {
             set.type = ElementType::float64;
             set.elements = std::move(reals);
-            if (content_.options().memory == std::pmr::get_default_resource()) return;
-            reals = std::move(set.elements);
-            set.elements = Bytes(count * dim * sizeof(double), content_.options().memory);
-            std::memcpy(set.elements.data(), reals.data(), reals.size());
+            if (content_.options().memory != std::pmr::get_default_resource())
+                set.elements = converted(set.rows(), set.type, content_.options().memory);
             return;
         }
         set.elements = Bytes(count * dim, content_.options().memory);

@@ -18,6 +18,13 @@ constexpr const char* expected_header =
     "a dictionary with descr, fortran_order and shape, as numpy.save writes it";
 constexpr std::uint32_t max_npy_header = 1 << 20;
 
+/// The header of NumPy's format for one array (numpy.lib.format).
+struct NpyHeader {
+    std::string type;  ///< "<f4"
+    bool fortran_order = false;
+    std::vector<std::uint64_t> shape;
+};
+
 /// A Python dictionary of a string, a truth value and a tuple of whole numbers, in any order.
 class HeaderParser {
   public:
@@ -135,7 +142,7 @@ NpyHeader npy_header(Content& content) {
                      "at most " + std::to_string(max_npy_header));
     std::vector<std::uint8_t> text(length);
     content.read_exactly(text, "header");
-    return parse_npy_header({reinterpret_cast<const char*>(text.data()), text.size()}, content);
+    return HeaderParser({reinterpret_cast<const char*>(text.data()), text.size()}, content).parse();
 }
 
 bool is_swapped(const NpyHeader& header) {
@@ -197,10 +204,6 @@ constexpr WholeType whole_types[] = {
 };
 
 }  // namespace
-
-NpyHeader parse_npy_header(std::string_view text, const Content& content) {
-    return HeaderParser(text, content).parse();
-}
 
 VectorSet read_npy(Content& content) {
     const NpyHeader header = npy_header(content);

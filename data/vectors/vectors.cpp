@@ -98,6 +98,11 @@ void convert_all(const std::uint8_t* from, std::size_t n, std::uint8_t* to) {
     }
 }
 
+/// The name without .gz and the ending of the format.
+std::string stem_of(const fs::path& file) {
+    return fs::path(file.filename().string().substr(0, plain_name(file).size())).stem().string();
+}
+
 /// Labels in a file of vectors, with one column of whole numbers.
 Labels labels_of_column(const VectorSet& set, const Content& content) {
     if (set.dim != 1)
@@ -136,9 +141,7 @@ VectorSet read_vectors(ByteSource& source, const VectorOptions& options) {
                                              : (content.fail("is in none of the known formats"), VectorSet());
     set.source = content.file();
     set.is_csv = format == Format::text;
-    const std::string name = source.file().filename().string();
-    set.name =
-        fs::path(lower_case(name).ends_with(".gz") ? name.substr(0, name.size() - 3) : name).stem().string();
+    set.name = stem_of(source.file());
     return set;
 }
 
@@ -158,9 +161,8 @@ Labels read_labels(ByteSource& source, std::int64_t first) {
 }
 
 fs::path labels_beside(const fs::path& file) {
-    const std::string name = file.filename().string(), plain = plain_name(file);
-    const std::string stem = fs::path(name.substr(0, plain.size())).stem().string();
-    return file.parent_path() / (stem + (plain.ends_with(".csv") ? "-labels.csv" : "-labels.npy"));
+    const char* const ending = plain_name(file).ends_with(".csv") ? "-labels.csv" : "-labels.npy";
+    return file.parent_path() / (stem_of(file) + ending);
 }
 
 std::array<fs::path, 2> label_names(const fs::path& file) {

@@ -28,16 +28,10 @@ struct Read {
 
 /// None if the content is refused.
 std::optional<Read> read(View content, bool labels, std::size_t piece, bool size_known) {
-    const auto reader = [rest = content, piece](std::span<std::uint8_t> out) mutable {
-        const std::size_t n = std::min({rest.size(), out.size(), piece});
-        std::copy_n(rest.begin(), n, out.begin());
-        rest = rest.subspan(n);
-        return n;
-    };
     try {
         std::optional<std::uint64_t> bytes;
         if (size_known) bytes = content.size();
-        ByteSource source(reader, bytes, "input", "IDX");
+        ByteSource source(test::in_pieces({content.begin(), content.end()}, piece), bytes, "input", "IDX");
         Read result;
         LabeledImages& images = result.images;
         IdxData found = read_idx(source, labels ? IdxKind::labels : IdxKind::images);

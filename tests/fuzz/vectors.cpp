@@ -37,16 +37,11 @@ struct Way {
 
 /// None if the content is refused. Of labels they alone.
 std::optional<VectorSet> read(View content, const Way& way) {
-    const auto reader = [rest = content, piece = way.piece](std::span<std::uint8_t> out) mutable {
-        const std::size_t n = std::min({rest.size(), out.size(), piece});
-        std::copy_n(rest.begin(), n, out.begin());
-        rest = rest.subspan(n);
-        return n;
-    };
     try {
         std::optional<std::uint64_t> bytes;
         if (way.size_known) bytes = content.size();
-        ByteSource source(reader, bytes, way.name, "vectors");
+        ByteSource source(test::in_pieces({content.begin(), content.end()}, way.piece), bytes, way.name,
+                          "vectors");
         VectorSet set;
         if (way.labels)
             set.labels = read_labels(source, way.options.first);

@@ -2,6 +2,7 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace knn::test {
@@ -43,6 +44,15 @@ std::string gzip(std::string_view content, int level) {
     deflateEnd(&stream);
     if (code != Z_STREAM_END) throw std::runtime_error("deflate failed");
     return out;
+}
+
+std::function<std::size_t(std::span<std::uint8_t>)> in_pieces(std::string content, std::size_t piece) {
+    return [content, piece, at = std::size_t{0}](std::span<std::uint8_t> out) mutable {
+        const std::size_t n = std::min({content.size() - at, out.size(), piece});
+        std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(at), n, out.begin());
+        at += n;
+        return n;
+    };
 }
 
 void write_small_dataset(const TempFolder& folder, std::string_view subfolder) {

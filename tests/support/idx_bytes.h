@@ -2,6 +2,8 @@
 /// Handmade IDX files, valid and invalid.
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,9 @@ std::string idx_labels(std::uint32_t count);
 
 /// One gzip member; `level` 0 stores, 9 compresses most.
 std::string gzip(std::string_view content, int level = 6);
+
+/// A reader for ByteSource, which gives `content` in pieces of `piece` bytes.
+std::function<std::size_t(std::span<std::uint8_t>)> in_pieces(std::string content, std::size_t piece);
 
 /// The four files of a small data set under MNIST's names: 12 training and 5 test images of 4×3.
 void write_small_dataset(const TempFolder& folder, std::string_view subfolder = ".");

@@ -62,4 +62,11 @@ ended() {  # WHAT
     check "$1 ends it well" equal "$status" 0
     check "$1: nothing on standard error but names of files" equal "$(grep -v "^mnist-knn: wrote " err)" ""
 }
+interrupted() {
+    kill -INT "$shown"
+    check "Ctrl-C ends the program" wait_for has_ended
+    local status=0
+    wait "$shown" || status=$?
+    check "Ctrl-C gives 130" equal "$status" 130
+}
 

@@ -7,20 +7,6 @@
 
 using namespace knn;
 
-namespace {
-
-/// Gives `content` in pieces of `piece` bytes.
-ByteSource::Reader in_pieces(std::string content, std::size_t piece) {
-    return [content, piece, at = std::size_t{0}](std::span<std::uint8_t> out) mutable {
-        const std::size_t n = std::min({content.size() - at, out.size(), piece});
-        std::copy_n(content.begin() + static_cast<std::ptrdiff_t>(at), n, out.begin());
-        at += n;
-        return n;
-    };
-}
-
-}  // namespace
-
 TEST_CASE("byte source: pieces of any size give the same images, with a known size and without") {
     const std::string plain = test::idx_images(30, 20, 17);
     const std::string twice = test::gzip(plain.substr(0, 700)) + test::gzip(plain.substr(700));
@@ -31,7 +17,7 @@ TEST_CASE("byte source: pieces of any size give the same images, with a known si
                 CAPTURE(known);
                 std::optional<std::uint64_t> bytes;
                 if (known) bytes = content.size();
-                ByteSource source(in_pieces(content, piece), bytes, "a pipe", "IDX");
+                ByteSource source(test::in_pieces(content, piece), bytes, "a pipe", "IDX");
                 CHECK(source.is_gzip() == (content != plain));
                 const IdxData images = read_idx(source, IdxKind::images);
                 CHECK(images.count == 30);
@@ -42,9 +28,9 @@ TEST_CASE("byte source: pieces of any size give the same images, with a known si
 }
 
 TEST_CASE("byte source: messages have the name and what was expected") {
-    CHECK_THROWS_WITH_AS(ByteSource(in_pieces("", 1), std::nullopt, "a pipe", "IDX"),
+    CHECK_THROWS_WITH_AS(ByteSource(test::in_pieces("", 1), std::nullopt, "a pipe", "IDX"),
                          "a pipe: is empty; expected IDX", DataError);
-    ByteSource source(in_pieces(test::idx_labels(4).substr(0, 10), 4), std::nullopt, "a pipe", "IDX");
+    ByteSource source(test::in_pieces(test::idx_labels(4).substr(0, 10), 4), std::nullopt, "a pipe", "IDX");
     CHECK_THROWS_WITH_AS(read_idx(source, IdxKind::labels),
                          "a pipe: is cut short: it declares 4 labels = 4 bytes, but has 2; expected IDX",
                          DataError);
