@@ -254,10 +254,10 @@ std::int64_t review(const PictureAnswers& answers, const std::string& folder) {
             std::string shown;
             for (const std::string& line : block_lines(answer.image.pixels.data(), digit_side, digit_side))
                 shown += line + '\n';
-            const std::optional<int> best = answer.label ? answer.label : answer.guess;
             print_to_stderr(shown + harmless(picture.file) + ", " + std::to_string(++number) + " of " +
-                            with_commas(doubtful) + ": " + (best ? std::to_string(*best) : "?") + ", " +
-                            percent(answer.confidence, 0) + ". Which digit is it?");
+                            with_commas(doubtful) + ": " + symbol_and_guess(answer) +
+                            (answer.label ? ", " + percent(answer.confidence, 0) : "") +
+                            ". Which digit is it?");
             std::string line;
             do {
                 print_to_stderr(" 0 to 9, ?: no digit, Enter: skip, q: quit > ");

@@ -35,10 +35,24 @@ bool has_picture_ending(const fs::path& file) {
     return std::ranges::any_of(endings, [&](const char* ending) { return has_ending(name, ending); });
 }
 
-/// Adds the pictures in a folder to `found`, with `recursive` also those in its folders, and folders that cannot be read;
-/// how many folders in it were left out.
-int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSource>& found) {
-    int left_out = 0;
+/// The bytes that tell the format of a file.
+std::vector<std::uint8_t> start_of(const fs::path& file) {
+    std::vector<std::uint8_t> start(32);
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(reinterpret_cast<char*>(start.data()), std::ssize(start));
+    start.resize(static_cast<std::size_t>(stream.gcount()));
+    return start;
+}
+
+/// What of a folder is left out.
+struct LeftOut {
+    int folders = 0, files = 0;  ///< files: of well-known formats that are not supported
+    std::string file;            ///< "b.gif, a GIF file": one of them
+};
+
+/// Adds the pictures in a folder to `found`, with `recursive` also those in its folders, and folders that cannot be read.
+void list_folder(const fs::path& folder, bool recursive, std::vector<PictureSource>& found,
+                 LeftOut& left_out) {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         stop_if_asked();
@@ -48,29 +62,41 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSourc
         if (entry->is_directory(ignored)) {
             // A link to a folder above would never end.
             if (recursive && !entry->is_symlink(ignored))
-                list_folder(file, true, found);
+                list_folder(file, true, found, left_out);
             else
-                ++left_out;
+                ++left_out.folders;
         } else if (entry->is_regular_file(ignored)
-                       ? has_picture_ending(file) || header_of(file)
+                       ? has_picture_ending(file) || picture_header(start_of(file))
                        : entry->is_symlink(ignored) && has_picture_ending(file) && !entry->exists(ignored)) {
             found.push_back({file.string(), ""});  // reading it tells where a link leads nowhere
+        } else if (const std::string format =
+                       entry->is_regular_file(ignored) ? foreign_format(start_of(file)) : "";
+                   !format.empty() && !format.ends_with("XML file")) {  // which may be about the pictures
+            ++left_out.files;
+            left_out.file = file.filename().string() + ", " + format;
         }
     }
     if (error) found.push_back({folder.string(), error.message() + "; expected a folder that can be read"});
-    return left_out;
 }
 
 void add_folder(const std::string& folder, bool recursive, PictureSources& sources) {
     std::vector<PictureSource> found;
-    const int left_out = list_folder(folder, recursive, found);
-    const std::string folders = with_commas(left_out) + ' ' + noun(left_out, "folder");
+    LeftOut left_out;
+    list_folder(folder, recursive, found, left_out);
+    const std::string folders = with_commas(left_out.folders) + ' ' + noun(left_out.folders, "folder");
+    const std::string files = with_commas(left_out.files) + ' ' + noun(left_out.files, "file") +
+                              " of other formats (" + left_out.file + ")";
     const auto fail = [&](const std::string& why) { sources.pictures.push_back({folder, why}); };
-    if (found.empty() && left_out > 0 && !recursive)
+    if (found.empty() && left_out.files > 0)
+        return fail("holds no pictures but " + files + "; expected " + picture_kinds +
+                    ": convert them first");
+    if (found.empty() && left_out.folders > 0 && !recursive)
         return fail("holds no pictures but " + folders + "; expected -r to go into folders");
     if (found.empty())
         return fail(std::string("holds no pictures; expected a folder with at least ") + picture_kinds);
-    if (left_out > 0 && !recursive)
+    if (left_out.files > 0)
+        sources.notices.push_back(folder + ": " + files + " left out; convert them to PNG first");
+    if (left_out.folders > 0 && !recursive)
         sources.notices.push_back(folder + ": " + folders + " in it left out; -r goes into them");
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
     std::move(found.begin(), found.end(), std::back_inserter(sources.pictures));
@@ -187,17 +213,6 @@ void read_field(const JsonPart& part, double width, double height, Form& form) {
         form.boxes.push_back({box.x + double(i) * step, box.y, step, box.h, part.has("boxes")});
     form.fields.push_back(std::move(field));
 }
-
-}  // namespace
-
-std::optional<PictureHeader> header_of(const fs::path& file) {
-    std::array<std::uint8_t, 32> start = {};
-    std::ifstream stream(file, std::ios::binary);
-    stream.read(reinterpret_cast<char*>(start.data()), start.size());
-    return picture_header(std::span(start).first(static_cast<std::size_t>(stream.gcount())));
-}
-
-namespace {
 
 /// The digit, or ?, that the name of a file tells.
 std::optional<char> told_by(const std::string& file) {

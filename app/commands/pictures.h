@@ -38,9 +38,6 @@ std::optional<int> expected_digit(const std::string& file);
 /// Whether it says in the same way that the picture is no digit, by a ? in place of the digit.
 bool names_no_digit(const std::string& file);
 
-/// What the first bytes of a file tell; none if they are not those of a picture.
-std::optional<PictureHeader> header_of(const std::filesystem::path& file);
-
 /// Reads the pictures and extracts their digits, several at a time. Returns one element per source, in order,
 /// without labels yet; a picture that fails has its `error`. If they are to be explained, the first max_explained keep their
 /// steps. `form`: what the pictures are pages of, or null. Throws Interrupted.

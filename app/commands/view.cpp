@@ -232,7 +232,8 @@ std::string summary(const Evaluation& evaluation, const Selection& selection) {
     const Score& score = evaluation.score;
     const std::int64_t wrong = score.total - score.correct;
     return with_commas(wrong) + " of " + with_commas(score.total) + " test " + noun(score.total, "image") +
-           ' ' + (wrong == 1 ? "is" : "are") + " misclassified; " + found_text(selection) + '\n';
+           ' ' + (wrong == 1 || score.total == 1 ? "is" : "are") + " misclassified; " +
+           found_text(selection) + '\n';
 }
 
 std::string shown_text(const Evaluation& evaluation, const Selection& selection,

@@ -109,8 +109,11 @@ void forbid_system_calls() {
 
 void restrict_process() {
     ::signal(SIGALRM, SIG_DFL);
+    ::signal(SIGXCPU, SIG_DFL);
     ::alarm(static_cast<unsigned>(max_decoding_time.count()));  // ends the process
-    limit(RLIMIT_CPU, max_decoding_work.count());
+    const struct rlimit seconds = {static_cast<rlim_t>(max_decoding_work.count()),
+                                   static_cast<rlim_t>(max_decoding_work.count() + 1)};
+    ::setrlimit(RLIMIT_CPU, &seconds);  // SIGXCPU, then SIGKILL
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
     if (has_sanitizer) return;
@@ -139,6 +142,14 @@ void send(std::string_view bytes) {
     }
 }
 
+void send(Outcome outcome, const std::string& content) {
+    AnswerFrame answer;
+    answer.outcome = outcome;
+    answer.size = content.size();
+    send({reinterpret_cast<const char*>(&answer), sizeof answer});
+    send(content);
+}
+
 /// What begins the errors of decode_picture, and is removed again.
 const std::string picture_name = "-";
 
@@ -158,7 +169,7 @@ void answer_one(const std::string& no_codecs) {
     PictureFrame frame;
     receive(reinterpret_cast<char*>(&frame), sizeof frame);
     std::string content;
-    AnswerFrame answer;
+    Outcome outcome = Outcome::found;
     try {
         content.resize(frame.size);
         receive(content.data(), content.size());
@@ -166,19 +177,29 @@ void answer_one(const std::string& no_codecs) {
             content = message_of(found_in(content, frame.many != 0));
         } else {
             content = no_codecs;
-            answer.outcome = Outcome::no_codecs;
+            outcome = Outcome::no_codecs;
         }
     } catch (const DataError& error) {
         content = error.what();
         if (content.starts_with(picture_name + ": ")) content.erase(0, picture_name.size() + 2);
-        answer.outcome = Outcome::refused;
+        outcome = Outcome::refused;
     } catch (const std::bad_alloc&) {
         content = "needs more memory than a picture may; expected a smaller one";
-        answer.outcome = Outcome::refused;
+        outcome = Outcome::refused;
     }
-    answer.size = content.size();
-    send({reinterpret_cast<const char*>(&answer), sizeof answer});
-    send(content);
+    send(outcome, content);
+}
+
+/// What a copy that was ended had no time to say; empty: it was no limit of time that ended it.
+std::string why_ended(int status) {
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (signal == SIGXCPU)
+        return "took more than " + std::to_string(max_decoding_work.count()) +
+               " seconds of processor time; expected a smaller picture, or one with less in it";
+    if (signal == SIGALRM)
+        return "took more than " + std::to_string(max_decoding_time.count()) +
+               " seconds, as this machine is busy; expected a smaller picture, or another request later";
+    return "";
 }
 
 /// Until the copy ends, or the server does, which ends the copy too. Returns the status of waitpid.
@@ -242,7 +263,11 @@ int decode_worker() {
             answer_one(no_codecs);
             ::_exit(0);
         }
-        if (status_of(copy) != 0) return 1;  // the server reads the end, and starts another
+        const int status = status_of(copy);
+        if (const std::string why = why_ended(status); !why.empty())
+            send(Outcome::refused, why);
+        else if (status != 0)
+            return 1;  // the server reads the end, and starts another
     }
     return 0;
 }

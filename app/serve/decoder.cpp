@@ -123,7 +123,7 @@ FoundDigits Decoder::read(std::string_view picture, bool many, const Abandoned& 
         stop();
         throw_if(abandoned);
         throw DataError(
-            "crashed the picture decoder, or took more time or memory than it may; expected an undamaged "
+            "crashed the picture decoder, or needs more memory than it may; expected an undamaged "
             "picture");
     }
     if (answer.outcome == Outcome::no_codecs) throw NoCodecs(content);

@@ -102,7 +102,8 @@ void check(const PictureHeader& header, const std::string& name) {
         fail(name, "has tiles of " + size_text(header.tile_cols, header.tile_rows), "at most 100 megapixels");
     if (std::max(header.rows, header.cols) > max_side)
         fail(name, "has " + size, "at most 1,000,000 in a row or column");
-    if (header.odd_range) fail(name, "has samples of another range", "a PNM of 255 or 65535 levels");
+    if (header.odd_range)
+        fail(name, "has samples of another range", "a PNM whose largest sample is declared as 255 or 65535");
     if (header.padded) fail(name, "has more data than its pixels", "a usual PNG");
     // Each scan of a progressive JPEG is a pass over all pixels, even if it has 20 bytes. 10 are usual; 100 is libtiff's limit.
     const std::int64_t max_scans =

@@ -266,7 +266,7 @@ PictureHeader pnm(const BytesView& file) {
     const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (most > 255 ? 2 : 1);
     const std::uint64_t size = row * std::uint64_t(values[1]);
     header.cut_short = !file.has(at, 1 + (kind >= 4 ? size : 0));
-    header.odd_range = kind >= 5 && most != 255 && most != 65535;
+    header.odd_range = most != 65535 && (kind >= 5 ? most != 255 : most > 255);
     const unsigned last = file.u8(file.size() - 1);
     if (kind <= 3 && last >= '0' && last <= '9') {
         header.still = file.copy();

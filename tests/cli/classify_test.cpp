@@ -428,6 +428,14 @@ TEST_CASE_FIXTURE(Digits, "classify: folders in folders are told of, and searche
     CHECK(classify("-q --method raw --reject off in").err.empty());
     CHECK(classify("-rq --method raw --reject off in").out == "3\n2\n1\n");
     check_error(classify("above"), 1, "holds no pictures but 1 folder; expected -r");
+    // Of formats that are not supported.
+    folder.write("in/a.xml", "<?xml version=\"1.0\"?>");
+    folder.write("in/b.gif", "GIF89a");
+    CHECK(contains(classify("--method raw --reject off in").err,
+                   "in: 1 file of other formats (b.gif, a GIF file) left out; convert them to PNG first"));
+    folder.write("above/c.gif", "GIF89a");
+    check_error(classify("above"), 1,
+                "holds no pictures but 1 file of other formats (c.gif, a GIF file); expected a PNG");
 }
 
 TEST_CASE_FIXTURE(Digits, "classify --json has a schema, and with --json-version 1 is an array alone") {

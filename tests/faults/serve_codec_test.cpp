@@ -81,6 +81,8 @@ TEST_CASE("faults: a codec that crashes, hangs or eats memory costs serve one re
         const Answered bad =
             server.post("/v1/classify", "P5\n# crash:" + kind + "\n9 9 255\n" + std::string(81, 'x'), type);
         CHECK(bad.status == 422);
+        CAPTURE(bad.body);
+        CHECK(contains(bad.body, "took more than ") == (kind == "spin" || kind == "hang"));
         CHECK(beside.receive().body == before.body);
         CHECK(server.post("/v1/classify", good, type).body == before.body);
     }

@@ -51,7 +51,11 @@ TEST_CASE("picture header: samples of an unusual range") {
     for (const auto& [text, odd] : {std::pair("P5\n1 2\n300\n\1\1\1\1"sv, true),
                                     {"P5\n1 2\n1\n\1\1"sv, true},
                                     {"P5\n1 2\n255\n\1\1"sv, false},
-                                    {"P2\n1 1\n7\n5\n"sv, false}})
+                                    {"P2\n1 1\n7\n5\n"sv, false},
+                                    {"P2\n1 1\n256\n5\n"sv, true},
+                                    {"P3\n1 1\n1023\n5 5 5\n"sv, true},
+                                    {"P3\n1 1\n65535\n5 5 5\n"sv, false},
+                                    {"P1\n1 1\n1\n"sv, false}})
         CHECK(header_of(text).odd_range == odd);
 }
 
