@@ -257,7 +257,8 @@ def _one_channel(array: Array) -> Array:
 
 
 def _gray_of(array: Array) -> Array:
-    """Colors by their brightness, over white where they are transparent. A row of 784 is 28 × 28."""
+    """Colors by their brightness, transparent ones on white, or on black where little shows on white, as files are read. A row of 784 is
+    28 × 28."""
     array = _one_channel(array)
     if array.shape == (_SIDE * _SIDE,):
         array = array.reshape(_SIDE, _SIDE)
@@ -273,8 +274,11 @@ def _gray_of(array: Array) -> Array:
         raise TypeError(f"picture: is {array.dtype}; expected uint8, uint16, bool or floats from 0 to 1")
     values = array / scale
     if values.ndim == 3:
-        gray = values[..., :3] @ np.array([0.299, 0.587, 0.114])
-        values = gray if array.shape[2] == 3 else gray * values[..., 3] + 1 - values[..., 3]
+        opacity = values[..., 3] if array.shape[2] == 4 else 1.0
+        on_black = values[..., :3] @ np.array([0.299, 0.587, 0.114]) * opacity
+        on_white = on_black + 1 - opacity
+        dark, light = 1 - on_white.min(), on_black.max()
+        values = on_black if dark < 32 / 255 and light > dark else on_white
     return np.asarray(np.rint(values * 255), np.uint8)
 
 

@@ -46,12 +46,12 @@ class Digits(unittest.TestCase):
         for image, label in zip(images(6), MNIST.y_test):
             big = np.kron(image, np.ones((4, 4), np.uint8))
             color = np.repeat(big[..., None], 3, axis=2)
-            clear = np.dstack([np.zeros_like(color), big])  # black ink on nothing
-            forms = [big, 255 - big, color, clear, big / 255, (big / 255).astype(np.float32), big.astype(np.uint16) * 257, big > 127]
+            clear = [np.dstack([np.full_like(color, ink), big]) for ink in (0, 255)]  # black or white ink on nothing
+            forms = [big, 255 - big, color, *clear, big / 255, (big / 255).astype(np.float32), big.astype(np.uint16) * 257, big > 127]
             found = self.model.classify(forms)
-            self.assertEqual(found.labels[:7].tolist(), [label] * 7)
+            self.assertEqual(found.labels[:8].tolist(), [label] * 8)
             self.assertEqual(len({digit.pixels.tobytes() for digit in found[:3]}), 1)
-            self.assertEqual(len({digit.pixels.tobytes() for digit in found[4:7]}), 1)
+            self.assertEqual(len({digit.pixels.tobytes() for digit in found[5:8]}), 1)
 
     @unittest.skipUnless(has("pictures"), "the library reads no pictures")
     def test_files_bytes_and_pil(self):
