@@ -227,8 +227,9 @@ void check_candidates(int candidates, int k) {
                          with_commas(max_candidates) +
                          " candidates; expected at most as many, or --rerank none");
     if (candidates < k)
-        throw UsageError("--candidates " + std::to_string(candidates) + ": fewer than -k " +
-                         std::to_string(k) + "; expected at least as many");
+        throw UsageError("-k " + std::to_string(k) + ": more than the " + std::to_string(candidates) +
+                         " candidates that are re-ranked; expected at most as many, or --candidates " +
+                         std::to_string(k));
 }
 
 bool names_data(const Options& options) {

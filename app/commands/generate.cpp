@@ -82,7 +82,8 @@ int generate(const Options& options, Clock::time_point) {
     print(
         facts_text({{"vectors", counted(settings.n, "row") + " of " + with_commas(settings.dim) + ' ' +
                                     name(settings.type) + ' ' + noun(settings.dim, "column") + ", " +
-                                    counted(settings.clusters, "class") + ", in " + harmless(file)},
+                                    counted(std::min<std::int64_t>(settings.n, settings.clusters), "class") +
+                                    ", in " + harmless(file)},
                     {"labels", harmless(labels)},
                     {"kind", name(settings.kind) + std::string(", seed ") + std::to_string(settings.seed)}}));
     return 0;

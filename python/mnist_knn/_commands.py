@@ -116,11 +116,12 @@ def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
     index, _ = model._asked(None)
     most = index.info.candidates or 100
     indices, distances = index.search(None, min(max(n_neighbors, most), model.n_samples_fit_ - 1))
-    means = _class_means(codes[indices], distances, n_neighbors, len(classes))
-    rows = np.arange(len(codes))
-    own = means[rows, codes]
-    means[rows, codes] = np.inf
-    other, suggested = means.min(axis=1), means.argmin(axis=1)
+    own, other, suggested = np.empty(len(codes)), np.empty(len(codes)), np.empty_like(codes)
+    for some in _voting.blocks(len(codes), len(classes)):
+        means, given = _class_means(codes[indices[some]], distances[some], n_neighbors, len(classes)), codes[some, None]
+        own[some] = np.take_along_axis(means, given, axis=1)[:, 0]
+        np.put_along_axis(means, given, np.inf, axis=1)
+        other[some], suggested[some] = means.min(axis=1), means.argmin(axis=1)
     suggested = np.where(other < own, suggested, codes)
     unit = 0.01 * np.minimum(own, other).mean() or 1.0
     evidence = np.log((own + unit) / (other + unit))
@@ -225,8 +226,8 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
                     wrong = own.classify(None)["labels"] != codes
                 else:
                     # The nearest at distance 0 vote alone: whether there are any does not depend on k.
-                    sums = _voting.votes(codes[indices[:, :k]], None if weighed is None else weighed[:, :k], len(classes))
-                    wrong = sums.argmax(axis=1) != codes
+                    votes = None if weighed is None else weighed[:, :k]
+                    wrong = _voting.winners(codes[indices[:, :k]], votes, len(classes)) != codes
                 tried.append((parameters_of, wrong))
     tried.sort(key=lambda one: int(one[1].sum()))
     best = tried[0][1]

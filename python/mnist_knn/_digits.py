@@ -138,20 +138,19 @@ class DigitClassifier:
 
     def classify(self, pictures: Any) -> DigitList:
         """The digit of each picture, with its probability, reason of rejection and pixels; `pictures` as predict."""
-        index, given, contents = self._opened(), _pictures_of(pictures), []
+        index, given = self._opened(), _pictures_of(pictures)
+        answers: list[Digit | None] = [None] * len(given)
+        made: dict[int, Array] = {}  # searched together
         for i, one in enumerate(given):
             with _naming(one, i):
-                contents.append(_content_of(one))
-        answers: list[Digit | None] = [None] * len(contents)
-        made = [(i, made) for i, one in enumerate(contents) if (made := _made(one)) is not None]
-        if made:
-            pixels = np.stack([image for _, image in made])
-            for (i, _), digit in zip(made, self._of_pixels(index, pixels)):
-                answers[i] = digit
-        for i, content in enumerate(contents):
-            if answers[i] is None:
-                with _naming(given[i], i):
+                content = _content_of(one)
+                if (pixels := _made(content)) is None:
                     answers[i] = self._read(content, many=False)[0]
+                else:
+                    made[i] = pixels
+        if made:
+            for i, digit in zip(made, self._of_pixels(index, np.stack(list(made.values())))):
+                answers[i] = digit
         return DigitList([answer for answer in answers if answer is not None])
 
     def read(self, picture: Any, many: bool = True) -> DigitList:

@@ -329,16 +329,16 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
                 self._settings, self._indexes = {**self._settings, "k": k}, {}
             index, array = self._asked(X)
             return np.asarray(self.classes_[index.classify(array)["labels"]])
-        sums = self._votes(X)
-        return np.asarray(self.classes_[sums.argmax(axis=1)])
+        return np.asarray(self.classes_[_voting.winners(*self._votes(X))])
 
     def predict_proba(self, X: Any) -> Array:
         """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_. Of a method
         with votes of its own they are those of a majority vote of its neighbors, which predict need not follow."""
-        sums = self._votes(X)
+        sums = _voting.votes(*self._votes(X))
         whole = sums.sum(axis=1, keepdims=True)
         return np.asarray(sums / np.where(whole == 0, 1, whole))
 
-    def _votes(self, X: Any) -> Array:
+    def _votes(self, X: Any) -> tuple[Array, Array | None, int]:
+        """The arguments of _voting.votes."""
         indices, lengths = self._search(X, None, self.weights not in ("uniform", None), squared=True)
-        return _voting.votes(self._codes[indices], _voting.weigh(lengths, self.weights, self._roots), len(self.classes_))
+        return self._codes[indices], _voting.weigh(lengths, self.weights, self._roots), len(self.classes_)

@@ -44,7 +44,9 @@ def upright(image: Any) -> Array:
     4 colors."""
     from PIL import ImageOps
 
-    image = ImageOps.exif_transpose(image)
+    image.load()
+    if image.format != "TIFF":  # which PIL has turned as it loaded it
+        image = ImageOps.exif_transpose(image)
     if image.mode == "F" or image.mode.startswith("I"):  # what is above 255 would be cut to it
         array = np.asarray(image)
         if image.mode == "I" and array.min() >= 0 and array.max() <= 255:  # of 8 bits, as convert("I") leaves them

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from ._arrays import to_array
 from ._checks import shown, word
 from ._library import Array
 
+#: Of a table of rows × classes.
+_ELEMENTS_AT_ONCE = 1 << 20
 _NAMES = ("uniform", "distance", "inverse_square")
 
 
@@ -57,3 +59,17 @@ def votes(codes: Array, weights: Array | None, classes: int) -> Array:
     for i in range(k):  # in the order of the neighbors, so that sums are rounded as scikit-learn's are
         sums[rows, codes[:, i]] += 1.0 if weights is None else weights[:, i]
     return sums
+
+
+def blocks(n: int, classes: int) -> Iterator[slice]:
+    """The rows 0 to n − 1 in parts of which a table of rows × classes is small."""
+    step = max(1, _ELEMENTS_AT_ONCE // max(1, classes))
+    return (slice(first, first + step) for first in range(0, n, step))
+
+
+def winners(codes: Array, weights: Array | None, classes: int) -> Array:
+    """The class with most votes, of equal ones the smallest (int64, n); arguments as `votes`."""
+    winner = np.empty(len(codes), np.intp)
+    for some in blocks(len(codes), classes):
+        winner[some] = votes(codes[some], None if weights is None else weights[some], classes).argmax(axis=1)
+    return winner

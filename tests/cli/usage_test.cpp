@@ -87,9 +87,11 @@ const std::vector<Mistake>& mistakes() {
         {"audit --data . -k 30 --limit-train 20", "expected at most 19"},
         {"tune --data . -k 1-40", "expected at most 39"},
         {"tune --data . --rerank both --candidates 12 -k 1-13",
-         "--candidates 12: fewer than -k 13; expected at least as many"},
+         "-k 13: more than the 12 candidates that are re-ranked; expected at most as many, or --candidates "
+         "13"},
         {"evaluate --data . --rerank both --candidates 12 -k 13",
-         "--candidates 12: fewer than -k 13; expected at least as many"},
+         "-k 13: more than the 12 candidates that are re-ranked; expected at most as many, or --candidates "
+         "13"},
         {"bench --case graph --data . --device cpu -k 40", "expected at most 39"},
         {"bench --dim 70000 --n-train 5 --n-query 5", "out of range"},
         {"bench --json a --csv a", "the same place"},

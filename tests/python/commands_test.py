@@ -165,6 +165,21 @@ class Functions(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "one class"):
             audit(X, np.zeros(200))
 
+    def test_many_classes_take_no_table_of_all_rows(self):
+        X, y = RANDOM.integers(0, 256, (3000, 2), np.uint8), RANDOM.integers(0, 2000, 3000)
+        model = KNeighborsClassifier(3).fit(X, y)
+        of_all = model.classes_[model.predict_proba(X).argmax(axis=1)]
+        tracemalloc.start()
+        np.testing.assert_array_equal(model.predict(X), of_all)
+        found, best = audit(X, y, 3), tune(X, y, [3], ["uniform"])[0]
+        self.assertLess(tracemalloc.get_traced_memory()[1], 60_000_000)
+        tracemalloc.stop()
+        np.testing.assert_array_equal(best.wrong, model.predict(None) != y)
+        with mock.patch("mnist_knn._voting._ELEMENTS_AT_ONCE", 1 << 30):
+            whole = audit(X, y, 3)
+        for name in ("index", "label", "suggested", "evidence"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(whole, name))
+
     def test_audit_of_a_frame(self):
         support.require("pandas")
         import pandas
