@@ -113,7 +113,7 @@ MUTATIONS = [
     ("data/picture/picture_header.cpp", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),
     ("data/picture/picture_header.cpp", picture, "value <= 8 ? value : 1", "value <= 7 ? value : 1"),
     ("data/picture/picture_header.cpp", picture, "header.rows < 0 ? -header.rows : header.rows", "header.rows"),
-    ("data/picture/picture_header.cpp", picture, "most != 255 && most != 65535", "most != 255"),
+    ("data/picture/picture_header.cpp", picture, "most != 65535 && (kind", "(kind"),
     ("data/picture/picture_header.cpp", picture, "header.rows = file.u16(at + 5, true)",
      "header.rows = file.u16(at + 7, true)"),
     ("data/picture/picture_header.cpp", picture, "header.scans += code == 0xda", "header.scans = code == 0xda"),
