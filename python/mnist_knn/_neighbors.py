@@ -329,7 +329,8 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
                 self._settings, self._indexes = {**self._settings, "k": k}, {}
             index, array = self._asked(X)
             return np.asarray(self.classes_[index.classify(array)["labels"]])
-        return np.asarray(self.classes_[_voting.winners(*self._votes(X))])
+        winners = _voting.winners(*self._votes(X))  # says if there was no fit
+        return np.asarray(self.classes_[winners])
 
     def predict_proba(self, X: Any) -> Array:
         """The share of the votes of each class (float64, n × classes), for X as in predict; in the order of classes_. Of a method
