@@ -218,7 +218,8 @@ std::string escaped(const std::string& text) {
 }
 
 std::string settings_text(const Method& method) {
-    const std::string candidates = " of " + std::to_string(method.rerank.candidates) + " candidates, ";
+    const std::string candidates =
+        " of " + std::to_string(std::max(method.rerank.candidates, method.vote.k)) + " candidates, ";
     std::string text = features_text(method.transform);
     if (method.reranks()) text += reranker_text(method.rerank) + candidates;
     if (method.vote.votes != VoteKind::majority)

@@ -15,6 +15,8 @@ from ._checks import integer, kind, shown
 from ._library import Array, Digits, Index, TrainingSet
 
 _SIDE = 28
+#: That are converted to gray.
+_PIXELS_AT_ONCE = 1 << 20
 _LARGEST = 1 << 30  #: bytes of a file, as the program has it
 _UNSAID = "unlike the training digits, or like two of them"
 
@@ -271,14 +273,22 @@ def _gray_of(array: Array) -> Array:
     scale = {"b": 1.0, "f": 1.0}.get(letter) or {"uint8": 255.0, "uint16": 65535.0}.get(array.dtype.name)
     if scale is None:
         raise TypeError(f"picture: is {array.dtype}; expected uint8, uint16, bool or floats from 0 to 1")
-    values = array / scale
-    if values.ndim == 3:
-        opacity = values[..., 3] if array.shape[2] == 4 else 1.0
-        on_black = values[..., :3] @ np.array([0.299, 0.587, 0.114]) * opacity
-        on_white = on_black + 1 - opacity
-        dark, light = 1 - on_white.min(), on_black.max()
-        values = on_black if dark < 32 / 255 and light > dark else on_white
-    return np.asarray(np.rint(values * 255), np.uint8)
+    on_black = np.empty(array.shape[:2], np.uint8)
+    on_white = np.empty_like(on_black) if array.shape[2:] == (4,) else None
+    step = max(1, _PIXELS_AT_ONCE // array.shape[1])
+    for first in range(0, len(array), step):
+        rows = slice(first, first + step)
+        values = array[rows] / scale
+        opacity: Any = 1.0 if on_white is None else values[..., 3]
+        if values.ndim == 3:
+            values = values[..., :3] @ np.array([0.299, 0.587, 0.114]) * opacity
+        on_black[rows] = np.rint(values * 255)
+        if on_white is not None:
+            on_white[rows] = np.rint((values + 1 - opacity) * 255)
+    if on_white is None:
+        return on_black
+    dark, light = 255 - int(on_white.min()), int(on_black.max())
+    return on_black if dark < 32 and light > dark else on_white
 
 
 def _made(content: bytes | Array) -> Array | None:

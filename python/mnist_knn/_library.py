@@ -265,7 +265,11 @@ def call(name: str, *arguments: Any, stop: Any = None) -> None:
     if outcome[0] is _WAITS:  # there is no thread
         run()
     if outcome[0] is not None:
-        raise MemoryError("out of memory in a thread; expected more") if outcome[0] is _RUNS else outcome[0]
+        failure = outcome.pop()
+        try:
+            raise MemoryError("out of memory in a thread; expected more") if failure is _RUNS else failure
+        finally:
+            del failure  # else it refers to itself by this frame, and keeps all arrays until a garbage collection
 
 
 class _Token:

@@ -1,6 +1,7 @@
 """The estimators against brute force in NumPy; arrays, labels and errors of any kind; interruption, threads, fork, pickle."""
 
 import _thread
+import gc
 import os
 import pickle
 import signal
@@ -185,6 +186,23 @@ class Floats(unittest.TestCase):
             for _ in range(200):
                 model.kneighbors(X[:1])
             self.assertLess(tracemalloc.get_traced_memory()[0], 1 << 16, dtype)
+
+    def test_calls_that_fail_keep_no_arrays(self):
+        model = NearestNeighbors(n_neighbors=2, p=3).fit(RANDOM.random((100, 784)))
+        queries = np.full((2000, 784), 1e200)
+        gc.collect()
+        gc.disable()  # what a cycle keeps stays
+        tracemalloc.start()
+        for _ in range(5):
+            try:  # assertRaises would clear the frames
+                model.kneighbors(queries.copy())
+                self.fail("numbers of 1e200 have no sum of cubes")
+            except ValueError:
+                pass
+        kept = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        gc.enable()
+        self.assertLess(kept, queries.nbytes)
 
     def test_are_searched_exactly(self):
         for kind in (np.int8, np.float32, np.float64):
