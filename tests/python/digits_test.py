@@ -120,6 +120,13 @@ class Digits(unittest.TestCase):
         picture = self.model.explain(images(1)[0], 5)
         self.assertTrue(hasattr(picture, "save") or hasattr(picture, "savefig"))
 
+    def test_numbers_as_objects(self):
+        X, y = MNIST.X_train[:200].astype(object), MNIST.y_train[:200].tolist()
+        model = DigitClassifier("raw", device="cpu").fit(X, np.array(y, object))
+        np.testing.assert_array_equal(model.predict(images(9)), DigitClassifier("raw", device="cpu").fit(MNIST.X_train[:200], y).predict(images(9)))
+        with self.assertRaisesRegex(ValueError, "^y: has other values"):
+            model.fit(X, np.array([*y[:-1], None], object))
+
     def test_pickle(self):
         again = pickle.loads(pickle.dumps(self.model))
         np.testing.assert_array_equal(again.predict(images(20)), self.model.predict(images(20)))
