@@ -38,8 +38,8 @@ def library_metric(metric: str | None, p: float | None, method: str) -> tuple[st
     if metric is None and (p is None or p == 2):
         return ("l2" if method in ("raw", "gradients") else None), 0.0
     if metric is None or metric in ("minkowski", "lp"):
-        if p is None or not p > 0:
-            raise ValueError(f"p {p}: is no exponent; expected a number above 0")
+        if p is None or not 0.1 <= p <= 15:
+            raise ValueError(f"p = {p} is out of range; expected 0.1 to 15")
         return {1.0: ("l1", 0.0), 2.0: ("l2", 0.0)}.get(p, ("lp", p))
     return _METRICS[metric], 0.0
 
@@ -212,7 +212,7 @@ class _Fitted(BaseEstimator):
 class NearestNeighbors(_Fitted):
     """Exact nearest neighbors, as scikit-learn's class of this name.
 
-    n_neighbors: 1 to 16,384, with the engine "tensor" 1,024. metric: None or "minkowski" with the exponent p (2: Euclidean, 1: Manhattan),
+    n_neighbors: 1 to 16,384, with the engine "tensor" 1,024. metric: None or "minkowski" with the exponent p (0.1 to 15; 2: Euclidean, 1: Manhattan),
     "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation". method: "raw"; "gradients" and "accurate", for images of 28 × 28
     as rows of 784 of uint8; or a file of `mnist-knn tune --save`. device: "auto", "cpu", "gpu", "gpu:N", "gpu:all". engine: None,
     "classic", "tensor", "cpu", "auto".

@@ -370,6 +370,7 @@ class Errors(unittest.TestCase):
             (ValueError, "^metric array", lambda: NearestNeighbors(metric=X).fit(X)),
             (TypeError, "^p 'x': is str", lambda: NearestNeighbors(p="x").fit(X)),
             (ValueError, "^p = 1e-300 is out of range", lambda: NearestNeighbors(p=1e-300).fit(X)),
+            (ValueError, "^p = inf is out of range; expected 0.1 to 15", lambda: NearestNeighbors(p=np.inf).fit(X)),
             (ValueError, "^p 10+.*too large", lambda: NearestNeighbors(p=10**400).fit(X)),
             (ValueError, "^mode array", lambda: model.kneighbors_graph(mode=X)),
             (ValueError, "^weights array", lambda: KNeighborsClassifier(weights=X).fit(X, y)),
