@@ -321,7 +321,7 @@ class Errors(unittest.TestCase):
             (ValueError, "n_neighbors", lambda: NearestNeighbors(0).fit(X)),
             (TypeError, "n_neighbors", lambda: NearestNeighbors("5").fit(X)),
             (ValueError, "metric", lambda: NearestNeighbors(metric="chebyshov").fit(X)),
-            (ValueError, "exponent", lambda: NearestNeighbors(p=-1).fit(X)),
+            (ValueError, "out of range; expected 0.1 to 15", lambda: NearestNeighbors(p=-1).fit(X)),
             (ValueError, "device", lambda: NearestNeighbors(device="tpu").fit(X)),
             (ValueError, "engine", lambda: NearestNeighbors(engine="steam").fit(X)),
             (OSError, "no-such-file", lambda: NearestNeighbors(method="no-such-file").fit(X)),
