@@ -19,6 +19,7 @@
 #include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
+#include "data/picture/picture_header.h"
 
 namespace fs = std::filesystem;
 
@@ -59,21 +60,25 @@ void list_folder(const fs::path& folder, bool recursive, std::vector<PictureSour
         std::error_code ignored;
         const fs::path& file = entry->path();
         if (file.filename().string().starts_with('.')) continue;
+        const bool is_file = entry->is_regular_file(ignored);
         if (entry->is_directory(ignored)) {
             // A link to a folder above would never end.
             if (recursive && !entry->is_symlink(ignored))
                 list_folder(file, true, found, left_out);
             else
                 ++left_out.folders;
-        } else if (entry->is_regular_file(ignored)
-                       ? has_picture_ending(file) || picture_header(start_of(file))
-                       : entry->is_symlink(ignored) && has_picture_ending(file) && !entry->exists(ignored)) {
-            found.push_back({file.string(), ""});  // reading it tells where a link leads nowhere
-        } else if (const std::string format =
-                       entry->is_regular_file(ignored) ? foreign_format(start_of(file)) : "";
-                   !format.empty() && !format.ends_with("XML file")) {  // which may be about the pictures
-            ++left_out.files;
-            left_out.file = file.filename().string() + ", " + format;
+        } else if (has_picture_ending(file)) {
+            const bool leads_nowhere = entry->is_symlink(ignored) && !entry->exists(ignored);
+            if (is_file || leads_nowhere) found.push_back({file.string(), ""});  // reading it tells
+        } else if (is_file) {
+            const std::vector<std::uint8_t> start = start_of(file);
+            const std::string format = foreign_format(start);
+            if (picture_header(start)) {
+                found.push_back({file.string(), ""});
+            } else if (!format.empty() && !format.ends_with("XML file")) {  // which may be about the pictures
+                ++left_out.files;
+                left_out.file = file.filename().string() + ", " + format;
+            }
         }
     }
     if (error) found.push_back({folder.string(), error.message() + "; expected a folder that can be read"});

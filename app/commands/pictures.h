@@ -11,7 +11,6 @@
 #include "app/report/page.h"
 #include "classifier/form.h"
 #include "data/core/progress_token.h"
-#include "data/picture/picture_header.h"
 
 namespace knn {
 

@@ -45,8 +45,9 @@ constexpr bool has_sanitizer = false;
 constexpr bool has_sanitizer = false;
 #endif
 
-void limit(__rlimit_resource_t resource, std::int64_t value) {
-    const struct rlimit both = {static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+/// `margin`: how far the hard limit is above the soft one.
+void limit(__rlimit_resource_t resource, std::int64_t value, std::int64_t margin = 0) {
+    const struct rlimit both = {static_cast<rlim_t>(value), static_cast<rlim_t>(value + margin)};
     ::setrlimit(resource, &both);
 }
 
@@ -111,9 +112,7 @@ void restrict_process() {
     ::signal(SIGALRM, SIG_DFL);
     ::signal(SIGXCPU, SIG_DFL);
     ::alarm(static_cast<unsigned>(max_decoding_time.count()));  // ends the process
-    const struct rlimit seconds = {static_cast<rlim_t>(max_decoding_work.count()),
-                                   static_cast<rlim_t>(max_decoding_work.count() + 1)};
-    ::setrlimit(RLIMIT_CPU, &seconds);  // SIGXCPU, then SIGKILL
+    limit(RLIMIT_CPU, max_decoding_work.count(), 1);            // SIGXCPU, then SIGKILL
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
     if (has_sanitizer) return;

@@ -30,12 +30,12 @@ def to_array(data: Any, name: str = "X") -> Array:
         return DeviceArray(data, name).to_host()
     if hasattr(data, "__dlpack_device__") and not hasattr(data, "__array__"):
         return np.from_dlpack(data)
-    with _named(name):
+    with named(name):
         return np.asarray(data)
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def named(name: str) -> Iterator[None]:
     """Errors of NumPy say of what array."""
     try:
         yield
@@ -93,7 +93,7 @@ def vectors(data: Any, estimator: str, name: str = "X") -> Array:
         if size == 0:
             raise ValueError(f"Found array with 0 {what}(s) (shape={array.shape}) while a minimum of 1 is required by "
                              f"{estimator}.")  # fmt: skip
-    with _named(name), np.errstate(over="ignore"):  # infinity is refused then
+    with named(name), np.errstate(over="ignore"):  # infinity is refused then
         array = as_type(array, kind)
     require_finite(array, name, estimator)
     return array

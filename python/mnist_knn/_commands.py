@@ -20,7 +20,7 @@ import numpy as np
 
 from . import _arrays, _voting
 from ._checks import integer, several, shown, word
-from ._library import Array, Index, _encoded
+from ._library import Array, Index, encoded_text
 from ._neighbors import NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
@@ -271,7 +271,7 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
         raise FileNotFoundError("mnist-knn: not found; expected the program in PATH or $MNIST_KNN_PROGRAM")
     integer(n_neighbors, "n_neighbors")
     word(rule, "rule", _RULES)
-    options = [f"--{name}={os.fsdecode(_encoded(name, given))}" for name, given in (("method", method), ("device", device))]
+    options = [f"--{name}={os.fsdecode(encoded_text(name, given))}" for name, given in (("method", method), ("device", device))]
     array = _arrays.vectors(X, "condense")
     narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array)
     classes, codes = _arrays.class_labels(y, len(array), "condense")

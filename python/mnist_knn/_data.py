@@ -13,7 +13,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from ._library import Array, _encoded
+from ._library import Array, encoded_text
 
 #: Element types of IDX by the third byte of a file.
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
@@ -24,7 +24,7 @@ _FILES = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx
 def read_idx(path: str | os.PathLike[str]) -> Array:
     """The array in an IDX file, plain or gzip, of the type and shape that the file declares: images are n × rows × cols, labels
     n. Raises OSError if it cannot be read, ValueError if it is damaged."""
-    with open(os.fsdecode(_encoded("path", path)), "rb") as file:  # a number would be a descriptor
+    with open(os.fsdecode(encoded_text("path", path)), "rb") as file:  # a number would be a descriptor
         packed = file.peek(2)[:2] == b"\x1f\x8b"
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
         try:
@@ -97,7 +97,7 @@ def load_mnist(folder: str | os.PathLike[str] | None = None, fetch: bool = False
 
     Raises FileNotFoundError if it is nowhere, ValueError if files are damaged or do not fit each other.
     """
-    folders = _folders() if folder is None else [Path(os.fsdecode(_encoded("folder", folder)))]
+    folders = _folders() if folder is None else [Path(os.fsdecode(encoded_text("folder", folder)))]
     for one in folders:
         paths = [_find(one, name) for name in _FILES]
         found = [path for path in paths if path is not None]

@@ -204,7 +204,7 @@ def _bytes_of(given: Any, name: str) -> Array:
     """As uint8. Raises ValueError if there are other values than the integers 0 to 255."""
     array = _arrays.to_array(given, name)
     if array.dtype.kind == "O":  # numbers as Python has them, or pandas
-        with _arrays._named(name):
+        with _arrays.named(name):
             array = _arrays.as_type(array, _arrays.element_type(array, name))
     narrowed = _arrays.narrowed(array) if array.dtype.kind in "biuf" and array.ndim else None
     if narrowed is None:

@@ -167,7 +167,7 @@ def library_version() -> str:
     return str(library().knn_version().decode())
 
 
-def _encoded(name: str, text: Any) -> bytes:
+def encoded_text(name: str, text: Any) -> bytes:
     """A text or path for the library, which would take a number for an address, and a text up to its first NUL."""
     if not isinstance(text, (str, os.PathLike)):
         raise TypeError(f"{name} {shown(text)}: is {kind(text)}; expected a text")
@@ -181,7 +181,7 @@ def _encoded(name: str, text: Any) -> bytes:
 
 def has(feature: str) -> bool:
     """Whether the library can do this: "cuda", "pictures", "device-memory", or an element type such as "float32"."""
-    return bool(library().knn_has(_encoded("feature", feature)))
+    return bool(library().knn_has(encoded_text("feature", feature)))
 
 
 # KNN_INVALID to KNN_INTERNAL. KNN_STOPPED is raised by what asked for it.
@@ -369,7 +369,7 @@ class TrainingSet(Handle):
     def of_files(cls, folder: str | os.PathLike[str] | None = None) -> TrainingSet:
         """The training set of a folder with files named as MNIST's; None: where the program looks, else digits that the
         library draws. Raises OSError."""
-        files = Files(folder=None if folder is None else _encoded("data", folder))
+        files = Files(folder=None if folder is None else encoded_text("data", folder))
         self = cls.__new__(cls)
         Handle.__init__(self, "knn_set_free", lambda handle: call("knn_set_open", ctypes.byref(files), handle))
         self.dim, self._count = int(self.info.dim), int(self.info.count)
@@ -447,9 +447,9 @@ class Index(Handle):
                 raise TypeError(f"{name} {shown(value)}: is {kind(value)}; expected an int")
             if not 0 <= value < 2**bits:
                 raise ValueError(f"{name} {value}: is out of range; expected 0 to {2**bits - 1}")
-        given = Settings(**{name: _encoded(name, value) if name in _TEXTS else value
+        given = Settings(**{name: encoded_text(name, value) if name in _TEXTS else value
                             for name, value in settings.items() if value is not None})  # fmt: skip
-        name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (_encoded("file", file),))
+        name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (encoded_text("file", file),))
         super().__init__("knn_index_free", lambda handle: call(
             name, training, *more, ctypes.byref(given), handle, stop=given))  # fmt: skip
         self.training = training
@@ -534,7 +534,7 @@ class Index(Handle):
 
     def save(self, file: str) -> None:
         """Writes the method and what it has fitted to the set."""
-        call("knn_index_save", self, _encoded("file", file))
+        call("knn_index_save", self, encoded_text("file", file))
 
 
 class Digits(Handle):
