@@ -275,7 +275,7 @@ class GraphWriter {
                 put_as<double>(*distances_, exact.first(row.size()));
             else
                 put_as<float>(*distances_, row,
-                              [&](const Neighbor& one) { return distance_of(measure(), one.distance); });
+                              [&](const Neighbor& one) { return distance_number(measure(), one.distance); });
         }
         if (!csv_ && !mtx_) return;
         int rank = 0;

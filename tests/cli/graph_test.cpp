@@ -72,7 +72,8 @@ TEST_CASE("graph: NumPy and SciPy read the files and count the same") {
     if (python.empty()) return skip("no Python with NumPy and SciPy: install python3-numpy python3-scipy");
     const Work work(points(80, 3));
     for (const Words words : {"--npy g --mtx g.mtx --json g.json", "--mtx m.mtx --form mutual --json m.json",
-                              "--npy c --mtx c.mtx --metric cosine"})
+                              "--npy cosine --mtx cosine.mtx --metric cosine",
+                              "--npy lp --mtx lp.mtx --metric lp --p 0.3"})
         work.output("graph -k 5" + words);
     write(work.folder / "check.py", R"(
 import json, numpy, scipy.io, scipy.stats
@@ -93,9 +94,10 @@ assert graph["components"]["count"] == connected_components(matrix.tocsr(), conn
 mutual = scipy.io.mmread("m.mtx")
 assert mutual.nnz == graph["mutual_share"] * 400 == 2 * json.load(open("m.json"))["graph"]["edges"]
 assert set(zip(mutual.row, mutual.col)) == {(i, j) for i, j in edges if (j, i) in edges}
-cosine, reals = numpy.load("c-distances.npy"), scipy.io.mmread("c.mtx")
-assert cosine.dtype == numpy.float32 and (numpy.diff(cosine) >= 0).all()
-assert (reals.data.astype(numpy.float32) == cosine.ravel()).all()
+for metric in "cosine", "lp":
+    distances, reals = numpy.load(f"{metric}-distances.npy"), scipy.io.mmread(f"{metric}.mtx")
+    assert distances.dtype == numpy.float32 and (numpy.diff(distances) >= 0).all()
+    assert (reals.data.astype(numpy.float32) == distances.ravel()).all()
 )");
     output_of(run({"/bin/sh", "-c", "cd '" + work.folder.path().string() + "' && " + python + " check.py"}));
 }
