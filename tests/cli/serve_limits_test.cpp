@@ -68,6 +68,9 @@ TEST_CASE_FIXTURE(SmallServer, "serve: pictures whose clients are gone hold up n
         std::vector<Client> clients;
         for (int i = 0; i < 10; ++i)
             clients.emplace_back(server.port()).send(large);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        for (Client& client : clients)
+            client.send(livez());  // before the answer, and before the end
     };
     Client half(server.port());
     half.send(large);
