@@ -113,7 +113,7 @@ void Batcher::answer(const std::vector<Piece>& pieces) {
             std::copy_n(reinterpret_cast<const std::uint8_t*>(job->pixels.data()) + i * image_bytes,
                         image_bytes, image.pixels.begin());
             if (std::ranges::count(image.pixels, image.pixels[0]) == std::ssize(image.pixels))
-                image.refused = "no ink found";
+                image.refused = no_ink;
         }
     std::vector<Answer*> digits;
     for (Answer& answer : answers)

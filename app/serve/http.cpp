@@ -33,7 +33,7 @@ Problem try_later(int status, const std::string& detail, int seconds) {
 }
 
 Problem nobody_waits() {
-    return Problem(503, "The client has closed its side of the connection.");
+    return try_later(503, "The client has closed its side of the connection.");
 }
 
 void throw_if(const Abandoned& abandoned) {

@@ -36,10 +36,15 @@ constexpr const char* no_pictures = "This server cannot read pictures; its own m
 /// The rows of one picture that are searched: 4 seconds by the slowest method of the table on two cores.
 constexpr std::size_t max_marks = 4000;
 
+std::string in_small_letters(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    return text;
+}
+
+/// Capital letters of the text count as small ones.
 bool begins(const std::string& text, std::string_view with) {
-    return std::ranges::equal(text.substr(0, with.size()), with, {}, [](unsigned char letter) {
-        return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : +letter;
-    });
+    return in_small_letters(text.substr(0, with.size())) == with;
 }
 
 bool takes(Route::Body body, const std::string& type) {
@@ -64,14 +69,9 @@ Response response_of(const Work& work) {
     }
 }
 
-bool is_v4(const std::string& text) {
-    in_addr address{};
-    return ::inet_pton(AF_INET, text.c_str(), &address) == 1;
-}
-
-bool is_v6(const std::string& text) {
-    in6_addr address{};
-    return ::inet_pton(AF_INET6, text.c_str(), &address) == 1;
+bool is_numeric(int family, const std::string& text) {
+    in6_addr address{};  // the larger one
+    return ::inet_pton(family, text.c_str(), &address) == 1;
 }
 
 /// Takes the same time for every text of one length.
@@ -82,12 +82,6 @@ bool equal(std::string_view a, std::string_view b) {
     return difference == 0;
 }
 
-std::string in_small_letters(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    return text;
-}
-
 }  // namespace
 
 std::span<const Route> Route::all() {
@@ -96,7 +90,7 @@ std::span<const Route> Route::all() {
         {"GET", "/app.css", nullptr, false, false, Body::none, "text/css; charset=utf-8", &serve_css},
         {"GET", "/app.js", nullptr, false, false, Body::none, "text/javascript; charset=utf-8", &serve_js},
         {"GET", "/livez", nullptr, false, false, Body::none, plain_text, &alive},
-        {"GET", "/readyz", &Routes::readyz},
+        {"GET", "/readyz", &Routes::readyz, false, true},
         {"GET", "/openapi.json", nullptr, false, false, Body::none, "application/json", &openapi_json},
         {"GET", "/metrics", &Routes::metrics_text, true},
         {"GET", "/v1/info", &Routes::info, true, true},
@@ -211,7 +205,6 @@ void Routes::answer(Request request, const Done& done) {
 
 void Routes::readyz(Request, const Done& done) {
     if (closing_) throw try_later(503, "The server is stopping.");
-    if (!ready_) throw try_later(503, "The server is starting: its index is not open yet.");
     done({200, plain_text, "ready\n"});
 }
 
@@ -331,7 +324,7 @@ TestAnswers& Routes::test_answers() {
 }
 
 bool Access::is_loopback(const std::string& address) {
-    return address == "::1" || (is_v4(address) && address.starts_with("127."));
+    return address == "::1" || (is_numeric(AF_INET, address) && address.starts_with("127."));
 }
 
 Access::Access(const std::string& address, int port, std::string token)
@@ -348,7 +341,7 @@ bool Access::is_own(const std::string& host) const {
     std::string name = host.substr(0, has_port ? colon : host.npos);
     const bool bracketed = name.size() > 2 && name.front() == '[' && name.back() == ']';
     if (bracketed) name = name.substr(1, name.size() - 2);
-    if (bracketed ? !is_v6(name) : !is_v4(name))
+    if (!is_numeric(bracketed ? AF_INET6 : AF_INET, name))
         return in_small_letters(name) == "localhost" && (loopback_ || any_address_);
     return any_address_ || name == address_;
 }
@@ -368,10 +361,9 @@ void Access::check_origin(const Head& head) const {
 
 void Access::check_token(const Head& head) const {
     constexpr std::string_view scheme = "bearer ";
-    const std::string given = in_small_letters(head.authorization.substr(0, scheme.size()));
-    const std::string_view token =
-        given == scheme ? std::string_view(head.authorization).substr(scheme.size()) : std::string_view();
-    if (!token_.empty() && !equal(token, token_))
+    const bool given = begins(head.authorization, scheme);
+    if (!token_.empty() &&
+        !(given && equal(std::string_view(head.authorization).substr(scheme.size()), token_)))
         throw Problem(401, "The request has no token, or a wrong one.", "WWW-Authenticate", "Bearer");
 }
 

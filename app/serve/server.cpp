@@ -1,5 +1,6 @@
 #include "app/serve/routes.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-#include <cerrno>
 #include <chrono>
 #include <set>
 
@@ -36,7 +36,7 @@ constexpr milliseconds silence_when_stopping{1000};      ///< a request may be o
 constexpr seconds max_request{30};                       ///< from the first byte of a request to its response
 constexpr seconds max_lingering{2};                      ///< for the client to read the last response
 constexpr seconds max_stopping{15};                      ///< for all that runs when the server stops
-constexpr milliseconds tick{50};  ///< how often time limits and the stop flag are looked at
+constexpr milliseconds tick{50};                         ///< how often `look` is called
 
 }  // namespace
 
@@ -78,7 +78,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
         begin_request();
         fail(problem);
     }
-    /// A time limit has passed, perhaps.
+    /// A time limit has passed, perhaps, or the client is gone.
     void look(SteadyClock::time_point now);
     /// Only what has begun is finished.
     void stop() {
@@ -100,7 +100,6 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     void advance();
     void receive_body();
     void work();
-    void watch();
     void abandon() {
         if (abandoned_) *abandoned_ = true;
     }
@@ -139,6 +138,9 @@ void Server::Connection::begin_request() {
 }
 
 void Server::Connection::look(SteadyClock::time_point now) {
+    // Whether the client has ended its side before it has its answer, also behind bytes that are not read yet.
+    pollfd end{socket_.native_handle(), POLLRDHUP, 0};
+    if (phase_ == Phase::working && ::poll(&end, 1, 0) > 0) abandon();
     if (phase_ == Phase::closed || now < deadline_) return;
     if (phase_ == Phase::reading)
         fail(Problem(408, "The request came too slowly."));
@@ -230,7 +232,6 @@ void Server::Connection::work() {
     Request request = reader_.release();
     request.abandoned = abandoned_ = std::make_shared<std::atomic<bool>>(false);
     keeps_alive_ = request.head.keep_alive;
-    watch();
     // Perhaps at once, or by another thread.
     network_.routes->answer(
         std::move(request), [self = shared_from_this(), number = number_](Response response) {
@@ -239,16 +240,6 @@ void Server::Connection::work() {
                     self->respond(response, self->keeps_alive_ && !self->network_.stopping);
             });
         });
-}
-
-/// Whether the client ends its side of the connection before it has its answer.
-void Server::Connection::watch() {
-    socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this(), number = number_](Error error) {
-        if (self->phase_ != Phase::working || self->number_ != number) return;
-        char byte = 0;
-        const ssize_t got = ::recv(self->socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        if (error || got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) self->abandon();
-    });
 }
 
 void Server::Connection::respond(const Response& response, bool keep_alive) {
@@ -315,7 +306,7 @@ void Server::Network::add(tcp::socket socket) {
     }
 }
 
-/// Each tick: time limits, and whether to stop.
+/// Each tick: time limits, clients that are gone, and whether to stop.
 void Server::Network::look() {
     const auto now = SteadyClock::now();
     const std::vector<std::shared_ptr<Connection>> all(connections.begin(), connections.end());

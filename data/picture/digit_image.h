@@ -13,6 +13,9 @@
 
 namespace knn {
 
+/// Of DigitImage::refused: all pixels are alike.
+inline constexpr const char* no_ink = "no ink found";
+
 /// 28×28 pixels, 0 = background, 255 = ink at its strongest.
 struct DigitImage {
     static constexpr int side = 28;
@@ -26,8 +29,8 @@ struct DigitImage {
     /// Segmentation hypotheses for the same ink on a page, each as digits from the left, for digits that touch. The
     /// classifier chooses.
     std::vector<std::vector<DigitImage>> hypotheses;
-    std::string refused;  ///< empty, or why there is no digit-like ink ("the picture is blank"); the pixels
-                          ///< are then best effort
+    std::string
+        refused;  ///< empty, or why there is no digit-like ink (`no_ink`); the pixels are then best effort
 };
 
 /// A minus sign '-' or a decimal point '.' of a page; a decimal comma is a point.

@@ -98,7 +98,7 @@ bool is_cut_digit(const Part& part, cv::Size size) {
 Group one_group(const Parts& found, cv::Size size, std::string& refused) {
     std::vector<Part> parts = found.parts;
     if (parts.empty()) {
-        refused = found.speck_mass > 0 ? "there are only specks in the picture" : "no ink found";
+        refused = found.speck_mass > 0 ? "there are only specks in the picture" : no_ink;
         return {};
     }
     erase_underlines(parts);

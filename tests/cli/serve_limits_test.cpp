@@ -62,13 +62,22 @@ TEST_CASE_FIXTURE(SmallServer, "serve: requests on one connection, in chunks, an
 
 TEST_CASE_FIXTURE(SmallServer, "serve: pictures whose clients are gone hold up nobody, nor the end") {
     if (!has_opencv) return skip(no_opencv);
-    const auto send_large = [&] {  // some seconds each
+    const std::string large =  // some seconds each
+        server.post_of("/v1/classify?many=1", "P4 10000 10000\n" + std::string(10'000 * 1250, '\0'));
+    const auto send_large = [&] {
         std::vector<Client> clients;
         for (int i = 0; i < 10; ++i)
-            clients.emplace_back(server.port())
-                .send(server.post_of("/v1/classify?many=1",
-                                     "P4 10000 10000\n" + std::string(10'000 * 1250, '\0')));
+            clients.emplace_back(server.port()).send(large);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        for (Client& client : clients)
+            client.send(livez());  // before the answer, and before the end
     };
+    Client half(server.port());
+    half.send(large);
+    half.end();
+    const Answered answer = half.receive();
+    CHECK(answer.status == 503);
+    CHECK(answer.fields.contains("retry-after"));
     send_large();
     CHECK(seconds_of([&] { CHECK(server.send(classify()).status == 200); }) < 5);
     send_large();

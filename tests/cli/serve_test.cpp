@@ -264,6 +264,31 @@ TEST_CASE_FIXTURE(ToServe, "serve: each refusal has its status") {
     CHECK(client.receive().status == 200);
 }
 
+TEST_CASE_FIXTURE(ToServe,
+                  "serve takes parameters within the limits that openapi.json tells, and no others") {
+    const Served server(words);
+    const json description = server.get("/openapi.json").json();
+    int tried = 0;
+    for (const auto& [path, item] : description["paths"].items())
+        for (const auto& [method, operation] : item.items())
+            for (const json& parameter : operation.value("parameters", json::array())) {
+                const json& schema = parameter["schema"];
+                const bool listed = schema.contains("enum");
+                const auto low = (listed ? schema["enum"].front() : schema.at("minimum")).get<std::int64_t>(),
+                           high = (listed ? schema["enum"].back() : schema.at("maximum")).get<std::int64_t>();
+                for (const std::int64_t value : {low - 1, low, high, high + 1}) {
+                    const std::string target =
+                        path + '?' + parameter["name"].get<std::string>() + '=' + std::to_string(value);
+                    CAPTURE(target);
+                    const Answered answer = method == "get" ? server.get(target)
+                                                            : server.post(target, Page(50, 50).pgm(), as_pgm);
+                    CHECK((answer.status == 400) == (value < low || value > high));
+                    ++tried;
+                }
+            }
+    CHECK(tried == 28);
+}
+
 TEST_CASE("serve: wrong command lines") {
     for (const auto& [words, part] : std::vector<std::pair<std::string, std::string>>{
              {"--port 0 --address 0.0.0.0", "--address 0.0.0.0: other machines can ask; expected --token T"},
