@@ -42,19 +42,21 @@ Inventory take_inventory(const DataOptions& options) {
     });
     inventory.cpu = cpu_device();
     inventory.threads = cpu::available_threads();
+    // Of a set that was not read the checksums tell which file is not MNIST's, not those of larger content, which may be endless.
+    constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max(), larger = 64 << 20;
+    std::uint64_t most_bytes = larger;
     try {
         inventory.found = locate(options);
         // First: headers that do not fit each other are refused before anything is unpacked.
-        if (can_be_read_again(*inventory.found)) load(*inventory.found);
+        if (can_be_read_again(*inventory.found)) {
+            load(*inventory.found);
+            most_bytes = no_limit;
+        }
     } catch (const DataError& error) {
         inventory.data_problem = error.what();
     }
     try {
-        // Of a set that cannot be read the checksums tell which file is not MNIST's, not those of larger content.
-        constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max(), larger = 64 << 20;
-        if (inventory.found)
-            inventory.checksums =
-                checksums(*inventory.found, inventory.data_problem.empty() ? no_limit : larger);
+        if (inventory.found) inventory.checksums = checksums(*inventory.found, most_bytes);
     } catch (const DataError& error) {
         if (inventory.data_problem.empty()) inventory.data_problem = error.what();
     }

@@ -98,7 +98,7 @@ const Command* command_named(const std::string& name) {
         if (command.name == name) return &command;
     const std::vector<std::string> names = names_of(commands());
     const std::string near = nearest_name(name, names);
-    throw UsageError(quoted_if_empty(name) + ": unknown command; " +
+    throw UsageError(quoted_if_blank(name) + ": unknown command; " +
                      (near.empty() ? "expected " + one_of(names) : "did you mean '" + near + "'?"));
 }
 
@@ -264,7 +264,7 @@ void CommandLine::parse(std::vector<std::string> words) {
     if (command->take_operands != nullptr)
         command->take_operands(plain, options);
     else if (!plain.empty())
-        throw UsageError(quoted_if_empty(plain[0]) + ": unexpected argument; expected options after '" +
+        throw UsageError(quoted_if_blank(plain[0]) + ": unexpected argument; expected options after '" +
                          command->name + "'");
 }
 

@@ -287,7 +287,7 @@ const std::vector<OptionConflict>& option_conflicts() {
          "random images come from no file"},
         {"bench", "--extra", "--n-train",
          "only the first training images are searched, and those of --extra follow all"},
-        {"graph", "--images", "--extra", "those of --extra are added to a training set"},
+        {"", "--images --train --test", "--extra", "--extra adds to the images of --data"},
         {"", "--train --test --images", "--data --train-images --test-images", "both say where the data are"},
         {"", "--images", "--train --train-labels", "both say where the data are"},
     };

@@ -107,12 +107,13 @@ std::string parse_picture_file(std::string_view option, std::string_view text, s
                      std::string(ending));
 }
 
-std::string quoted_if_empty(std::string_view word) {
-    return std::string(word.empty() ? "''" : word);
+std::string quoted_if_blank(std::string_view word) {
+    const bool is_blank = word.find_first_not_of(' ') == word.npos;
+    return is_blank ? '\'' + std::string(word) + '\'' : std::string(word);
 }
 
 std::string as_given(std::string_view option, std::string_view value) {
-    return std::string(option) + " " + quoted_if_empty(value);
+    return std::string(option) + " " + quoted_if_blank(value);
 }
 
 bool has_ending(std::string_view name, std::string_view ending) {

@@ -55,8 +55,8 @@ std::string parse_picture_file(std::string_view option, std::string_view text, s
 /// Whether something of this name exists that is no regular file: a folder, a device, a pipe.
 bool is_no_file(const std::string& name);
 
-/// A word of the command line as errors name it: '' if it is empty.
-std::string quoted_if_empty(std::string_view word);
+/// A word of the command line as errors name it: in quotes if it is empty or blanks.
+std::string quoted_if_blank(std::string_view word);
 
 /// "OPTION VALUE", as errors begin.
 std::string as_given(std::string_view option, std::string_view value);

@@ -73,8 +73,8 @@ class SearchedVectors {
         for (const TransformStep& step : method.transform.steps)
             if (!train_.are_images() && !info(step.kind).takes_features)
                 throw UsageError("--transform " + method.transform.text() + ": " + name(step.kind) +
-                                 " needs images, and " + train_.source +
-                                 " has vectors; expected pca, minmax, zscore or raw");
+                                 " needs images, and " + train_.source + " has vectors; expected " +
+                                 (train_.rows().are_bytes() ? "pca, " : "") + "minmax, zscore or raw");
         set_.emplace(Training{train_.rows(), {}, shape});
         compared_queries_ = queries().rows();
         method.problem(set_->view(), n_query());  // throws where the transform does not suit

@@ -290,7 +290,7 @@ std::size_t report_failures(std::span<const PictureAnswer> pictures) {
     for (const PictureAnswer& picture : pictures) {
         if (picture.error.empty()) continue;
         ++failures;
-        print_line_to_stderr("error: " + quoted_if_empty(picture.file) + ": " + picture.error);
+        print_line_to_stderr("error: " + quoted_if_blank(picture.file) + ": " + picture.error);
     }
     return failures;
 }

@@ -27,8 +27,6 @@ DataLocation locate_vectors(const DataOptions& options, bool both) {
         throw UsageError("§test " + options.test + ": has no training set; expected §train FILE with it");
     if (both && options.test.empty())
         throw UsageError("§train " + options.train + ": has no test set; expected §test FILE with it");
-    if (!options.extra.empty())
-        throw UsageError("§extra " + options.extra + ": has images; expected no §train " + options.train);
     DataLocation location;
     location.vectors = true;
     location.label_column = options.label_column;

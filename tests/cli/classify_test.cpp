@@ -341,6 +341,9 @@ TEST_CASE_FIXTURE(Digits, "classify --expected: folders and names tell the digit
     CHECK(fs::exists(folder / "report/index.html"));
     CHECK(csv_rows(read_file(folder / "report/predictions.csv")).size() == 5);
     CHECK(classify("--expected in/img12.pgm").exit_code == 1);
+    fs::create_directory(folder / "folders");
+    fs::rename(folder / "in/3", folder / "folders/3");
+    check_error(classify("--expected folders"), 1, "expected -r", true);  // nothing of names
 }
 
 TEST_CASE_FIXTURE(Digits, "the report of classify --expected names its pictures, and others open it") {

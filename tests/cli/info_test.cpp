@@ -46,6 +46,8 @@ TEST_CASE_FIXTURE(Work, "info hashes nothing large of a data set that cannot be 
     CHECK(count_of(result.out, "too large to hash") == 1);
     CHECK(count_of(result.out, "sha256 ") == 3);
     CHECK(count_of(result.out, "not MNIST's") == 4);
+    // What cannot be read twice is not loaded; it may be endless.
+    CHECK(count_of(plain("info --test-labels /dev/zero --data .").out, "too large to hash") == 2);
 }
 
 TEST_CASE_FIXTURE(Work, "info on data that is not there or cannot be loaded tells all else and exits 1") {

@@ -183,6 +183,8 @@ TEST_CASE("options: vectors and images are named by different options") {
     CHECK(
         mistake("evaluate --train a.npy --test-images x").starts_with("--train and --test-images: both say"));
     CHECK(mistake("graph --train a.npy --images x").starts_with("--images and --train: both say"));
+    for (const char* words : {"evaluate --train a.npy --extra x", "graph --images a --extra x"})
+        CHECK(test::contains(mistake(words), " and --extra: --extra adds to the images of --data; expected"));
     CHECK(mistake("evaluate --test a.npy").starts_with("--test: has no effect without --train"));
     CHECK(mistake("evaluate --label-column 3").starts_with("--label-column: has no effect without --train"));
     CHECK(mistake("evaluate --train a.csv --test b.csv --label-column 3 --test-labels c").empty());

@@ -52,6 +52,8 @@ TEST_CASE("numbers with a unit name it") {
                       "--seconds 0: out of range; expected a number from 0.001 to 86400 seconds");
     CHECK_THROWS_WITH(parse_number("--seconds", "", 0.001, 86'400, "seconds"),
                       "--seconds '': not a number; expected a number from 0.001 to 86400 seconds");
+    CHECK_THROWS_WITH(parse_number("--seconds", "  ", 0.001, 86'400, "seconds"),
+                      "--seconds '  ': not a number; expected a number from 0.001 to 86400 seconds");
 }
 
 TEST_CASE("a picture has the ending of its form") {
