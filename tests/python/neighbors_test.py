@@ -1,9 +1,11 @@
 """The estimators against brute force in NumPy; arrays, labels and errors of any kind; interruption, threads, fork, pickle."""
 
 import _thread
+import ctypes
 import gc
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -17,7 +19,7 @@ from unittest import mock
 
 import support
 import numpy as np
-from mnist_knn import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors, has
+from mnist_knn import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors, _library, has
 
 RANDOM = np.random.default_rng(5)
 
@@ -448,6 +450,21 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "16384"):
             model.kneighbors([[3]], 16_385)
 
+
+    def test_memory_that_a_search_lacks(self):
+        def fails():
+            index = _library.Index(_library.TrainingSet(np.ones((1 << 19, 64), np.float32)), threads=1, device="cpu")
+            query, found = _library.vectors_of(np.ones((100, 64), np.float32)), np.zeros(100, np.uint32)
+            out = _library.NeighborArrays(count=100, k=1, indices=found.ctypes.data)
+            with open("/proc/self/statm") as file:
+                used = int(file.read().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 24),) * 2)
+            try:
+                _library.call("knn_search", index, ctypes.byref(query), None, ctypes.byref(out))
+            except MemoryError as error:
+                return str(error).startswith("memory: searching 524288 training ")
+
+        self.assertTrue(in_child(fails))
 
 class Processes(unittest.TestCase):
     @classmethod
