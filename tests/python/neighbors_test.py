@@ -15,6 +15,8 @@ import time
 import tracemalloc
 import unittest
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 from unittest import mock
 
 import support
@@ -335,6 +337,9 @@ class Errors(unittest.TestCase):
             (ValueError, "infinity", lambda: fitted.kneighbors([[0.0, np.inf, 0]])),
             (ValueError, "inconsistent", lambda: KNeighborsClassifier().fit(X, y[:9])),
             (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, y + 0.5)),
+            (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, (y + 0.5).astype(object))),
+            (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, [*[1] * 9, Fraction(1, 3)])),
+            (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, [*[1] * 9, Decimal("0.5")])),
             (ValueError, "mode", lambda: fitted.kneighbors_graph(mode="both")),
             (ValueError, "not fitted", lambda: KNeighborsClassifier().predict(X)),
         ]
