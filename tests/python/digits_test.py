@@ -66,6 +66,10 @@ class Digits(unittest.TestCase):
             deep = [Image.fromarray(big.astype(np.uint16) * 257), Image.fromarray(big.astype(np.int32) * 257), Image.fromarray(big).convert("I")]
             found = self.model.classify([path, str(path), content, bytearray(content), Image.open(path), Image.fromarray(big), *deep,
                                          Image.fromarray((big / 255).astype(np.float32))])  # fmt: skip
+            for ink in (big.astype(np.uint16), np.zeros_like(big, np.uint16)):  # of little contrast, not of 8 bits
+                Image.fromarray(ink).save(path.with_name("deep.png"))
+                read = [digit.pixels for digit in self.model.classify([path.with_name("deep.png"), Image.open(path.with_name("deep.png"))])]
+                np.testing.assert_array_equal(*read)
             turned = Image.fromarray(np.rot90(big))
             exif = turned.getexif()
             exif[0x0112] = 6  # rotate by 90 degrees to the right
