@@ -158,9 +158,20 @@ class Digits(unittest.TestCase):
             file.write("mnist-knn method 1\ntransform zscore\nrerank none\ncandidates 96\nmetric l2\nvote majority\nk 5\n"
                        "weights uniform\ntie smallest\n")  # fmt: skip
             file.flush()
-            for wrong, message in (({"method": file.name}, "^transform zscore: makes float64"), ({"reject": 5}, "^options: has reject 5")):
+            for wrong, message in (({"method": file.name}, "^method: transform zscore: makes float64"), ({"reject": 5}, "^reject 5.*: is out of range; ")):
                 with self.assertRaisesRegex(ValueError, message):
                     DigitClassifier(**{"method": "raw", **wrong}).fit(MNIST.X_train[:10], MNIST.y_train[:10])
+        with self.assertRaisesRegex(ValueError, "^X: has 4 images; expected at least 5, as many as vote$"):
+            DigitClassifier("raw").fit(MNIST.X_train[:4], MNIST.y_train[:4])
+        few = DigitClassifier("raw", device="cpu").fit(MNIST.X_train[:9], MNIST.y_train[:9])
+        for k in (10, 16_385, 2**40):
+            with self.assertRaisesRegex(ValueError, f"^n_neighbors {k}: "):
+                few.explain(images(1)[0], k)
+        for path in ("", "a\0b"):
+            with self.assertRaisesRegex(ValueError, "^picture '.*; expected a text"):
+                few.predict(path)
+        with self.assertRaisesRegex(ValueError, "^picture: has 1 × 100000001 pixels; expected at most 100,000,000$"):
+            few.read(np.zeros((1, 100_000_001), np.uint8))
         with self.assertRaisesRegex(ValueError, "^X: is None beside y"):
             DigitClassifier("raw").fit(y=MNIST.y_train[:10])
         for X, y in ((MNIST.X_train[:10, :783], MNIST.y_train[:10]), (MNIST.X_train[:10], MNIST.y_train[:9])):

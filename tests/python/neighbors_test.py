@@ -357,17 +357,25 @@ class Errors(unittest.TestCase):
 
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        blurred = os.path.join(folder.name, "blurred")
-        with open(blurred, "w") as file:
-            file.write("mnist-knn method 1\ntransform blur:1\nrerank none\ncandidates 96\nmetric l2\nvote majority\nk 5\n"
-                       "weights uniform\ntie smallest\n")  # fmt: skip
+        blurred, spread = (os.path.join(folder.name, name) for name in ("blurred", "spread"))
+        for path, transform, rerank in ((blurred, "blur:1", "none"), (spread, "raw", "spread:7")):
+            with open(path, "w") as file:
+                file.write(f"mnist-knn method 1\ntransform {transform}\nrerank {rerank}\ncandidates 96\nmetric l2\nvote majority\n"
+                           "k 5\nweights uniform\ntie smallest\n")  # fmt: skip
+        Y = random_bytes(20, 784)
         masked = np.ma.masked_array(X, X > 100)
         structs = np.zeros((5, 3), [("a", "u1")])
         cases = [
             (TypeError, "^device 5: is int; expected a text$", lambda: NearestNeighbors(device=5).fit(X)),  # no address
             (ValueError, "^method 'gradients': X has 3 columns of uint8; expected 784", lambda: NearestNeighbors(method="gradients").fit(X)),
             (ValueError, "^method 'accurate': X has 784 columns of float64", lambda: NearestNeighbors(method="accurate").fit(np.ones((5, 784)) / 2)),
-            (ValueError, "^method .*blurred: transform blur.*: compares images", lambda: NearestNeighbors(method=blurred).fit(X)),
+            (ValueError, "^method 'accurate': X has 784 columns of float64", lambda: NearestNeighbors(1, method="accurate").fit(Y).kneighbors(Y / 2)),
+            (ValueError, "^method: rerank spread: needs", lambda: NearestNeighbors(method=spread).fit(Y)),
+            (ValueError, f"^n_neighbors {2**33}: .* to 16384$", lambda: KNeighborsClassifier(2**33, method="accurate").fit(Y, y)),
+            (ValueError, "^X: has count 2 and dim 66052; ", lambda: NearestNeighbors().fit(np.zeros((2, 66_052), np.uint8))),
+            (ValueError, r"^X: row 0, column 1 is 1e\+200", lambda: NearestNeighbors().fit([[0, 1e200], [0, 0]])),
+            (ValueError, r"^X: row 0, column 1 is 1e\+200", lambda: NearestNeighbors(1).fit([[0, 0.5]]).kneighbors([[0, 1e200], [0, 0]])),
+            (ValueError, "^method .*blurred: transform blur.*: compares images.*; expected rows of 784 pixels", lambda: NearestNeighbors(method=blurred).fit(X)),
             (TypeError, "^engine 5: is int", lambda: NearestNeighbors(engine=5).fit(X)),
             (TypeError, "^method 5: is int", lambda: NearestNeighbors(method=5).fit(X)),
             (TypeError, "^method None: is NoneType", lambda: NearestNeighbors(method=None).fit(X)),
@@ -443,19 +451,6 @@ class Errors(unittest.TestCase):
                               capture_output=True, text=True)  # fmt: skip
         self.assertRegex(done.stderr, r"OSError: libc\.so\.6: is another library: .*; expected libmnistknn\.so\.0\n$")
 
-    def test_no_gpu(self):
-        if has("cuda"):
-            self.skipTest("the library has GPU engines")
-        with self.assertRaises((RuntimeError, ValueError)):
-            NearestNeighbors(device="gpu").fit(random_bytes(10, 3))
-
-    def test_k_beyond_the_library(self):
-        model = NearestNeighbors(16_384, device="cpu").fit(random_bytes(16_385, 1))
-        self.assertEqual(model.kneighbors([[3]], return_distance=False).shape, (1, 16_384))
-        with self.assertRaisesRegex(ValueError, "16384"):
-            model.kneighbors([[3]], 16_385)
-
-
     def test_memory_that_a_search_lacks(self):
         def fails():
             index = _library.Index(_library.TrainingSet(np.ones((1 << 19, 64), np.float32)), threads=1, device="cpu")
@@ -470,6 +465,19 @@ class Errors(unittest.TestCase):
                 return str(error).startswith("memory: searching 524288 training ")
 
         self.assertTrue(in_child(fails))
+
+    def test_no_gpu(self):
+        if has("cuda"):
+            self.skipTest("the library has GPU engines")
+        with self.assertRaises((RuntimeError, ValueError)):
+            NearestNeighbors(device="gpu").fit(random_bytes(10, 3))
+
+    def test_k_beyond_the_library(self):
+        model = NearestNeighbors(16_384, device="cpu").fit(random_bytes(16_385, 1))
+        self.assertEqual(model.kneighbors([[3]], return_distance=False).shape, (1, 16_384))
+        with self.assertRaisesRegex(ValueError, "16384"):
+            model.kneighbors([[3]], 16_385)
+
 
 class Processes(unittest.TestCase):
     @classmethod
