@@ -137,7 +137,7 @@ Search::Search(Resident& resident, const Sketched* sketched, const Queries& quer
             packs() && resident.plan.batch == 0 ? kernel().queries : 1, max_block(),
             max_slices(queries.count(), k), sketched != nullptr) {}
 
-/// Throws DataError if memory cannot suffice, before anything is allocated.
+/// Throws MemoryError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
     const Rows& train = resident_.train;
     const std::int64_t rows = queries_.count() * (work_.slices() > 1 ? work_.slices() + 1 : 1);
@@ -153,10 +153,10 @@ void Search::require_memory() const {
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
     const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
-    throw DataError("memory: searching " + std::to_string(train.count) + " training images of " +
-                    std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count()) +
-                    " others needs " + mib(needed) + "; expected at most " + mib(available) +
-                    ", the free memory");
+    throw MemoryError("memory: searching " + std::to_string(train.count) + " training images of " +
+                      std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count()) +
+                      " others needs " + mib(needed) + "; expected at most " + mib(available) +
+                      ", the free memory");
 }
 
 template <class Scanner>

@@ -50,6 +50,8 @@ knn_status status_of_exception() noexcept {
         return failed(KNN_INVALID, error.what());
     } catch (const std::invalid_argument& error) {
         return failed(KNN_INVALID, error.what());
+    } catch (const MemoryError& error) {
+        return failed(KNN_NO_MEMORY, error.what());
     } catch (const DataError& error) {
         return failed(KNN_DATA, error.what());
     } catch (const DeviceError& error) {

@@ -108,7 +108,7 @@ std::int64_t available_bytes() {
 }
 
 void throw_out_of_memory(const std::string& work) {
-    throw DataError("memory: " + work + " ran out of it; expected more, or fewer images");
+    throw MemoryError("memory: " + work + " ran out of it; expected more, or fewer images");
 }
 
 int available_threads() {

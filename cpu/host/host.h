@@ -30,7 +30,7 @@ std::int64_t cgroup_free_bytes(const std::string& self, const std::filesystem::p
 /// kernel's own estimate; -1: unknown.
 std::int64_t available_bytes();
 
-/// Throws DataError. `work`: "searching 60000 training images".
+/// Throws MemoryError. `work`: "searching 60000 training images".
 [[noreturn]] void throw_out_of_memory(const std::string& work);
 
 }  // namespace knn::cpu

@@ -26,6 +26,11 @@ struct DataError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// What was asked for needs more memory than is free. Exit code 1.
+struct MemoryError : DataError {
+    using DataError::DataError;
+};
+
 /// A GPU is missing, too small, or a CUDA call failed. Exit code 1.
 struct DeviceError : std::runtime_error {
     using std::runtime_error::runtime_error;

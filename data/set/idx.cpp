@@ -208,8 +208,8 @@ IdxData read_idx_data(ByteSource& source, const IdxKind& kind, const IdxHeader& 
         return {static_cast<std::int64_t>(count), static_cast<int>(rows), static_cast<int>(cols),
                 std::move(bytes), source.crc32()};
     } catch (const std::bad_alloc&) {
-        throw DataError(source.file().string() + ": needs " + grouped(kept_bytes) +
-                        " bytes of memory, which are not free; expected that much free memory");
+        throw MemoryError(source.file().string() + ": needs " + grouped(kept_bytes) +
+                          " bytes of memory, which are not free; expected that much free memory");
     }
 }
 

@@ -150,11 +150,14 @@ void Content::fail(const std::string& what, const std::string& expected) const {
     throw DataError(file() + ": " + what + "; expected " + expected);
 }
 
+void Content::lack(const std::string& memory) const {
+    throw MemoryError(file() + ": needs " + memory + "; expected that much free memory, or fewer rows");
+}
+
 void Content::check_memory(std::uint64_t bytes) const {
     if (options_.free_bytes >= 0 && bytes > static_cast<std::uint64_t>(options_.free_bytes))
-        fail("needs " + grouped_count(bytes) + " bytes of memory, of which " +
-                 with_commas(options_.free_bytes) + " are free",
-             "that much free memory, or fewer rows");
+        lack(grouped_count(bytes) + " bytes of memory, of which " + with_commas(options_.free_bytes) +
+             " are free");
 }
 
 Bytes Content::allocated(std::uint64_t bytes) const {
@@ -162,8 +165,7 @@ Bytes Content::allocated(std::uint64_t bytes) const {
     try {
         return Bytes(static_cast<std::size_t>(bytes), options_.memory);
     } catch (const std::bad_alloc&) {
-        fail("needs " + grouped_count(bytes) + " bytes of memory, which are not free",
-             "that much free memory, or fewer rows");
+        lack(grouped_count(bytes) + " bytes of memory, which are not free");
     }
 }
 
@@ -270,7 +272,7 @@ void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorS
             count += whole;
         }
     } catch (const std::bad_alloc&) {
-        fail("needs more memory than is free", "enough free memory, or fewer rows");
+        lack("more memory than is free");
     }
     const bool limited = options_.first > 0 && most == static_cast<std::uint64_t>(options_.first);
     if (!limited) check_end(most, layout);
@@ -352,7 +354,7 @@ GrowingText Content::text(const std::function<bool(std::string_view)>& enough) {
             if (enough(all.view()) || got < piece) return all;
         }
     } catch (const std::bad_alloc&) {
-        fail("needs more memory than is free", "enough free memory, or fewer rows");
+        lack("more memory than is free");
     }
 }
 

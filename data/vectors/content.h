@@ -101,9 +101,11 @@ class Content {
     /// All bytes that follow, or those up to where `enough(bytes so far)` holds, which is asked after each piece.
     GrowingText text(const std::function<bool(std::string_view)>& enough);
 
-    /// Throws DataError if this many bytes of memory are not free.
+    /// Throws MemoryError if this many bytes of memory are not free.
     void check_memory(std::uint64_t bytes) const;
     [[noreturn]] void fail(const std::string& what, const std::string& expected) const;
+    /// Throws MemoryError. `memory`: "12 bytes of memory, which are not free".
+    [[noreturn]] void lack(const std::string& memory) const;
     /// "; expected one of these formats".
     [[noreturn]] void fail(const std::string& what) const { source_.fail(what); }
 

@@ -55,8 +55,7 @@ typedef enum knn_status {
     KNN_OK = 0,           ///< done
     KNN_INVALID = 1,      ///< an argument is wrong, or several contradict each other
     KNN_UNSUPPORTED = 2,  ///< what this build or version cannot do
-    KNN_DATA = 3,         ///< a file or data set is missing, damaged or does not fit,
-                          ///< or a search does not fit memory
+    KNN_DATA = 3,         ///< a file or data set is missing, damaged or does not fit
     KNN_DEVICE = 4,       ///< a GPU is missing, too small, or failed
     KNN_NO_MEMORY = 5,    ///< of the host, or it starts no more threads
     KNN_STOPPED = 6,      ///< the callback asked for it

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any, Iterator
 
 import numpy as np
@@ -127,14 +128,14 @@ def class_labels(y: Any, count: int, estimator: str) -> tuple[Array, Array]:
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported; expected real numbers")
     require_finite(array, "y", estimator)
-    if array.dtype.kind == "f" and (array != np.floor(array)).any():
-        raise ValueError("Unknown label type: continuous; expected classes, not numbers with fractions")
     try:
         classes, codes = np.unique(array, return_inverse=True)
         if not (classes == classes).all():  # NaN among objects, NaT
             raise TypeError("NaN is neither before nor behind another one")
     except TypeError as error:
         raise TypeError(f"y: has labels that cannot be sorted: {error}; expected labels of one type") from error
+    if classes.dtype.kind in "fO" and any(isinstance(one, Number) and one % 1 for one in classes):  # type: ignore[operator]
+        raise ValueError("Unknown label type: continuous; expected classes, not numbers with fractions")
     return classes, codes.reshape(-1)
 
 

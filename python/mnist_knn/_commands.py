@@ -20,7 +20,7 @@ import numpy as np
 
 from . import _arrays, _voting
 from ._checks import integer, several, shown, word
-from ._library import Array, Index, encoded_text
+from ._library import Array, Index, by_parameters, encoded_text
 from ._neighbors import NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
@@ -296,9 +296,9 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
         if done.returncode:
             lines = said.strip().split("\n")
             line = next((line for line in lines if "error: " in line), lines[-1]).removeprefix("mnist-knn: error: ")
-            for named, given in ((str(rows), "X"), (str(labels), "y"), ("--method", "method"), ("--device", "device"),
-                                 ("--transform", "transform"), ("-k ", "n_neighbors "), ("k = ", "n_neighbors = ")):  # fmt: skip
+            for named, given in ((str(rows), "X"), (str(labels), "y"), ("-k ", "n_neighbors "), ("k = ", "n_neighbors = ")):
                 line = line.replace(named, given)
+            line = by_parameters(re.sub("--(method|device|transform|rerank|vote|metric)", r"\1", line))
             # The program counts from 1.
             line = re.sub(r"^X: row (\d+), column (\d+)", lambda at: f"X: row {int(at[1]) - 1}, column {int(at[2]) - 1}", line)
             raise ValueError(line or f"{program}: ended with status {done.returncode} and no message; expected 0")

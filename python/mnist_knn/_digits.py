@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _show
 from ._checks import integer, kind, shown
-from ._library import Array, Digits, Index, TrainingSet
+from ._library import Array, Digits, Index, TrainingSet, encoded_text
 
 _SIDE = 28
 #: That are converted to gray.
@@ -120,6 +120,8 @@ class DigitClassifier:
                 raise ValueError(f"X, y: have shapes {images.shape}, {labels.shape}; expected n × 784 and n")
             training = TrainingSet(images.reshape(len(images), -1), labels, (_SIDE, _SIDE))
         index = Index(training, method=self.method, device=self.device)
+        if len(training) < (k := index.info.k):
+            raise ValueError(f"{'data' if X is None else 'X'}: has {len(training)} images; expected at least {k}, as many as vote")
         index.classify(np.empty((0, _SIDE * _SIDE), np.uint8), ("p_values",), self.reject)  # fits what answers need
         self._index, self._given = index, (X, y)
         return self
@@ -237,7 +239,7 @@ def _pictures_of(given: Any) -> list[Any]:
 def _content_of(picture: Any) -> bytes | Array:
     """Encoded bytes, or gray pixels: uint8, rows × columns."""
     if isinstance(picture, (str, os.PathLike)):
-        with open(picture, "rb") as file:
+        with open(os.fsdecode(encoded_text("picture", picture)), "rb") as file:
             content = b"" if os.fstat(file.fileno()).st_size > _LARGEST else file.read(_LARGEST + 1)
             if not content or len(content) > _LARGEST:
                 raise OSError("picture: is empty or larger than 1 GiB; expected PNG, JPEG, BMP, TIFF, WebP or PNM")

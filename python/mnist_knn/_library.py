@@ -8,6 +8,7 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
+import re
 import threading
 import weakref
 from pathlib import Path
@@ -190,8 +191,25 @@ _ERRORS: dict[int, type[Exception]] = {
 }  # fmt: skip
 
 
+#: What the C interface names, by Python's parameters.
+_NAMES = (
+    (r"^k (?=\d)", "n_neighbors "), (r"^(training set|queries|vectors|set): ", "X: "),
+    (r"^options: has (reject \S+);", r"\1: is out of range;"), (r"^(transform|rerank|vote) ", r"method: \1 "),
+    (r"image_rows and image_cols of the set", "rows of 784 pixels"),
+)  # fmt: skip
+
+
+def by_parameters(text: str) -> str:
+    """A message of the library that names what Python's caller passed."""
+    for pattern, name in _NAMES:
+        text = re.sub(pattern, name, text)
+    return text
+
+
 def _raise(status: int) -> None:
     text = library().knn_last_error().decode(errors="replace")
+    if status in (1, 2):  # others begin with names of files
+        text = by_parameters(text)
     raise _ERRORS.get(status, RuntimeError)(text)
 
 
@@ -205,6 +223,7 @@ LONG_CALL, LONG_CALL_OF_POWERS = 100_000_000, 100_000
 SECONDS_BETWEEN_LOOKS = 0.05
 #: Of a picture that takes less.
 QUICK_PIXELS = 256 * 256
+MOST_PIXELS = 100_000_000  #: of any
 _WAITS, _RUNS = "waits", "runs"
 
 
@@ -428,7 +447,7 @@ class _Single:
 
 
 _TEXTS = ("method", "metric", "weights", "tie", "device", "engine")
-_BITS = {"k": 31, "threads": 31, "memory": 63}
+_LARGEST = {"k": MAX_K, "threads": 2**31 - 1, "memory": 2**63 - 1}
 
 
 class Index(Handle):
@@ -439,14 +458,14 @@ class Index(Handle):
 
     def __init__(self, training: TrainingSet, file: str | None = None, **settings: Any) -> None:
         for name in settings:
-            if name not in (*_TEXTS, *_BITS, "p"):
-                raise TypeError(f"{name}: is no setting; expected {', '.join((*_TEXTS, *_BITS, 'p'))}")
-        for name, bits in _BITS.items():
-            value = settings.get(name, 0)
+            if name not in (*_TEXTS, *_LARGEST, "p"):
+                raise TypeError(f"{name}: is no setting; expected {', '.join((*_TEXTS, *_LARGEST, 'p'))}")
+        for name, largest in _LARGEST.items():
+            value, name = settings.get(name, 0), "n_neighbors" if name == "k" else name
             if not isinstance(value, (int, np.integer)):
                 raise TypeError(f"{name} {shown(value)}: is {kind(value)}; expected an int")
-            if not 0 <= value < 2**bits:
-                raise ValueError(f"{name} {value}: is out of range; expected 0 to {2**bits - 1}")
+            if not 0 <= value <= largest:
+                raise ValueError(f"{name} {value}: is out of range; expected 0 to {largest}")
         given = Settings(**{name: encoded_text(name, value) if name in _TEXTS else value
                             for name, value in settings.items() if value is not None})  # fmt: skip
         name, more = ("knn_index_create", ()) if file is None else ("knn_index_open", (encoded_text("file", file),))
@@ -475,8 +494,8 @@ class Index(Handle):
         """The k nearest of each query: indices (int64), and distances (float64; of l2 squared, unless `roots`) or None, both count × k.
         `queries` None: of each row of the set, which is left out."""
         count = len(self.training) if queries is None else len(queries)
-        if integer(k, "k") > MAX_K:
-            raise ValueError(f"k {k}: is out of range; expected 1 to {MAX_K}")
+        if integer(k, "n_neighbors") > MAX_K:
+            raise ValueError(f"n_neighbors {k}: is out of range; expected 1 to {MAX_K}")
         if queries is not None and queries.shape == self.lone and queries.dtype == self.type and self._is_short(1):
             if (found := self.search_one(queries, k, distances, roots, make=True)) is not None:
                 return found
@@ -554,6 +573,8 @@ class Digits(Handle):
             pixels = np.ascontiguousarray(content)
             if pixels.ndim != 2 or pixels.dtype != np.uint8 or pixels.size == 0:
                 raise TypeError(f"picture: is {pixels.dtype} of shape {pixels.shape}; expected uint8, rows × cols")
+            if pixels.size > MOST_PIXELS:
+                raise ValueError(f"picture: has {pixels.shape[0]} × {pixels.shape[1]} pixels; expected at most {MOST_PIXELS:,}")
             picture = Picture(data=pixels.ctypes.data, rows=pixels.shape[0], cols=pixels.shape[1], many=many)
             picture.held = pixels
         # OpenCV keeps some 850 bytes of each thread that reads a picture, after its end.

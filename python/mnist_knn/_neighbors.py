@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 import numpy as np
 
@@ -28,6 +28,7 @@ _METRICS = {
 #: scikit-learn's names of the library's metrics.
 _EFFECTIVE = {b"l2": "euclidean", b"l1": "manhattan", b"lp": "minkowski", b"cosine": "cosine", b"pearson": "correlation"}
 _MODES = ("connectivity", "distance")
+_OF_IMAGES = ("gradients", "accurate")
 
 
 def library_metric(metric: str | None, p: float | None, method: str) -> tuple[str | None, float]:
@@ -69,13 +70,12 @@ class _Fitted(BaseEstimator):
         array = _arrays.vectors(X, name)
         if labels is not None and len(labels) != len(array):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(array)}, {len(labels)}]")
-        of_images = self.method in ("gradients", "accurate")
+        of_images = self.method in _OF_IMAGES
         narrows = of_images or metric in ("l2", "l1")
         narrowed = _arrays.narrowed(array) if array.dtype != BYTE and narrows else None
         searched = array.dtype if narrowed is None else BYTE
         if of_images and (searched != BYTE or array.shape[1] != 784):
-            raise ValueError(f"method {self.method!r}: X has {array.shape[1]} columns of {array.dtype}; expected 784 of uint8, the "
-                             "pixels of images of 28 x 28")  # fmt: skip
+            self._refuse(array)
         self._of_bytes = None
         vars(self).pop("_indexes", None)  # not fitted, until all that follows is done
         vars(self).update(known or {})
@@ -98,6 +98,11 @@ class _Fitted(BaseEstimator):
         self.effective_metric_ = self.metric if self.metric not in (None, "minkowski", "lp") else _EFFECTIVE[info.metric]
         self._roots = info.metric == b"l2" and not info.candidates and self.metric != "sqeuclidean"
         return self
+
+    def _refuse(self, array: Array) -> NoReturn:
+        """Vectors, by a method that takes images alone. Raises ValueError."""
+        raise ValueError(f"method {self.method!r}: X has {array.shape[1]} columns of {array.dtype}; expected 784 of uint8, the "
+                         "pixels of images of 28 x 28")  # fmt: skip
 
     def _index(self, kind: DType, array: Array | None = None) -> Index:
         """The index of this element type: opened now where there is none, or where it is of the process before a fork."""
@@ -130,6 +135,8 @@ class _Fitted(BaseEstimator):
             return self._index(self._type), _arrays.as_type(array, self._type)
         if self._type == BYTE and self._narrows and (narrowed := _arrays.narrowed(array)) is not None:
             return self._index(BYTE), narrowed
+        if self.method in _OF_IMAGES:
+            self._refuse(array)
         both = np.result_type(array, self._fit_X)
         wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8
         return self._index(wide), _arrays.as_type(array, wide)

@@ -45,11 +45,12 @@ def upright(image: Any) -> Array:
     from PIL import ImageOps
 
     image.load()
+    of_file = image.format is not None
     if image.format != "TIFF":  # which PIL has turned as it loaded it
         image = ImageOps.exif_transpose(image)
     if image.mode == "F" or image.mode.startswith("I"):  # what is above 255 would be cut to it
         array = np.asarray(image)
-        if image.mode == "I" and array.min() >= 0 and array.max() <= 255:  # of 8 bits, as convert("I") leaves them
+        if image.mode == "I" and not of_file and array.min() >= 0 and array.max() <= 255:  # of 8 bits, as convert("I") leaves them
             return array.astype(np.uint8)
         narrow = array.astype(np.uint16)
         return narrow if image.mode != "F" and np.array_equal(narrow, array) else array

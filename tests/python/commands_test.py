@@ -222,12 +222,19 @@ class Errors(unittest.TestCase):
             (ValueError, "^folder '': is empty", lambda: load_mnist("")),
             (ValueError, "^rule '--help': is unknown", lambda: condense(X, y, rule="--help")),
         ]
+        mean = tempfile.NamedTemporaryFile("w")
+        self.addCleanup(mean.close)
+        mean.write("mnist-knn method 1\ntransform raw\nrerank none\ncandidates 96\nmetric l2\nvote class-mean\nk 5\nweights uniform\n"
+                   "tie smallest\n")  # fmt: skip
+        mean.flush()
         if os.environ.get("MNIST_KNN_PROGRAM"):
             cases += [(ValueError, "^method --help: unknown name", lambda: condense(X, y, method="--help")),
                       (TypeError, "^method None: is NoneType", lambda: condense(X, y, method=None)),
                       (ValueError, "^device 'cpu.*NUL", lambda: condense(X, y, device="cpu\0x")),
                       (ValueError, "^X: 20 rows.*images for transform gradients$", lambda: condense(X, y, method="gradients")),
                       (ValueError, "^editing: leaves .* at n_neighbors 5; ", lambda: condense(X * 0, y)),
+                      (ValueError, "^X: has one row", lambda: condense(X[:1], y[:1], 1)),
+                      (ValueError, "^method: vote class-mean: needs rows of uint8.* expected vote majority$", lambda: condense(X / 2, y, 1, method=mean.name)),
                       (ValueError, "^n_neighbors = 100 is out of range", lambda: condense(X, y, 100)),
                       (ValueError, "^device gpu:99((?!--).)*$", lambda: condense(X, y, device="gpu:99")),
                       (ValueError, "^device tpu", lambda: condense(X, y, device="tpu"))]  # fmt: skip

@@ -66,6 +66,10 @@ class Digits(unittest.TestCase):
             deep = [Image.fromarray(big.astype(np.uint16) * 257), Image.fromarray(big.astype(np.int32) * 257), Image.fromarray(big).convert("I")]
             found = self.model.classify([path, str(path), content, bytearray(content), Image.open(path), Image.fromarray(big), *deep,
                                          Image.fromarray((big / 255).astype(np.float32))])  # fmt: skip
+            for ink in (big.astype(np.uint16), np.zeros_like(big, np.uint16)):  # of little contrast, not of 8 bits
+                Image.fromarray(ink).save(path.with_name("deep.png"))
+                read = [digit.pixels for digit in self.model.classify([path.with_name("deep.png"), Image.open(path.with_name("deep.png"))])]
+                np.testing.assert_array_equal(*read)
             turned = Image.fromarray(np.rot90(big))
             exif = turned.getexif()
             exif[0x0112] = 6  # rotate by 90 degrees to the right
@@ -154,9 +158,20 @@ class Digits(unittest.TestCase):
             file.write("mnist-knn method 1\ntransform zscore\nrerank none\ncandidates 96\nmetric l2\nvote majority\nk 5\n"
                        "weights uniform\ntie smallest\n")  # fmt: skip
             file.flush()
-            for wrong, message in (({"method": file.name}, "^transform zscore: makes float64"), ({"reject": 5}, "^options: has reject 5")):
+            for wrong, message in (({"method": file.name}, "^method: transform zscore: makes float64"), ({"reject": 5}, "^reject 5.*: is out of range; ")):
                 with self.assertRaisesRegex(ValueError, message):
                     DigitClassifier(**{"method": "raw", **wrong}).fit(MNIST.X_train[:10], MNIST.y_train[:10])
+        with self.assertRaisesRegex(ValueError, "^X: has 4 images; expected at least 5, as many as vote$"):
+            DigitClassifier("raw").fit(MNIST.X_train[:4], MNIST.y_train[:4])
+        few = DigitClassifier("raw", device="cpu").fit(MNIST.X_train[:9], MNIST.y_train[:9])
+        for k in (10, 16_385, 2**40):
+            with self.assertRaisesRegex(ValueError, f"^n_neighbors {k}: "):
+                few.explain(images(1)[0], k)
+        for path in ("", "a\0b"):
+            with self.assertRaisesRegex(ValueError, "^picture '.*; expected a text"):
+                few.predict(path)
+        with self.assertRaisesRegex(ValueError, "^picture: has 1 × 100000001 pixels; expected at most 100,000,000$"):
+            few.read(np.zeros((1, 100_000_001), np.uint8))
         with self.assertRaisesRegex(ValueError, "^X: is None beside y"):
             DigitClassifier("raw").fit(y=MNIST.y_train[:10])
         for X, y in ((MNIST.X_train[:10, :783], MNIST.y_train[:10]), (MNIST.X_train[:10], MNIST.y_train[:9])):

@@ -1,9 +1,11 @@
 """The estimators against brute force in NumPy; arrays, labels and errors of any kind; interruption, threads, fork, pickle."""
 
 import _thread
+import ctypes
 import gc
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -13,11 +15,13 @@ import time
 import tracemalloc
 import unittest
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 from unittest import mock
 
 import support
 import numpy as np
-from mnist_knn import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors, has
+from mnist_knn import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors, _library, has
 
 RANDOM = np.random.default_rng(5)
 
@@ -333,6 +337,9 @@ class Errors(unittest.TestCase):
             (ValueError, "infinity", lambda: fitted.kneighbors([[0.0, np.inf, 0]])),
             (ValueError, "inconsistent", lambda: KNeighborsClassifier().fit(X, y[:9])),
             (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, y + 0.5)),
+            (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, (y + 0.5).astype(object))),
+            (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, [*[1] * 9, Fraction(1, 3)])),
+            (ValueError, "Unknown label type", lambda: KNeighborsClassifier().fit(X, [*[1] * 9, Decimal("0.5")])),
             (ValueError, "mode", lambda: fitted.kneighbors_graph(mode="both")),
             (ValueError, "not fitted", lambda: KNeighborsClassifier().predict(X)),
         ]
@@ -350,17 +357,25 @@ class Errors(unittest.TestCase):
 
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        blurred = os.path.join(folder.name, "blurred")
-        with open(blurred, "w") as file:
-            file.write("mnist-knn method 1\ntransform blur:1\nrerank none\ncandidates 96\nmetric l2\nvote majority\nk 5\n"
-                       "weights uniform\ntie smallest\n")  # fmt: skip
+        blurred, spread = (os.path.join(folder.name, name) for name in ("blurred", "spread"))
+        for path, transform, rerank in ((blurred, "blur:1", "none"), (spread, "raw", "spread:7")):
+            with open(path, "w") as file:
+                file.write(f"mnist-knn method 1\ntransform {transform}\nrerank {rerank}\ncandidates 96\nmetric l2\nvote majority\n"
+                           "k 5\nweights uniform\ntie smallest\n")  # fmt: skip
+        Y = random_bytes(20, 784)
         masked = np.ma.masked_array(X, X > 100)
         structs = np.zeros((5, 3), [("a", "u1")])
         cases = [
             (TypeError, "^device 5: is int; expected a text$", lambda: NearestNeighbors(device=5).fit(X)),  # no address
             (ValueError, "^method 'gradients': X has 3 columns of uint8; expected 784", lambda: NearestNeighbors(method="gradients").fit(X)),
             (ValueError, "^method 'accurate': X has 784 columns of float64", lambda: NearestNeighbors(method="accurate").fit(np.ones((5, 784)) / 2)),
-            (ValueError, "^method .*blurred: transform blur.*: compares images", lambda: NearestNeighbors(method=blurred).fit(X)),
+            (ValueError, "^method 'accurate': X has 784 columns of float64", lambda: NearestNeighbors(1, method="accurate").fit(Y).kneighbors(Y / 2)),
+            (ValueError, "^method: rerank spread: needs", lambda: NearestNeighbors(method=spread).fit(Y)),
+            (ValueError, f"^n_neighbors {2**33}: .* to 16384$", lambda: KNeighborsClassifier(2**33, method="accurate").fit(Y, y)),
+            (ValueError, "^X: has count 2 and dim 66052; ", lambda: NearestNeighbors().fit(np.zeros((2, 66_052), np.uint8))),
+            (ValueError, r"^X: row 0, column 1 is 1e\+200", lambda: NearestNeighbors().fit([[0, 1e200], [0, 0]])),
+            (ValueError, r"^X: row 0, column 1 is 1e\+200", lambda: NearestNeighbors(1).fit([[0, 0.5]]).kneighbors([[0, 1e200], [0, 0]])),
+            (ValueError, "^method .*blurred: transform blur.*: compares images.*; expected rows of 784 pixels", lambda: NearestNeighbors(method=blurred).fit(X)),
             (TypeError, "^engine 5: is int", lambda: NearestNeighbors(engine=5).fit(X)),
             (TypeError, "^method 5: is int", lambda: NearestNeighbors(method=5).fit(X)),
             (TypeError, "^method None: is NoneType", lambda: NearestNeighbors(method=None).fit(X)),
@@ -435,6 +450,21 @@ class Errors(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", "import mnist_knn; mnist_knn.has('cuda')"], env=environment,
                               capture_output=True, text=True)  # fmt: skip
         self.assertRegex(done.stderr, r"OSError: libc\.so\.6: is another library: .*; expected libmnistknn\.so\.0\n$")
+
+    def test_memory_that_a_search_lacks(self):
+        def fails():
+            index = _library.Index(_library.TrainingSet(np.ones((1 << 19, 64), np.float32)), threads=1, device="cpu")
+            query, found = _library.vectors_of(np.ones((100, 64), np.float32)), np.zeros(100, np.uint32)
+            out = _library.NeighborArrays(count=100, k=1, indices=found.ctypes.data)
+            with open("/proc/self/statm") as file:
+                used = int(file.read().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 24),) * 2)
+            try:
+                _library.call("knn_search", index, ctypes.byref(query), None, ctypes.byref(out))
+            except MemoryError as error:
+                return str(error).startswith("memory: searching 524288 training ")
+
+        self.assertTrue(in_child(fails))
 
     def test_no_gpu(self):
         if has("cuda"):
