@@ -169,9 +169,7 @@ void Progress::update(std::int64_t done, std::int64_t total) {
 }
 
 std::string data_notice(const DataLocation& location, bool of_pictures) {
-    std::string incomplete;
-    for (const std::string& place : location.incomplete)
-        incomplete += (incomplete.empty() ? "" : "; ") + place;
+    const std::string incomplete = joined(location.incomplete, std::identity(), "; ");
     if (!location.synthetic) return incomplete.empty() ? "" : incomplete + ": using " + location.source;
     if (location.looked_in.empty()) return "";  // the user asked for them
     return (incomplete.empty() ? "no data set found: "
