@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
