@@ -3,7 +3,9 @@
 ///
 ///   @commands          the list of commands
 ///   @options COMMAND   the options of the command that `evaluate` does not take in the same form, or all of `evaluate`,
-///                      and which of those of `evaluate` it takes
+///                      and which of those of `evaluate` it takes; then what else its help says
+///
+/// Lines that begin with a point are mdoc; all others are text, in which {Cm view} is a macro of mdoc.
 
 #include <iostream>
 #include <sstream>
@@ -28,7 +30,21 @@ std::string paragraph(const std::string& text) {
         if (line.empty() && (word.front() == '.' || word.front() == '\'')) line = "\\&";
         line += (line.empty() || line == "\\&" ? "" : " ") + word;
     }
-    return lines + line + '\n';
+    return line.empty() ? lines : lines + line + '\n';
+}
+
+/// Each macro gets a line of its own, with the punctuation behind it.
+std::string with_macros(const std::string& text) {
+    std::string lines;
+    std::size_t at = 0;
+    for (std::size_t open; (open = text.find('{', at)) != text.npos;) {
+        const std::size_t close = text.find('}', open);
+        lines += paragraph(text.substr(at, open - at)) + '.' + text.substr(open + 1, close - open - 1);
+        for (at = close + 1; at < text.size() && text[at] != ' '; ++at)
+            lines += {' ', text[at]};
+        lines += '\n';
+    }
+    return lines + paragraph(text.substr(at));
 }
 
 /// ".It Fl q , -quiet", ".It Fl -json Ar FILE".
@@ -50,8 +66,9 @@ std::string options_text(const std::string& command) {
         else
             shared += (shared.empty() ? "" : ", ") + option.shown();
     if (!text.empty()) text = ".Bl -tag -width Ds\n" + text + ".El\n";
-    if (is_first) return text;
-    return text + ".Pp\nOf the options of\n.Cm evaluate\nit takes:\n" + paragraph(shared + '.');
+    if (!is_first) text += ".Pp\nOf the options of\n.Cm evaluate\nit takes:\n" + paragraph(shared + '.');
+    const std::string more = paragraph(knn::row_named(knn::commands(), command)->more_help);
+    return more.empty() ? text : text + ".Pp\n" + more;
 }
 
 }  // namespace
@@ -65,7 +82,7 @@ int main() {
         else if (line.starts_with(options))
             std::cout << options_text(line.substr(options.size()));
         else
-            std::cout << line << '\n';
+            std::cout << (line.starts_with('.') ? line + '\n' : with_macros(line));
     }
     return std::cout.flush() ? 0 : 1;
 }

@@ -97,8 +97,7 @@ std::span<const Engine> engines() {
 }
 
 const Engine* find_engine(std::string_view name, std::span<const Engine> among) {
-    const auto found = std::ranges::find(among, name, &Engine::name);
-    return found != among.end() ? &*found : nullptr;
+    return row_named(among, name);
 }
 
 const Engine& first_engine(bool on_gpu, std::span<const Engine> among) {

@@ -8,6 +8,7 @@
 #include "classifier/vote.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/core/splitmix64.h"
 #include "data/vectors/sets.h"
 
 namespace knn {
@@ -344,10 +345,7 @@ std::string training_words(const Workload& work) {
 }
 
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t index) {
-    std::uint64_t x = (seed << 48) + (index + 1) * 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    return splitmix64((seed << 48) + (index + 1) * splitmix64_step);
 }
 
 std::vector<std::int64_t> sample(std::int64_t n, std::int64_t max_count) {

@@ -23,11 +23,6 @@ bool is_stated(const std::string& way) {
     return way.starts_with('=');
 }
 
-const Program* find_program(const std::string& name) {
-    const auto found = std::ranges::find(programs, name, &Program::name);
-    return found != std::end(programs) ? found : nullptr;
-}
-
 std::vector<Piece> pieces_of(const PaperSize& row, const std::string& way, int k) {
     std::vector<Piece> pieces;
     Problem problem = row.problem;
@@ -40,7 +35,8 @@ std::vector<Piece> pieces_of(const PaperSize& row, const std::string& way, int k
         else if (name == "pinned" || name == "pageable")
             pieces.push_back({"upload", name, problem});
         else
-            pieces.push_back({find_engine(name) || find_program(name) ? "search" : part, name, problem});
+            pieces.push_back(
+                {find_engine(name) || row_named(programs, name) ? "search" : part, name, problem});
     }
     return pieces;
 }
@@ -191,7 +187,8 @@ void measure(BenchRun& run, const PaperStudy& study, bool linear, const std::vec
     const auto measure_one = [&](const Piece& one) {
         const int k = one.problem.k;
         if (one.part == "upload") return run.upload_images(work, one.name, limits);
-        if (const Program* program = find_program(one.name)) return run.program(work, *program, k, limits);
+        if (const Program* program = row_named(programs, one.name))
+            return run.program(work, *program, k, limits);
         if (one.part == "search") return run.search(work, search_way(one.name), k, limits);
         if (one.part == "distance") return run.distance(work, one.name, limits);
         if (!one.needs_gpu())

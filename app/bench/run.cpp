@@ -30,10 +30,7 @@ BenchReport measured(const Options& options) {
 }
 
 std::string plot_of(const BenchReport& report) {
-    std::string devices;
-    for (const Device& device : report.devices)
-        devices += (devices.empty() ? "" : ", ") + device.name;
-    return draw_panels(report.title, {report.data, devices}, report.panels);
+    return draw_panels(report.title, {report.data, joined(report.devices, &Device::name)}, report.panels);
 }
 
 /// Of all runs of a row that has been timed.
@@ -255,8 +252,7 @@ std::vector<SearchWay> search_ways() {
 }
 
 SearchWay search_way(const std::string& name) {
-    const std::vector<SearchWay> ways = search_ways();
-    return *std::find_if(ways.begin(), ways.end(), [&](const SearchWay& way) { return way.name == name; });
+    return *row_named(search_ways(), name);
 }
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
@@ -322,9 +318,7 @@ const std::vector<BenchCase>& bench_cases() {
 }
 
 const BenchCase* find_case(const std::string& name) {
-    for (const BenchCase& one : bench_cases())
-        if (one.name == name) return &one;
-    return nullptr;
+    return row_named(bench_cases(), name);
 }
 
 bool uses_data_set(const Options& options) {

@@ -94,8 +94,7 @@ Words sort_words(const std::vector<std::string>& words) {
 }
 
 const Command* command_named(const std::string& name) {
-    for (const Command& command : commands())
-        if (command.name == name) return &command;
+    if (const Command* command = row_named(commands(), name)) return command;
     const std::vector<std::string> names = names_of(commands());
     const std::string near = nearest_name(name, names);
     throw UsageError(quoted_if_blank(name) + ": unknown command; " +
@@ -261,11 +260,15 @@ void CommandLine::parse(std::vector<std::string> words) {
                          " VALUE");
     read_options(sorted.options, *command, options);
     plain.erase(plain.begin());
-    if (command->take_operands != nullptr)
-        command->take_operands(plain, options);
-    else if (!plain.empty())
+    if (command->operands == nullptr && !plain.empty())
         throw UsageError(quoted_if_blank(plain[0]) + ": unexpected argument; expected options after '" +
                          command->name + "'");
+    const std::size_t n = command->n_operands;
+    if (command->operands != nullptr && (n > 0 ? plain.size() != n : plain.empty()))
+        throw UsageError(
+            (n > 0 ? counted(std::ssize(plain), command->operand) : std::string("no ") + command->operand) +
+            " given; expected " + command->operands_wanted);
+    options.operands = std::move(plain);
 }
 
 std::string CommandLine::usage() const {

@@ -21,8 +21,10 @@ struct Command {
     const char* summary;
     CommandRun* run;
     UnderMpirun under_mpirun = UnderMpirun::refused;
-    const char* operands = nullptr;  ///< what else it takes, for the usage line; these go to `take_operands`
-    void (*take_operands)(std::vector<std::string> operands, Options& options) = nullptr;
+    const char* operands = nullptr;       ///< what else it takes, for the usage line
+    std::size_t n_operands = 0;           ///< 0: any number of them, but some
+    const char* operand = "";             ///< one of them, for a message
+    const char* operands_wanted = "";     ///< for the same
     const char* more_help = "";           ///< after the options
     const char* method = "raw";           ///< --method if it is not given
     const char* vector_method = nullptr;  ///< the same with --train, if it is another

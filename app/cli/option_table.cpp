@@ -244,13 +244,13 @@ std::vector<Option> form_options(Options& o) {
 /// The files that commands write, in the order in which messages name them.
 std::vector<Option> output_options(Options& o) {
     OutputOptions& out = o.output;
-    OptionValue npy = written("PREFIX", o.graph.npy, parse_prefix);
-    npy.endings = npy_endings;
-    npy.own = {npy_endings[0], npy_head};
+    const auto two_npy = [](std::string& target) {
+        OptionValue value = written("PREFIX", target, parse_prefix);
+        value.endings = npy_endings;
+        value.own = {npy_endings[0], npy_head};
+        return value;
+    };
     NeighborsOptions& n = o.neighbors;
-    OptionValue neighbors_npy = written("PREFIX", n.npy, parse_prefix);
-    neighbors_npy.endings = npy_endings;
-    neighbors_npy.own = {npy_endings[0], npy_head};
     static const std::array set{mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
                                 mnist_files[3].name};
     static const std::array kept{
@@ -273,7 +273,7 @@ std::vector<Option> output_options(Options& o) {
         {"graph", "--form", choice(o.graph.form),
          "directed (default), mutual or symmetric; directed: the k nearest of each image, mutual: only edges "
          "in both directions, symmetric: edges in at least one direction"},
-        {"graph", "--npy", npy,
+        {"graph", "--npy", two_npy(o.graph.npy),
          "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of images x k each; directed "
          "graphs only"},
         {"neighbors", "--range",
@@ -282,7 +282,7 @@ std::vector<Option> output_options(Options& o) {
          "squared distance"},
         {"neighbors", "--exclude-self", flag(n.exclude_self),
          "without --queries: no row is its own neighbor; equal rows are"},
-        {"neighbors", "--npy", neighbors_npy,
+        {"neighbors", "--npy", two_npy(n.npy),
          "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of queries x k each"},
         {"neighbors", "--npz", output(n.npz),
          "of --range: a sparse matrix of distances, queries x training rows, for scipy.sparse.load_npz"},

@@ -40,8 +40,7 @@ inline constexpr std::array name_list<Turn>{"0", "90", "180", "270"};
 // What one command alone takes.
 
 struct ClassifyOptions {
-    std::vector<std::string> images;  ///< files, folders, "-"
-    std::string explain;              ///< file of the picture
+    std::string explain;  ///< file of the picture
     bool many = false;
     bool numbers = false;                    ///< with signs and decimal points
     std::optional<std::array<int, 2>> grid;  ///< rows and columns of a frame with a digit in each cell
@@ -154,7 +153,6 @@ struct Options {
         std::string out;
     } learn;
     struct {
-        std::string a, b;  ///< reports
         std::string csv, html;
     } compare;
     struct {
@@ -165,6 +163,7 @@ struct Options {
         std::string write_synthetic;  ///< a folder
         bool clear_cache = false;
     } info;
+    std::vector<std::string> operands;                ///< pictures, folders, reports; "-" is standard input
     std::vector<std::filesystem::path> method_files;  ///< of --method
     std::set<std::string> given;                      ///< which options the command line has: "data", "-k"
 };

@@ -191,7 +191,7 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
 
 void check(const Options& options) {
     const ClassifyOptions& classify = options.classify;
-    const bool reads_picture = std::ranges::count(classify.images, "-") > 0;
+    const bool reads_picture = std::ranges::count(options.operands, "-") > 0;
     if (classify.form == "-" && (reads_picture || !classify.review.empty()))
         throw UsageError("--template -: standard input is also read for " +
                          std::string(reads_picture ? "a picture" : "--review") +
@@ -278,7 +278,7 @@ int classify(const Options& options, Clock::time_point start) {
     check(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
-    const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
+    const PictureSources found_pictures = find_pictures(options.operands, options.classify.recursive);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
     const DataLocation location = locate_training_data(options.data);
     std::vector<fs::path> inputs = location.inputs();

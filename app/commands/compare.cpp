@@ -232,7 +232,7 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
 int compare(const Options& options, Clock::time_point) {
     const auto& given = options.compare;
     const std::vector<OutputPlace> outputs = output_places(options);
-    const Side a(given.a), b(given.b);
+    const Side a(options.operands[0]), b(options.operands[1]);
     check_outputs(outputs,
                   {a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
     check_same_test_set(a, b, options.output);

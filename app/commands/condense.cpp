@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <numeric>
 #include <ostream>
 
 #include "app/cli/command_line.h"
@@ -47,14 +48,10 @@ void write_set(const std::filesystem::path& folder, const Dataset& data, const T
 }
 
 std::string edited_text(const Edited& edited, const std::string& row) {
-    std::string rounds;
-    std::int64_t all = 0;
-    for (const std::int64_t removed : edited.removed) {
-        rounds += (rounds.empty() ? "" : " + ") + with_commas(removed);
-        all += removed;
-    }
+    const auto all = std::accumulate(edited.removed.begin(), edited.removed.end(), std::int64_t{0});
     if (all == 0) return "nothing to remove: no leave-one-out errors";
-    return "removed " + counted(all, row) + " that the others classify wrong, round by round " + rounds;
+    return "removed " + counted(all, row) + " that the others classify wrong, round by round " +
+           joined(edited.removed, with_commas, " + ");
 }
 
 std::string condensed_text(const Prototypes& reduced, const std::string& row) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <ostream>
-#include <set>
 
 #include "app/cli/command_line.h"
 #include "app/commands/ranks.h"
@@ -29,16 +28,13 @@ bool shows_confidence(const Options& options) {
 void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& data, std::int64_t n_query,
                          const OutputOptions& output) {
     constexpr std::size_t most = 5;
-    const std::span truth(data.test.labels.data(), static_cast<std::size_t>(n_query));
-    std::set<std::uint8_t> unknown(truth.begin(), truth.end());
-    for (const std::uint8_t label : known)
-        unknown.erase(label);
+    std::vector<std::uint8_t> unknown =
+        occurring_labels({data.test.labels.span().first(std::size_t(n_query))});
+    std::erase_if(unknown, [&](std::uint8_t label) { return std::ranges::count(known, label) > 0; });
     if (unknown.empty()) return;
-    std::string list;
-    std::size_t named = 0;
-    for (const std::uint8_t label : unknown)
-        if (named++ < most) list += (list.empty() ? "" : ", ") + data.class_name(label);
-    note((unknown.size() == 1 ? "test label " : "test labels ") + list +
+    const auto first = std::span(unknown).first(std::min(most, unknown.size()));
+    note((unknown.size() == 1 ? "test label " : "test labels ") +
+             joined(first, [&](std::uint8_t label) { return data.class_name(label); }) +
              (unknown.size() > most ? ", ..." : "") + ": no training " + row_noun(data) + " has " +
              (unknown.size() == 1 ? "it" : "one of them") + ", so no answer can be right",
          output);

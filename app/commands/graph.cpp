@@ -71,9 +71,8 @@ std::string range_text(std::size_t range) {
 
 std::string graph_text(const GraphResult& graph) {
     const GraphCounts& counts = graph.counts;
-    std::string hubs;
-    for (const std::int64_t hub : counts.hubs(hubs_in_text))
-        hubs += (hubs.empty() ? "" : ", ") + hub_text(graph, hub);
+    const std::string hubs =
+        joined(counts.hubs(hubs_in_text), [&](std::int64_t hub) { return hub_text(graph, hub); });
     return facts_text({{"data", points_text(graph)},
                        {"source", harmless(graph.source())},
                        {"device", device_text(graph.plan.device)},
@@ -130,9 +129,6 @@ Json counts_json(const GraphResult& graph) {
 }
 
 std::string graph_json(const GraphResult& graph) {
-    Json settings = settings_json(graph.method, graph.plan);
-    for (const char* without_effect : {"method", "rerank", "candidates", "vote", "weights", "tie"})
-        settings.erase(without_effect);
     Json points = {{"source", report_path(graph.source())}, {"count", graph.images()}};
     put_shape(points, graph.set.data());
     if (const std::vector<std::string>& files = graph.set.pictures(); !files.empty())
@@ -141,7 +137,7 @@ std::string graph_json(const GraphResult& graph) {
     Json json = json_head("mnist-knn/graph/1");
     json.update({{"created", utc_now()},
                  {"data", std::move(points)},
-                 {"settings", std::move(settings)},
+                 {"settings", neighbor_settings_json(graph.method, graph.plan)},
                  {"device", json_device(graph.plan.device)},
                  {"graph", counts_json(graph)},
                  {"timing", timing_json(graph.timeline, graph.images(), graph.search_ms, graph.set.load_ms(),

@@ -84,7 +84,7 @@ int learn(const Options& options, Clock::time_point) {
     if (!options.given.contains("out")) throw UsageError("learn: writes a training set; expected --out DIR");
     if (!pictures_available())
         throw DataError("learn: this build cannot read pictures; expected a build with OpenCV");
-    const PictureSources found = find_pictures(options.classify.images, true);
+    const PictureSources found = find_pictures(options.operands, true);
     std::vector<fs::path> inputs;
     std::vector<PictureSource> named;
     for (const PictureSource& picture : found.pictures) {
@@ -110,7 +110,7 @@ int learn(const Options& options, Clock::time_point) {
     if (digits.labels.empty() && failures > 0) return 1;
     if (digits.labels.empty())
         throw DataError(
-            options.classify.images.front() +
+            options.operands.front() +
             (none.pictures.empty() ? ": no picture to learn from" : ": only pictures of no digit") +
             "; expected pictures in folders 0 to 9, or with names such as four_4.png");
     write_set(options.learn.out, digits, none);

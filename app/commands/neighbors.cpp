@@ -143,11 +143,8 @@ std::string number_text(const Measure& measure, double distance) {
 std::string line(const Measure& measure, const FoundRow& row) {
     std::string text;
     for (std::size_t i = 0; i < std::min(row.indices.size(), neighbors_in_text); ++i)
-        text.append(text.empty() ? "" : "  ")
-            .append(std::to_string(row.indices[i]))
-            .append(" (")
-            .append(number_text(measure, row.distances[i]))
-            .append(")");
+        text += std::string(text.empty() ? "" : "  ") + std::to_string(row.indices[i]) + " (" +
+                number_text(measure, row.distances[i]) + ")";
     if (row.indices.size() > neighbors_in_text)
         text += "  and " + with_commas(std::ssize(row.indices) - std::int64_t{neighbors_in_text}) + " more";
     return text.empty() ? "none" : text;
@@ -252,9 +249,7 @@ Json vectors_json(const VectorSet& set) {
 
 std::string neighbors_report(const Found& found) {
     const SearchedVectors& vectors = found.vectors;
-    Json settings = settings_json(found.method, found.plan);
-    for (const char* without_effect : {"method", "rerank", "candidates", "vote", "weights", "tie"})
-        settings.erase(without_effect);
+    Json settings = neighbor_settings_json(found.method, found.plan);
     if (found.options.range) {
         settings.erase("k");
         settings["range"] = *found.options.range;

@@ -13,23 +13,14 @@ namespace knn {
 
 namespace {
 
-/// A field of a zip file: a number of so many bytes, the smallest first.
-struct ZipField {
-    std::uint64_t value;
-    int bytes;
-};
+// Fields of a zip file.
+constexpr auto u16 = little_bytes<std::uint16_t>;
+constexpr auto u32 = little_bytes<std::uint32_t>;
+constexpr auto u64 = little_bytes<std::uint64_t>;
 
-std::string zip_fields(std::initializer_list<ZipField> fields) {
-    std::string text;
-    for (const auto& [value, bytes] : fields)
-        for (int i = 0; i < bytes; ++i)
-            text += static_cast<char>(value >> (8 * i));
-    return text;
-}
-
-constexpr std::uint64_t zip_version = 45;  ///< 4.5 has ZIP64
-constexpr std::uint64_t first_day = 0x21;  ///< January 1, 1980: zip has no "none"
-constexpr std::uint64_t in_extra = 0xffffffff;
+constexpr std::uint16_t zip_version = 45;  ///< 4.5 has ZIP64
+constexpr std::uint16_t first_day = 0x21;  ///< January 1, 1980: zip has no "none"
+constexpr std::uint32_t in_extra = 0xffffffff;
 
 /// NumPy's archive of arrays (.npz): a zip file of .npy files, here without compression. One array after another, in one pass; sizes
 /// have 64 bits (ZIP64), and no entry has a time.
@@ -44,15 +35,16 @@ class NpzWriter {
         put_npy_header(header, shape, type);
         const std::string head = header.str();
         Entry entry{name + ".npy", 0, head.size(), written_};
-        entry.checksum = ::crc32_z(0, reinterpret_cast<const unsigned char*>(head.data()), head.size());
+        uLong checksum = ::crc32_z(0, reinterpret_cast<const unsigned char*>(head.data()), head.size());
         for (const std::span<const std::uint8_t> piece : pieces) {
             stop_if_asked();
             if (piece.empty()) continue;  // a null pointer would start the checksum again
-            entry.checksum = ::crc32_z(entry.checksum, piece.data(), piece.size());
+            checksum = ::crc32_z(checksum, piece.data(), piece.size());
             entry.size += piece.size();
         }
+        entry.checksum = static_cast<std::uint32_t>(checksum);
         const std::string local =
-            zip_fields({{0x04034b50, 4}}) + described(entry, 2) + entry.name + sizes_of(entry, 2) + head;
+            u32(0x04034b50) + described(entry, 2) + entry.name + sizes_of(entry, 2) + head;
         out_ << local;
         for (const std::span<const std::uint8_t> piece : pieces)
             put(out_, piece);
@@ -63,55 +55,34 @@ class NpzWriter {
     void finish() {
         std::string directory;
         for (const Entry& entry : entries_)
-            directory += zip_fields({{0x02014b50, 4}, {zip_version, 2}}) + described(entry, 3) +
-                         zip_fields({{0, 2}, {0, 2}, {0, 2}, {0, 4}, {in_extra, 4}}) + entry.name +
-                         sizes_of(entry, 3) + zip_fields({{entry.offset, 8}});
-        const std::uint64_t size = directory.size(), n = entries_.size(), after = written_ + size;
-        out_ << directory
-             << zip_fields({{0x06064b50, 4},
-                            {44, 8},
-                            {zip_version, 2},
-                            {zip_version, 2},
-                            {0, 4},
-                            {0, 4},
-                            {n, 8},
-                            {n, 8},
-                            {size, 8},
-                            {written_, 8}})
-             << zip_fields({{0x07064b50, 4}, {0, 4}, {after, 8}, {1, 4}})
-             << zip_fields({{0x06054b50, 4},
-                            {0, 2},
-                            {0, 2},
-                            {0xffff, 2},
-                            {0xffff, 2},
-                            {in_extra, 4},
-                            {in_extra, 4},
-                            {0, 2}});
+            directory += u32(0x02014b50) + u16(zip_version) + described(entry, 3) + u16(0) + u16(0) + u16(0) +
+                         u32(0) + u32(in_extra) + entry.name + sizes_of(entry, 3) + u64(entry.offset);
+        const std::uint64_t size = directory.size(), n = entries_.size();
+        out_ << directory;
+        out_ << u32(0x06064b50) + u64(44) + u16(zip_version) + u16(zip_version) + u32(0) + u32(0) + u64(n) +
+                    u64(n) + u64(size) + u64(written_);
+        out_ << u32(0x07064b50) + u32(0) + u64(written_ + size) + u32(1);
+        out_ << u32(0x06054b50) + u16(0) + u16(0) + u16(0xffff) + u16(0xffff) + u32(in_extra) +
+                    u32(in_extra) + u16(0);
     }
 
   private:
     struct Entry {
         std::string name;
-        std::uint64_t checksum, size, offset;
+        std::uint32_t checksum;
+        std::uint64_t size, offset;
     };
 
     /// What the two headers of a file have in common: version, flags, no compression, time, checksum, sizes in the extra field,
     /// which has this many numbers.
-    static std::string described(const Entry& entry, std::uint64_t numbers) {
-        return zip_fields({{zip_version, 2},
-                           {0, 2},
-                           {0, 2},
-                           {0, 2},
-                           {first_day, 2},
-                           {entry.checksum, 4},
-                           {in_extra, 4},
-                           {in_extra, 4},
-                           {entry.name.size(), 2},
-                           {4 + 8 * numbers, 2}});
+    static std::string described(const Entry& entry, int numbers) {
+        return u16(zip_version) + u16(0) + u16(0) + u16(0) + u16(first_day) + u32(entry.checksum) +
+               u32(in_extra) + u32(in_extra) + u16(static_cast<std::uint16_t>(entry.name.size())) +
+               u16(static_cast<std::uint16_t>(4 + 8 * numbers));
     }
     /// The beginning of the extra field: both sizes.
-    static std::string sizes_of(const Entry& entry, std::uint64_t numbers) {
-        return zip_fields({{1, 2}, {8 * numbers, 2}, {entry.size, 8}, {entry.size, 8}});
+    static std::string sizes_of(const Entry& entry, int numbers) {
+        return u16(1) + u16(static_cast<std::uint16_t>(8 * numbers)) + u64(entry.size) + u64(entry.size);
     }
 
     std::ostream& out_;

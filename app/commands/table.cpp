@@ -1,34 +1,8 @@
-#include <utility>
-
 #include "app/cli/command_line.h"
-#include "data/core/errors.h"
-#include "data/core/format.h"
 
 namespace knn {
 
 namespace {
-
-void take_pictures(std::vector<std::string> operands, Options& options) {
-    if (operands.empty())
-        throw UsageError("no picture given; expected files, folders, or - for standard input");
-    options.classify.images = std::move(operands);
-}
-
-void take_folders(std::vector<std::string> operands, Options& options) {
-    if (operands.empty())
-        throw UsageError(
-            "no folder given; expected folders 0 to 9 with pictures, or pictures with names such as "
-            "four_4.png");
-    options.classify.images = std::move(operands);
-}
-
-void take_two_reports(std::vector<std::string> operands, Options& options) {
-    if (operands.size() != 2)
-        throw UsageError(with_commas(std::ssize(operands)) + ' ' + noun(std::ssize(operands), "report") +
-                         " given; expected 2, each a folder of 'evaluate --report' or the report.json in it");
-    options.compare.a = operands[0];
-    options.compare.b = operands[1];
-}
 
 constexpr Command all_commands[] = {
     {.name = "evaluate",
@@ -39,7 +13,8 @@ constexpr Command all_commands[] = {
      .summary = "classifies digits in pictures: files, folders, or - for standard input",
      .run = classify,
      .operands = "IMAGE...",
-     .take_operands = take_pictures,
+     .operand = "picture",
+     .operands_wanted = "files, folders, or - for standard input",
      .more_help = "An IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PNM file, recognized by its content, or a "
                   "folder of such files; with -r also those in its folders. With --device auto up to 1,000 "
                   "digits are searched on the CPU, which takes less time than starting a GPU. "
@@ -87,7 +62,8 @@ constexpr Command all_commands[] = {
      .summary = "makes training images of pictures whose names give their digits, for --extra",
      .run = learn,
      .operands = "FOLDER...",
-     .take_operands = take_folders,
+     .operand = "folder",
+     .operands_wanted = "folders 0 to 9 with pictures, or pictures with names such as four_4.png",
      .more_help = "The digit of a picture is the name of its folder (7/a.png), or the end of its name "
                   "(a_7.png); ? says that it is no digit. Folders in folders are read too. Exit codes: 3 "
                   "some pictures failed."},
@@ -111,7 +87,9 @@ constexpr Command all_commands[] = {
      .summary = "two reports of one test set: who gets which digits right, and what that means",
      .run = compare,
      .operands = "A B",
-     .take_operands = take_two_reports,
+     .n_operands = 2,
+     .operand = "report",
+     .operands_wanted = "2, each a folder of 'evaluate --report' or the report.json in it",
      .more_help = "A and B are folders that 'mnist-knn evaluate --report' wrote, or the report.json "
                   "in one, with the predictions.csv beside it."},
     {.name = "serve",

@@ -145,10 +145,8 @@ void note_lonely(std::span<const std::uint8_t> labels, const Dataset& data, cons
     const std::string rows = row_noun(data);
     if (std::set(labels.begin(), labels.end()).size() == 1)
         note("all " + rows + "s have one label: nothing has to be told apart", output);
-    std::string list;
     const std::vector<std::uint8_t> lonely = lonely_labels(labels);
-    for (const std::uint8_t label : lonely)
-        list += (list.empty() ? "" : ", ") + data.class_name(label);
+    const std::string list = joined(lonely, [&](std::uint8_t label) { return data.class_name(label); });
     if (!lonely.empty())
         note((lonely.size() == 1 ? "label " : "labels ") + list + ": one " + rows +
                  " each, which is always wrong when it is left out",

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
@@ -169,9 +170,7 @@ void Progress::update(std::int64_t done, std::int64_t total) {
 }
 
 std::string data_notice(const DataLocation& location, bool of_pictures) {
-    std::string incomplete;
-    for (const std::string& place : location.incomplete)
-        incomplete += (incomplete.empty() ? "" : "; ") + place;
+    const std::string incomplete = joined(location.incomplete, std::identity(), "; ");
     if (!location.synthetic) return incomplete.empty() ? "" : incomplete + ": using " + location.source;
     if (location.looked_in.empty()) return "";  // the user asked for them
     return (incomplete.empty() ? "no data set found: "

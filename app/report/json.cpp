@@ -153,6 +153,13 @@ Json settings_json(const Method& method, const Plan& plan) {
     return json;
 }
 
+Json neighbor_settings_json(const Method& method, const Plan& plan) {
+    Json json = settings_json(method, plan);
+    for (const char* without_effect : {"method", "rerank", "candidates", "vote", "weights", "tie"})
+        json.erase(without_effect);
+    return json;
+}
+
 Json timing_json(const Timeline& timeline, std::int64_t images, double search_ms, double load_ms,
                  double wall_ms) {
     Json stages = Json::array();

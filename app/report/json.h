@@ -29,6 +29,8 @@ nlohmann::ordered_json json_device(const Device& device);
 
 /// What is computed and where: the settings of a report.
 nlohmann::ordered_json settings_json(const Method& method, const Plan& plan);
+/// The same without what has no effect where nothing votes.
+nlohmann::ordered_json neighbor_settings_json(const Method& method, const Plan& plan);
 
 /// Stages, sums and total times of a search of `images` images.
 nlohmann::ordered_json timing_json(const Timeline& timeline, std::int64_t images, double search_ms,

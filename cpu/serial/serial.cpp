@@ -88,11 +88,6 @@ constexpr std::array<SerialSelector, 6> table = {{
     {"bitonic_blocks", "", by_order<bitonic_steps<2048>>},
 }};
 
-const SerialSelector* find_in(std::span<const SerialSelector> all, std::string_view name) {
-    const auto found = std::ranges::find(all, name, &SerialSelector::name);
-    return found != all.end() ? &*found : nullptr;
-}
-
 /// Answers queries one after another.
 struct Serial {
     const Problem problem;
@@ -133,10 +128,10 @@ std::span<const SerialSelector> serial_selectors() {
     return std::span(table).first<4>();
 }
 const SerialSelector* find_serial_selector(std::string_view name) {
-    return find_in(serial_selectors(), name);
+    return row_named(serial_selectors(), name);
 }
 const SerialSelector* find_wrong_sort(std::string_view name) {
-    return find_in(std::span(table).last<2>(), name);
+    return row_named(std::span(table).last<2>(), name);
 }
 
 void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row,

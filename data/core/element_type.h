@@ -1,9 +1,12 @@
 #pragma once
 /// The types that the elements of rows may have.
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 #include "data/core/names.h"
 
@@ -26,6 +29,23 @@ constexpr decltype(auto) of_type(ElementType type, const Work& work) {
     if (type == ElementType::int8) return work(std::int8_t());
     if (type == ElementType::float32) return work(float());
     return work(double());
+}
+
+/// The number with its bytes in the other order.
+template <class T>
+T swapped(T number) {
+    auto bytes = std::bit_cast<std::array<std::uint8_t, sizeof number>>(number);
+    std::ranges::reverse(bytes);
+    return std::bit_cast<T>(bytes);
+}
+
+/// The bytes of a whole number, the smallest first.
+template <class T>
+std::string little_bytes(T number) {
+    std::string bytes;
+    for (std::size_t i = 0; i < sizeof number; ++i)
+        bytes += static_cast<char>(number >> (8 * i));
+    return bytes;
 }
 
 /// The number at an address of any alignment.

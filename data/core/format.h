@@ -49,12 +49,12 @@ inline std::string counted(std::int64_t count, const std::string& one) {
     return with_commas(count) + ' ' + noun(count, one);
 }
 
-/// The texts of a list with ", " between them.
+/// The texts of a list with the separator between them.
 template <class List, class TextOf = std::identity>
-std::string joined(const List& list, const TextOf& text_of = {}) {
+std::string joined(const List& list, const TextOf& text_of = {}, const char* separator = ", ") {
     std::string all;
     for (const auto& one : list)
-        all.append(all.empty() ? "" : ", ").append(std::invoke(text_of, one));
+        all.append(all.empty() ? "" : separator).append(std::invoke(text_of, one));
     return all;
 }
 

@@ -33,6 +33,13 @@ constexpr std::optional<Enum> named(std::string_view text) {
     return static_cast<Enum>(found - list.begin());
 }
 
+/// The row of a table whose field `name` is this text; null if there is none.
+template <class Table>
+auto* row_named(Table&& table, std::string_view text) {
+    const auto found = std::ranges::find_if(table, [&](const auto& row) { return row.name == text; });
+    return found != std::ranges::end(table) ? &*found : nullptr;
+}
+
 /// A to Z as small letters; other bytes stay.
 std::string lower_case(std::string_view text);
 

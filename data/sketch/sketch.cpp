@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "data/core/splitmix64.h"
+
 namespace knn {
 
 namespace {
@@ -59,15 +61,11 @@ Matrix<std::int16_t> shortened(const Matrix<T>& rows) {
     return made;
 }
 
-/// 1 or −1, the same on every machine (splitmix64 by S. Vigna).
+/// 1 or −1, the same on every machine.
 class Signs {
   public:
     std::int16_t next() {
-        state_ += 0x9e3779b97f4a7c15;
-        std::uint64_t z = state_;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-        return (z >> 63) != 0 ? std::int16_t{1} : std::int16_t{-1};
+        return splitmix64(state_ += splitmix64_step) >> 63 != 0 ? std::int16_t{1} : std::int16_t{-1};
     }
 
   private:

@@ -5,21 +5,17 @@
 #include <span>
 #include <vector>
 
+#include "data/core/splitmix64.h"
 #include "data/synthetic/pen.h"
 
 namespace knn {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): any seed is good, and streams of different seeds are independent.
+/// A stream of SplitMix64.
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
 
-    std::uint64_t bits() {
-        std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t bits() { return splitmix64(state_ += splitmix64_step); }
     int below(int n) { return static_cast<int>((bits() >> 32) * static_cast<std::uint64_t>(n) >> 32); }
     float uniform(float low, float high) {
         return low + (high - low) * (static_cast<float>(bits() >> 40) * 0x1p-24f);

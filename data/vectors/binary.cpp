@@ -11,13 +11,8 @@ namespace knn {
 namespace {
 
 std::uint32_t little32(const std::uint8_t* bytes) {
-    return std::uint32_t{bytes[3]} << 24 | std::uint32_t{bytes[2]} << 16 | std::uint32_t{bytes[1]} << 8 |
-           bytes[0];
-}
-
-std::uint32_t big32(const std::uint8_t* bytes) {
-    return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 |
-           bytes[3];
+    const auto number = load_as<std::uint32_t>(bytes);
+    return is_little ? number : swapped(number);
 }
 
 /// What the header of an IDX file says.
@@ -37,7 +32,7 @@ IdxShape idx_shape(Content& content) {
     for (int i = 0; i < shape.rank; ++i) {
         std::array<std::uint8_t, 4> size = {};
         content.read_exactly(size, "header");
-        shape.sizes[static_cast<std::size_t>(i)] = big32(size.data());
+        shape.sizes[static_cast<std::size_t>(i)] = swapped(little32(size.data()));
     }
     return shape;
 }

@@ -23,12 +23,8 @@ std::string grouped_count(std::uint64_t count) {
 
 template <class Word>
 void swap_all(std::uint8_t* bytes, std::size_t n) {
-    for (const std::uint8_t* const end = bytes + n * sizeof(Word); bytes < end; bytes += sizeof(Word)) {
-        const Word word = load_as<Word>(bytes);
-        store_as(bytes,
-                 static_cast<Word>(sizeof word == 4 ? __builtin_bswap32(static_cast<std::uint32_t>(word))
-                                                    : __builtin_bswap64(word)));
-    }
+    for (const std::uint8_t* const end = bytes + n * sizeof(Word); bytes < end; bytes += sizeof(Word))
+        store_as(bytes, swapped(load_as<Word>(bytes)));
 }
 
 /// The index of the first number that is infinite or none at all, or n: one whose exponent has all bits set.
@@ -81,7 +77,7 @@ class RowReader {
   private:
     void check_dim(const std::uint8_t* raw, std::uint64_t row) const {
         auto dim = load_as<std::uint32_t>(raw);
-        if (layout_.swapped) dim = __builtin_bswap32(dim);
+        if (layout_.swapped) dim = swapped(dim);
         if (dim != layout_.dim)
             content_.fail("row " + grouped_count(row + 1) + " has " +
                               with_commas(static_cast<std::int32_t>(dim)) + " columns",

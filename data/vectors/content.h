@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "data/core/problem.h"
@@ -37,13 +38,10 @@ struct BinaryFormat {
     Stored stored;
     bool counted;  ///< each row is preceded by its length; else all rows by their number and length
 };
-inline constexpr std::array<BinaryFormat, 7> binary_formats = {{{".fvecs", Stored::float32, true},
-                                                                {".bvecs", Stored::uint8, true},
-                                                                {".ivecs", Stored::int32, true},
-                                                                {".fbin", Stored::float32, false},
-                                                                {".u8bin", Stored::uint8, false},
-                                                                {".i8bin", Stored::int8, false},
-                                                                {".ibin", Stored::int32, false}}};
+inline constexpr BinaryFormat binary_formats[] = {
+    {".fvecs", Stored::float32, true}, {".bvecs", Stored::uint8, true},  {".ivecs", Stored::int32, true},
+    {".fbin", Stored::float32, false}, {".u8bin", Stored::uint8, false}, {".i8bin", Stored::int8, false},
+    {".ibin", Stored::int32, false}};
 
 /// The rows that follow in a file.
 struct RowLayout {
@@ -121,6 +119,30 @@ class Content {
     VectorOptions options_;
     std::vector<std::uint8_t> head_;
     std::uint64_t position_ = 0;
+};
+
+/// Labels as a file has them, each with the number that it got when it came first. Throws DataError if there are more than max_classes.
+template <class Value>
+class Dictionary {
+  public:
+    explicit Dictionary(const Content& content) : content_(&content) {}
+    std::uint32_t id_of(const auto& value) {
+        if (!values_.empty() && values_[last_] == value) return last_;
+        const auto [found, is_new] =
+            ids_.try_emplace(Value(value), static_cast<std::uint32_t>(values_.size()));
+        if (is_new && values_.size() == max_classes)
+            content_->fail("has more than " + std::to_string(max_classes) + " different labels",
+                           "at most " + std::to_string(max_classes) + " classes");
+        if (is_new) values_.push_back(found->first);
+        return last_ = found->second;
+    }
+    const std::vector<Value>& values() const { return values_; }
+
+  private:
+    const Content* content_;
+    std::vector<Value> values_;
+    std::unordered_map<Value, std::uint32_t> ids_;
+    std::uint32_t last_ = 0;
 };
 
 // The formats, each from the beginning of the content.

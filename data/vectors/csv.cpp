@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "data/core/format.h"
 #include "data/file/transfer.h"
@@ -47,28 +46,7 @@ bool is_control(char first, char second) {
            static_cast<unsigned char>(second) < 0xa0;
 }
 
-/// Texts, each with the number that it got when it came first.
-class Dictionary {
-  public:
-    explicit Dictionary(const Content& content) : content_(&content) {}
-    std::uint32_t id_of(Text text) {
-        if (!names_.empty() && names_[last_] == text) return last_;
-        const auto [found, is_new] =
-            ids_.try_emplace(std::string(text), static_cast<std::uint32_t>(names_.size()));
-        if (is_new && names_.size() == max_classes)
-            content_->fail("has more than " + std::to_string(max_classes) + " different labels",
-                           "at most " + std::to_string(max_classes) + " classes");
-        if (is_new) names_.push_back(found->first);
-        return last_ = found->second;
-    }
-    const std::vector<std::string>& names() const { return names_; }
-
-  private:
-    const Content* content_;
-    std::vector<std::string> names_;
-    std::unordered_map<std::string, std::uint32_t> ids_;
-    std::uint32_t last_ = 0;
-};
+using Names = Dictionary<std::string>;
 
 /// Records of the text, read together.
 struct CsvPiece {
@@ -157,7 +135,7 @@ class CsvReader {
         const std::size_t begin = firsts_[has_header_ ? 1 : 0].begin;
         std::vector<double> numbers(2 * n_columns_);
         std::vector<std::uint32_t> ids(2);
-        Dictionary labels(content_);
+        Names labels(content_);
         read_piece({begin, firsts_[last].end, 0, line_at(begin)}, n_columns_ - (label_column_ ? 1 : 0),
                    numbers.data(), ids, labels);
     }
@@ -365,7 +343,7 @@ class CsvReader {
         content_.check_memory(text_.size() + count * dim * sizeof(double));
         Bytes reals(count * dim * sizeof(double), std::pmr::get_default_resource());
         std::vector<std::uint32_t> ids(label_column_ ? count : 0);
-        std::vector<Dictionary> dictionaries(pieces_.size(), Dictionary(content_));
+        std::vector<Names> dictionaries(pieces_.size(), Names(content_));
         std::atomic<bool> all_bytes = true;
         for_pieces(std::ssize(pieces_), content_.options().threads, [&](std::int64_t i) {
             const auto index = static_cast<std::size_t>(i);
@@ -413,7 +391,7 @@ class CsvReader {
 
     /// Returns whether all its numbers are whole ones from 0 to 255.
     bool read_piece(const CsvPiece& piece, std::size_t dim, double* reals, std::vector<std::uint32_t>& ids,
-                    Dictionary& labels) const {
+                    Names& labels) const {
         bool bytes = true;
         auto row = static_cast<std::size_t>(piece.first_row);
         std::int64_t line = piece.first_line;
@@ -482,12 +460,12 @@ class CsvReader {
     }
 
     /// The labels of all pieces, by one dictionary.
-    Labels merged(std::vector<std::uint32_t>& ids, const std::vector<Dictionary>& dictionaries) const {
-        Dictionary all(content_);
+    Labels merged(std::vector<std::uint32_t>& ids, const std::vector<Names>& dictionaries) const {
+        Names all(content_);
         for (std::size_t i = 0; i < pieces_.size(); ++i) {
             throw_if_stopped();
             std::vector<std::uint32_t> id_of;
-            for (const std::string& name : dictionaries[i].names())
+            for (const std::string& name : dictionaries[i].values())
                 id_of.push_back(all.id_of(name));
             const auto begin = static_cast<std::size_t>(pieces_[i].first_row);
             const std::size_t end =
@@ -495,7 +473,7 @@ class CsvReader {
             for (std::size_t row = begin; row < end; ++row)
                 ids[row] = id_of[ids[row]];
         }
-        return named_labels(ids, all.names(), content_.file());
+        return named_labels(ids, all.values(), content_.file());
     }
 
     Content& content_;

@@ -31,22 +31,10 @@ bool is_too_large(Text number) {
 
 /// Code points of an underscore and of Latin, Greek, Cyrillic, Armenian, Hebrew, Arabic, Indic, Thai, Japanese, Chinese and Korean
 /// letters, without digits and signs beside them.
-constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 16> letter_ranges = {{{'A', 'Z'},
-                                                                                    {'_', '_'},
-                                                                                    {'a', 'z'},
-                                                                                    {0xc0, 0xd6},
-                                                                                    {0xd8, 0xf6},
-                                                                                    {0xf8, 0x2af},
-                                                                                    {0x370, 0x481},
-                                                                                    {0x48a, 0x587},
-                                                                                    {0x5d0, 0x5ea},
-                                                                                    {0x620, 0x64a},
-                                                                                    {0x904, 0x939},
-                                                                                    {0xe01, 0xe2e},
-                                                                                    {0x1e00, 0x1fff},
-                                                                                    {0x3041, 0x30ff},
-                                                                                    {0x3400, 0x9fff},
-                                                                                    {0xac00, 0xd7a3}}};
+constexpr std::pair<std::uint32_t, std::uint32_t> letter_ranges[] = {
+    {'A', 'Z'},       {'_', '_'},       {'a', 'z'},       {0xc0, 0xd6},    {0xd8, 0xf6},   {0xf8, 0x2af},
+    {0x370, 0x481},   {0x48a, 0x587},   {0x5d0, 0x5ea},   {0x620, 0x64a},  {0x904, 0x939}, {0xe01, 0xe2e},
+    {0x1e00, 0x1fff}, {0x3041, 0x30ff}, {0x3400, 0x9fff}, {0xac00, 0xd7a3}};
 
 bool begins_with_letter(Text text) {
     return std::ranges::any_of(letter_ranges, [code = first_character(text).code](const auto& range) {

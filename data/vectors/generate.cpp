@@ -5,27 +5,24 @@
 #include <stdexcept>
 #include <vector>
 
+#include "data/core/splitmix64.h"
+
 // Only + - * and floor on double, each rounded by IEEE 754 and never fused (CMakeLists.txt), and no standard distributions.
 
 namespace knn {
 
 namespace {
 
-/// SplitMix64 (Steele, Lea, Flood 2014), for a stream of its own for each row.
+/// A stream of its own for each row.
 class RowRandom {
   public:
-    RowRandom(std::uint64_t seed, std::uint64_t stream) : state_(mixed(mixed(seed) + stream)) {}
+    RowRandom(std::uint64_t seed, std::uint64_t stream) : state_(splitmix64(splitmix64(seed) + stream)) {}
 
-    std::uint64_t bits() { return mixed(state_ += 0x9e3779b97f4a7c15); }
+    std::uint64_t bits() { return splitmix64(state_ += splitmix64_step); }
     /// In [0, 1), of 32 bits.
     double uniform() { return static_cast<double>(bits() >> 32) * 0x1p-32; }
 
   private:
-    static std::uint64_t mixed(std::uint64_t z) {
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-        return z ^ (z >> 31);
-    }
     std::uint64_t state_;
 };
 

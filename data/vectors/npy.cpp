@@ -178,13 +178,11 @@ std::string shape_text(const NpyHeader& header) {
 }
 
 template <class Whole>
-std::vector<std::int64_t> whole_numbers(const std::vector<std::uint8_t>& raw, bool swapped) {
+std::vector<std::int64_t> whole_numbers(const std::vector<std::uint8_t>& raw, bool other_order) {
     std::vector<std::int64_t> values(raw.size() / sizeof(Whole));
     for (std::size_t i = 0; i < values.size(); ++i) {
-        std::array<std::uint8_t, sizeof(Whole)> bytes;
-        for (std::size_t j = 0; j < bytes.size(); ++j)
-            bytes[swapped ? bytes.size() - 1 - j : j] = raw[i * bytes.size() + j];
-        values[i] = static_cast<std::int64_t>(std::bit_cast<Whole>(bytes));
+        const auto value = load_as<Whole>(raw.data() + i * sizeof(Whole));
+        values[i] = static_cast<std::int64_t>(other_order ? swapped(value) : value);
     }
     return values;
 }

@@ -189,24 +189,14 @@ std::vector<fs::path> vectors_of_labels(const fs::path& labels) {
 }
 
 Labels numbered(std::span<const std::int64_t> values, const Content& content) {
-    std::set<std::int64_t> different;
+    Dictionary<std::int64_t> dictionary(content);
+    std::vector<std::uint32_t> ids;
     for (const std::int64_t value : values)
-        if (different.size() <= max_classes) different.insert(value);
+        ids.push_back(dictionary.id_of(value));
     std::vector<std::string> names;
-    for (const std::int64_t value : different)
+    for (const std::int64_t value : dictionary.values())
         names.push_back(std::to_string(value));
-    if (different.size() > max_classes)
-        content.fail("has more than " + std::to_string(max_classes) + " different labels",
-                     "at most " + std::to_string(max_classes) + " classes");
-    Classes classes = classes_of(std::move(names), content.file());
-    Labels labels{Bytes(values.size()), {}};
-    std::map<std::int64_t, std::uint8_t> number_of;
-    for (const auto& [name, number] : classes.number_of)
-        number_of[*whole_number(name)] = number;
-    std::ranges::transform(values, labels.numbers.data(),
-                           [&](std::int64_t value) { return number_of[value]; });
-    labels.classes = std::move(classes.names);
-    return labels;
+    return named_labels(ids, names, content.file());
 }
 
 Labels named_labels(std::span<const std::uint32_t> ids, std::span<const std::string> names,

@@ -20,13 +20,6 @@ const BinaryFormat* binary_format_of(const std::string& name) {
     return nullptr;
 }
 
-std::string little_bytes(std::uint32_t number) {
-    std::string bytes;
-    for (int shift = 0; shift < 32; shift += 8)
-        bytes += static_cast<char>(number >> shift & 255);
-    return bytes;
-}
-
 template <class Number>
 void put_cells(std::string& text, const std::uint8_t* row, std::int64_t dim) {
     for (std::int64_t j = 0; j < dim; ++j) {
