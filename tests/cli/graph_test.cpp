@@ -71,9 +71,9 @@ TEST_CASE("graph: NumPy and SciPy read the files and count the same") {
     const std::string python = python_with_scipy();
     if (python.empty()) return skip("no Python with NumPy and SciPy: install python3-numpy python3-scipy");
     const Work work(points(80, 3));
-    for (const Words words : {"--npy g --mtx g.mtx --json g.json", "--mtx m.mtx --form mutual --json m.json",
-                              "--npy cosine --mtx cosine.mtx --metric cosine",
-                              "--npy lp --mtx lp.mtx --metric lp --p 0.3"})
+    for (const Words words :
+         {"--npy g --mtx g.mtx --json g.json", "--mtx m.mtx --form mutual --json m.json",
+          "--npy cosine --mtx cosine.mtx --metric cosine", "--npy lp --mtx lp.mtx --metric lp --p 0.3"})
         work.output("graph -k 5" + words);
     write(work.folder / "check.py", R"(
 import json, numpy, scipy.io, scipy.stats
