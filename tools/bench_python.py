@@ -12,7 +12,6 @@ python3-pynndescent, and libopenblas0-pthread, by which scikit-learn and FAISS m
 $MNIST_KNN_LIBRARY: the library.
 """
 
-import argparse
 import importlib.metadata
 import json
 import os
@@ -21,7 +20,7 @@ import statistics
 import sys
 import time
 
-from shared import ROOT, Failure, add_program, found_program, numpy_for, output_of, run_main
+from shared import ROOT, Failure, found_program, numpy_for, output_of, run_main, search_parser
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -176,13 +175,9 @@ def memory(train):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_program(parser)
-    parser.add_argument("-k", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser = search_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--calls", type=int, default=10_000)
-    parser.add_argument("--limit-test", type=int, default=10_000)
     parser.add_argument("--against", default="sklearn,faiss,hnswlib,pynndescent", help="default: %(default)s; '' for none")
     options = parser.parse_args()
     options.against = [name for name in options.against.split(",") if name]

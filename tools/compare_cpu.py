@@ -18,17 +18,15 @@ Where other programs want the processors too, threads of OpenMP wait for each ot
 processor time: compare with --threads 1 then.
 """
 
-import argparse
 import ctypes
 import json
-import os
 import resource
 import statistics
 import sys
 import time
 from pathlib import Path
 
-from shared import Failure, add_data, add_program, found_program, numpy_for, output_of, read_idx, run_main
+from shared import Failure, add_data, found_program, numpy_for, output_of, read_idx, run_main, search_parser
 
 PACKAGES = {"faiss": "python3-faiss", "sklearn": "python3-sklearn", "onednn": "libdnnl2"}
 
@@ -194,13 +192,9 @@ def print_row(runs, *ratios):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_program(parser)
+    parser = search_parser(__doc__)
     add_data(parser)
-    parser.add_argument("-k", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--limit-test", type=int, default=10_000)
     parser.add_argument("--against", default=",".join(RIVALS), help="default: %(default)s")
     options = parser.parse_args()
     options.against = options.against.split(",")

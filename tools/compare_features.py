@@ -12,13 +12,11 @@ reports as search_ms, and processor seconds those of the whole process.
 Needs a built mnist-knn, the MNIST files and Debian's python3-numpy, python3-skimage and python3-sklearn.
 """
 
-import argparse
-import os
 import resource
 import time
 
 from compare_cpu import Data, blas_in_use, cpu_seconds, run_ours
-from shared import add_data, add_program, found_program, numpy_for, run_main
+from shared import add_data, found_program, numpy_for, run_main, search_parser
 
 SIDE = 28
 
@@ -45,18 +43,10 @@ def run_rival(data, options):
     return middle - start, seconds() - middle, right
 
 
-def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_program(parser)
-    add_data(parser)
-    parser.add_argument("-k", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--limit-test", type=int, default=10_000)
-    return parser.parse_args()
-
-
 def main():
-    options = parse()
+    parser = search_parser(__doc__)
+    add_data(parser)
+    options = parser.parse_args()
     global np
     np = numpy_for(options.threads)
     try:

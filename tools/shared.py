@@ -1,5 +1,6 @@
 """What the scripts that measure the program share."""
 
+import argparse
 import gzip
 import os
 import subprocess
@@ -29,6 +30,16 @@ def add_data(parser):
 
 def add_program(parser):
     parser.add_argument("--program", type=Path, help="default: the one in build/")
+
+
+def search_parser(doc):
+    """Arguments of what compares searches with those of the program."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_program(parser)
+    parser.add_argument("-k", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--limit-test", type=int, default=10_000)
+    return parser
 
 
 def found_program(given):

@@ -31,6 +31,7 @@ MAX_K = 16_384
 class _Struct(ctypes.Structure):
     """A struct of knn.h: struct_size first, fields that are not named are 0. `held`: what its pointers point to."""
 
+    _fields_: Any = [("struct_size", ctypes.c_size_t)]
     held: Any
 
     def __init__(self, **fields: Any) -> None:
@@ -39,74 +40,68 @@ class _Struct(ctypes.Structure):
 
 class Vectors(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("data", _pointer), ("count", _int64), ("dim", _int64), ("pitch", _int64),
-        ("type", _int32), ("space", _int32), ("stream", _pointer), ("image_rows", _int32), ("image_cols", _int32),
-        ("borrowed", _int32), ("reserved", _int32),
+        ("data", _pointer), ("count", _int64), ("dim", _int64), ("pitch", _int64), ("type", _int32), ("space", _int32),
+        ("stream", _pointer), ("image_rows", _int32), ("image_cols", _int32), ("borrowed", _int32), ("reserved", _int32),
     ]  # fmt: skip
 
 
 class Files(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("folder", _text), ("images", _text), ("labels", _text), ("first", _int64),
-        ("no_cache", _int32), ("reserved", _int32),
+        ("folder", _text), ("images", _text), ("labels", _text), ("first", _int64), ("no_cache", _int32), ("reserved", _int32),
     ]  # fmt: skip
 
 
 class SetInfo(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("count", _int64), ("dim", _int64), ("image_rows", _int32),
-        ("image_cols", _int32), ("has_labels", _int32), ("type", _int32),
+        ("count", _int64), ("dim", _int64), ("image_rows", _int32), ("image_cols", _int32), ("has_labels", _int32),
+        ("type", _int32),
     ]  # fmt: skip
 
 
 class Settings(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("method", _text), ("metric", _text), ("p", ctypes.c_double),
-        ("weights", _text), ("tie", _text), ("device", _text), ("engine", _text), ("memory", _int64), ("k", _int32),
-        ("threads", _int32), ("progress", _pointer), ("data", _pointer),
+        ("method", _text), ("metric", _text), ("p", ctypes.c_double), ("weights", _text), ("tie", _text), ("device", _text),
+        ("engine", _text), ("memory", _int64), ("k", _int32), ("threads", _int32), ("progress", _pointer), ("data", _pointer),
     ]  # fmt: skip
 
 
 class IndexInfo(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("count", _int64), ("method", _text), ("engine", _text),
-        ("device", ctypes.c_char * 32), ("k", _int32), ("reserved", _int32), ("metric", _text), ("candidates", _int64),
+        ("count", _int64), ("method", _text), ("engine", _text), ("device", ctypes.c_char * 32), ("k", _int32),
+        ("reserved", _int32), ("metric", _text), ("candidates", _int64),
     ]  # fmt: skip
 
 
 class Options(_Struct):
-    _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("progress", _pointer), ("data", _pointer), ("reject", ctypes.c_double),
-    ]  # fmt: skip
+    _fields_ = [("progress", _pointer), ("data", _pointer), ("reject", ctypes.c_double)]
 
 
 class NeighborArrays(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("count", _int64), ("indices", _pointer), ("distances", _pointer),
-        ("k", _int32), ("space", _int32), ("stream", _pointer), ("wide_indices", _pointer), ("roots", _int32),
-        ("reserved", _int32),
+        ("count", _int64), ("indices", _pointer), ("distances", _pointer), ("k", _int32), ("space", _int32),
+        ("stream", _pointer), ("wide_indices", _pointer), ("roots", _int32), ("reserved", _int32),
     ]  # fmt: skip
 
 
 class AnswerArrays(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("count", _int64), ("labels", _pointer), ("vote_shares", _pointer),
-        ("probabilities", _pointer), ("p_values", _pointer), ("rejected", _pointer), ("neighbors", _pointer),
+        ("count", _int64), ("labels", _pointer), ("vote_shares", _pointer), ("probabilities", _pointer),
+        ("p_values", _pointer), ("rejected", _pointer), ("neighbors", _pointer),
     ]  # fmt: skip
 
 
 class Picture(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("data", _pointer), ("size", _int64), ("pitch", _int64), ("rows", _int32),
-        ("cols", _int32), ("many", _int32), ("reserved", _int32),
+        ("data", _pointer), ("size", _int64), ("pitch", _int64), ("rows", _int32), ("cols", _int32), ("many", _int32),
+        ("reserved", _int32),
     ]  # fmt: skip
 
 
 class DigitOfPicture(_Struct):
     _fields_ = [
-        ("struct_size", ctypes.c_size_t), ("pixels", _pointer), ("reason", _text), ("probability", ctypes.c_double),
-        ("vote_share", ctypes.c_double), ("p_value", ctypes.c_double), ("label", _int32), ("guess", _int32),
-        ("x", _int32), ("y", _int32), ("w", _int32), ("h", _int32),
+        ("pixels", _pointer), ("reason", _text), ("probability", ctypes.c_double), ("vote_share", ctypes.c_double),
+        ("p_value", ctypes.c_double), ("label", _int32), ("guess", _int32), ("x", _int32), ("y", _int32), ("w", _int32),
+        ("h", _int32),
     ]  # fmt: skip
 
 
@@ -122,11 +117,10 @@ _FUNCTIONS = {
     "knn_classify_rows": [_pointer, _pointer, _int64, _pointer, _pointer],
     "knn_digits_read": [_pointer, _pointer, _pointer, _pointer], "knn_digits_get_count": [_pointer, _pointer],
     "knn_digits_get": [_pointer, _int64, _pointer],
+    "knn_set_free": [_pointer], "knn_index_free": [_pointer], "knn_digits_free": [_pointer], "knn_has": [_text],
 }  # fmt: skip
-_RELEASES = ("knn_set_free", "knn_index_free", "knn_digits_free")
 
 _loaded: ctypes.CDLL | None = None
-
 
 _SONAME = "libmnistknn.so.0"
 
@@ -150,13 +144,9 @@ def library() -> ctypes.CDLL:
         try:
             for name, arguments in _FUNCTIONS.items():
                 function = getattr(loaded, name)
-                function.argtypes, function.restype = arguments, ctypes.c_int
-            for name in _RELEASES:
-                function = getattr(loaded, name)
-                function.argtypes, function.restype = [_pointer], None
+                function.argtypes, function.restype = arguments, None if name.endswith("_free") else ctypes.c_int
             for name in ("knn_last_error", "knn_version"):
                 getattr(loaded, name).restype = _text
-            loaded.knn_has.argtypes, loaded.knn_has.restype = [_text], ctypes.c_int
         except AttributeError as error:
             raise OSError(f"{loaded._name}: is another library: {error}; expected {_SONAME}") from error
         _loaded = loaded

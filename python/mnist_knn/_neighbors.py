@@ -46,18 +46,21 @@ def library_metric(metric: str | None, p: float | None, method: str) -> tuple[st
 
 
 class _Fitted(BaseEstimator):
-    """A training set with an index for each element type that was asked for. Parameters are those of the subclasses."""
+    """A training set with an index for each element type that was asked for."""
 
-    n_neighbors: int
-    metric: str | None
-    p: float
-    method: str
-    device: str
-    engine: str | None
     #: The index of uint8, if no names of columns are to be checked.
     _of_bytes: Index | None = None
     #: Whether distances are the roots of the library's.
     _roots = False
+
+    def __init__(self, n_neighbors: int = 5, *, metric: str | None = None, p: float = 2, method: str = "raw",
+                 device: str = "auto", engine: str | None = None) -> None:  # fmt: skip
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.p = p
+        self.method = method
+        self.device = device
+        self.engine = engine
 
     def _fit(self, X: Any, labels: Array | None = None, known: dict[str, Any] | None = None, **settings: Any) -> Any:
         """`known`: attributes that belong to this fit."""
@@ -233,15 +236,6 @@ class NearestNeighbors(_Fitted):
     [2, 2, 0]
     """
 
-    def __init__(self, n_neighbors: int = 5, *, metric: str | None = None, p: float = 2, method: str = "raw",
-                 device: str = "auto", engine: str | None = None) -> None:  # fmt: skip
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.p = p
-        self.method = method
-        self.device = device
-        self.engine = engine
-
     def fit(self, X: Any, y: Any = None) -> NearestNeighbors:
         """Opens X (n × dim). A C-contiguous array of a type of the library is not copied, and must not change then."""
         self._fit(X)
@@ -260,13 +254,8 @@ class KNeighborsTransformer(TransformerMixin, _Fitted):
 
     def __init__(self, n_neighbors: int = 5, *, mode: str = "distance", metric: str | None = None, p: float = 2,
                  method: str = "raw", device: str = "auto", engine: str | None = None) -> None:  # fmt: skip
-        self.n_neighbors = n_neighbors
+        super().__init__(n_neighbors, metric=metric, p=p, method=method, device=device, engine=engine)
         self.mode = mode
-        self.metric = metric
-        self.p = p
-        self.method = method
-        self.device = device
-        self.engine = engine
 
     def fit(self, X: Any, y: Any = None) -> KNeighborsTransformer:
         """Opens X (n × dim). It is copied as by NearestNeighbors.fit."""
@@ -305,13 +294,8 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
     def __init__(self, n_neighbors: int = 5, *, weights: str | Callable[[Array], Array] | None = "uniform",
                  metric: str | None = None, p: float = 2, method: str = "raw", device: str = "auto",
                  engine: str | None = None) -> None:  # fmt: skip
-        self.n_neighbors = n_neighbors
+        super().__init__(n_neighbors, metric=metric, p=p, method=method, device=device, engine=engine)
         self.weights = weights
-        self.metric = metric
-        self.p = p
-        self.method = method
-        self.device = device
-        self.engine = engine
 
     def fit(self, X: Any, y: Any) -> KNeighborsClassifier:
         """Opens X (n × dim) with the labels y (n). X is copied as by NearestNeighbors.fit."""
