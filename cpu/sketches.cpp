@@ -7,7 +7,7 @@
 
 #include "cpu/kernels/kernels.h"
 #include "data/core/clock.h"
-#include "data/core/large_pages.h"
+#include "data/core/neighbors.h"
 #include "data/core/round_up.h"
 
 namespace knn::cpu {

@@ -172,10 +172,6 @@ std::string left_out_text(const std::vector<LeftOut>& left_out) {
     return text + '\n';
 }
 
-std::string whole_number(double value) {
-    return value > 0 ? short_number(value) : "";
-}
-
 std::vector<std::string> cells_of(const BenchReport& report, const Measurement& one) {
     if (!one.good()) return {"", ms_cell(one)};
     const std::string mark = one.partial() ? partial_mark : "";
@@ -185,8 +181,8 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
             ms_cell(one),
             short_number(one.of_all(time.min)) + " to " + short_number(one.of_all(time.max)) + mark,
             short_number(one.us_per_query()),
-            whole_number(one.gb_per_s()),
-            whole_number(one.gflop_per_s()),
+            rate_text(one.gb_per_s()),
+            rate_text(one.gflop_per_s()),
             share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};
 }
 

@@ -24,10 +24,7 @@ std::string dump(const Json& value) {
 
 /// A measured number with nine significant digits: more are noise, and 0.1 + 0.2 is printed as 0.3.
 double measured(double value) {
-    char text[32];
-    const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9).ptr;
-    std::from_chars(text, end, value);
-    return value;
+    return with_digits(value, 9);
 }
 
 void write(std::string& text, const Json& value, std::size_t indent) {

@@ -14,14 +14,6 @@ namespace knn {
 
 namespace {
 
-double with_digits(double value, int digits) {
-    char text[64];
-    const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr;
-    double read = 0;
-    std::from_chars(text, end, read);
-    return read;
-}
-
 /// The fewest digits that are nearer to the distance of this score than to that of any other: 7 to 9, as for
 /// a float. The distance rounded to a float would not do: roots of different scores may round to the same
 /// float, and neighbors would appear out of order; the 10th power of a score may overflow.
@@ -150,11 +142,11 @@ std::string share_of_peak(const Stage& stage, const Device& device) {
     return percent(std::max(memory, arithmetic), 0) + limit;
 }
 
+}  // namespace
+
 std::string rate_text(double value) {
     return value > 0 ? short_number(value) : "";
 }
-
-}  // namespace
 
 std::string row_noun(const Dataset& data) {
     return data.are_images() ? "image" : "row";

@@ -25,6 +25,9 @@ std::string counted_of(std::int64_t count, std::int64_t all, const std::string& 
 /// A part of a whole as "12.34 %".
 std::string share_text(std::int64_t part, std::int64_t whole);
 
+/// A rate in three digits; nothing of one that is not known.
+std::string rate_text(double value);
+
 /// Spaces before the text, up to this width.
 std::string aligned_right(const std::string& text, std::size_t width);
 

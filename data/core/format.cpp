@@ -7,8 +7,6 @@
 #include <istream>
 #include <iterator>
 
-#include "data/core/utf8.h"
-
 namespace knn {
 
 namespace {
@@ -33,6 +31,22 @@ std::size_t characters_of(std::string_view cell) {
 
 }  // namespace
 
+Character first_character(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    if (byte(0) < 0x80) return {byte(0), 1};
+    const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+    if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return {};
+    std::uint32_t code = byte(0) & (0x7fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return {};
+        code = code << 6 | (byte(i) & 0x3fu);
+    }
+    constexpr std::uint32_t least[] = {0x80, 0x800, 0x10000};
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    if (code < least[length - 2] || surrogate || code > 0x10ffff) return {};
+    return {code, length};
+}
+
 std::size_t visible_length(std::string_view text) {
     const auto [code, bytes] = first_character(text);
     return is_invisible(code) ? 0 : bytes;
@@ -52,6 +66,14 @@ std::string shortest(double value) {
 double shortest_number(float value) {
     char text[32];
     const char* const end = std::to_chars(text, text + sizeof text, value).ptr;
+    double read = 0;
+    std::from_chars(text, end, read);
+    return read;
+}
+
+double with_digits(double value, int digits) {
+    char text[64];
+    const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, digits).ptr;
     double read = 0;
     std::from_chars(text, end, read);
     return read;

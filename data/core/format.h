@@ -2,6 +2,7 @@
 /// Numbers, words and tables as text, the same in every locale.
 
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -20,6 +21,9 @@ std::string fixed(double value, int digits);
 std::string shortest(double value);
 /// The number in the shortest form that identifies this float, as files have it.
 double shortest_number(float value);
+
+/// The number rounded to so many significant digits.
+double with_digits(double value, int digits);
 
 /// Three significant digits, without an exponent: "0.0123", "1.23", "12.3", "1234".
 std::string short_number(double value);
@@ -66,6 +70,15 @@ std::optional<Number> number_of(std::string_view text) {
     const auto [last, error] = std::from_chars(text.data(), end, number);
     return error == std::errc() && last == end ? std::optional(number) : std::nullopt;
 }
+
+/// A character of UTF-8.
+struct Character {
+    std::uint32_t code = 0;
+    std::size_t bytes = 0;
+};
+
+/// The first character of `text`, which must not be empty; 0 bytes if it is not UTF-8.
+Character first_character(std::string_view text);
 
 /// Number of bytes of the first character; 0 if it is not UTF-8, or would be a question mark in `harmless` text. `text` must
 /// not be empty.

@@ -1,6 +1,9 @@
 #pragma once
 /// The result of a search, before the vote.
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <compare>
 #include <cstddef>
@@ -9,8 +12,6 @@
 #include <new>
 #include <span>
 #include <vector>
-
-#include "data/core/large_pages.h"
 
 namespace knn {
 
@@ -42,6 +43,15 @@ constexpr std::uint64_t neighbor_key(Neighbor n) {
 }
 constexpr Neighbor neighbor_of_key(std::uint64_t key) {
     return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+}
+
+/// Asks the system for pages of 2 MB where this memory is first touched from now on. Random reads find them faster, they take fewer
+/// faults to touch and less time to give back: for 256 MB 0.6 s in place of 1.6, and 2 ms in place of 50, in a virtual machine.
+inline void advise_large_pages(void* memory, std::size_t bytes) {
+    const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page,
+                         end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
+    if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 }
 
 /// Leaves new elements uninitialized, so that each page is first touched by the thread that writes it. Aligned to cache

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "data/core/names.h"
-#include "data/core/utf8.h"
 #include "data/vectors/csv.h"
 
 namespace knn {
