@@ -61,6 +61,14 @@ void BestLists::put(std::size_t query, std::uint32_t distance, std::uint32_t ind
     if (++counts_[query] == capacity_) prune(query);
 }
 
+void BestLists::put(std::size_t q, std::uint64_t key) {
+    std::uint64_t* const keys = keys_.data() + q * capacity_;
+    // A list with a limit has been pruned: the worst of the best is still where that put it.
+    if (limits_[q] != no_limit && key > keys[k_ - 1]) return;
+    keys[counts_[q]] = key;
+    if (++counts_[q] == capacity_) prune(q);
+}
+
 void BestLists::take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train) {
     for (const Hit& hit : hits) {
         const std::size_t q = hit.query;
@@ -103,14 +111,8 @@ void BestLists::start(std::int64_t query, const BestLists& some, std::int64_t li
 }
 
 void BestLists::add(std::int64_t query, const BestLists& some, std::int64_t list, std::int64_t begin) {
-    const auto to = static_cast<std::size_t>(query);
-    std::uint64_t* const keys = keys_.data() + to * capacity_;
-    for (const std::uint64_t key : some.keys(list)) {
-        // A list with a limit has been pruned: the worst of the best is still where that put it.
-        if (neighbor_of_key(key).index < begin || (limits_[to] != no_limit && key > keys[k_ - 1])) continue;
-        keys[counts_[to]] = key;
-        if (++counts_[to] == capacity_) prune(to);
-    }
+    for (const std::uint64_t key : some.keys(list))
+        if (neighbor_of_key(key).index >= begin) put(static_cast<std::size_t>(query), key);
 }
 
 void BestLists::take(std::int64_t query, std::span<const std::uint32_t> distances, std::int64_t first) {
@@ -121,12 +123,7 @@ void BestLists::take(std::int64_t query, std::span<const std::uint32_t> distance
 
 void BestLists::take(std::int64_t query, std::uint32_t distance, std::uint32_t image) {
     const auto q = static_cast<std::size_t>(query);
-    const std::uint64_t key = neighbor_key({distance, image});
-    std::uint64_t* const keys = keys_.data() + q * capacity_;
-    // A list with a limit has been pruned: the worst of the best is still where that put it.
-    if (image == excluded_[q] || (limits_[q] != no_limit && key > keys[k_ - 1])) return;
-    keys[counts_[q]] = key;
-    if (++counts_[q] == capacity_) prune(q);
+    if (image != excluded_[q]) put(q, neighbor_key({distance, image}));
 }
 
 void BestLists::finish(std::int64_t query, std::span<Neighbor> best) {

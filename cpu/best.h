@@ -78,6 +78,8 @@ class BestLists {
         return {keys_.data() + q * capacity_, counts_[q]};
     }
     void put(std::size_t query, std::uint32_t distance, std::uint32_t index);
+    /// The same, whatever the order in which images come, and without a look at what is excluded.
+    void put(std::size_t query, std::uint64_t key);
     void prune(std::size_t query);
 
     std::size_t k_, capacity_;

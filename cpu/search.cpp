@@ -63,10 +63,9 @@ class Search {
     const std::vector<QueryRange>& left() const { return left_; }
 
   private:
-    bool packs() const { return packs_; }
     const Kernel& kernel() const { return sketched_ != nullptr ? sketched_->kernel() : resident_.kernel; }
     std::int64_t units() const {
-        return divide_up(resident_.train.count, packs() ? kernel().images : RowScanner::unit_rows);
+        return divide_up(resident_.train.count, packs_ ? kernel().images : RowScanner::unit_rows);
     }
     std::int64_t max_block() const {
         if (sketched_ != nullptr) return SketchScanner::max_block(sketched_->resident(), k_);
@@ -76,7 +75,7 @@ class Search {
     }
     /// For a task of the largest size; the kernels have whole strips of queries.
     std::int64_t lists() const {
-        return packs() ? round_up(work_.largest(), kernel().queries) : work_.largest();
+        return packs_ ? round_up(work_.largest(), kernel().queries) : work_.largest();
     }
     void require_memory() const;
     template <class Scanner>
@@ -134,7 +133,7 @@ Search::Search(Resident& resident, const Sketched* sketched, const Queries& quer
                  (resident.bytes_to_pack() > 0 ? max_unpacked_queries : max_queries_beside_panels)),
       team_(threads_of(resident, queries.count()), token, queries.count(), units()),
       work_(queries.count(), units(), team_.threads(),
-            packs() && resident.plan.batch == 0 ? kernel().queries : 1, max_block(),
+            packs_ && resident.plan.batch == 0 ? kernel().queries : 1, max_block(),
             max_slices(queries.count(), k), sketched != nullptr) {}
 
 /// Throws MemoryError if memory cannot suffice, before anything is allocated.
@@ -144,11 +143,11 @@ void Search::require_memory() const {
     std::int64_t thread = BestLists::bytes(lists(), k_);
     if (sketched_ != nullptr)
         thread += SketchScanner::bytes(kernel(), sketched_->columns(), k_, work_.largest());
-    else if (packs())
+    else if (packs_)
         thread += PanelScanner::bytes(kernel(), train.dim, work_.largest());
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count() * std::int64_t{sizeof(Vote)} + thread * team_.threads();
-    if (packs() && sketched_ == nullptr) needed += resident_.bytes_to_pack();
+    if (packs_ && sketched_ == nullptr) needed += resident_.bytes_to_pack();
     if (needed <= unquestioned_bytes) return;
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
@@ -241,9 +240,9 @@ std::int64_t Search::run() {
         limits_ = std::vector<std::atomic<std::uint32_t>>(static_cast<std::size_t>(queries_.count()));
         std::ranges::fill(limits_, no_limit);
     }
-    if (packs() && sketched_ == nullptr) resident_.pack(team_, timeline_);
+    if (packs_ && sketched_ == nullptr) resident_.pack(team_, timeline_);
     const Scoring scoring =
-        packs() ? Scoring{} : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
+        packs_ ? Scoring{} : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
     const double pairs = static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count());
     const std::int64_t columns = sketched_ != nullptr ? sketched_->columns() : queries_.rows.dim;
     run_tallied(team_, pairs, columns, timeline_, [&](int thread, Tally& tally) {
@@ -252,7 +251,7 @@ std::int64_t Search::run() {
                      SketchScanner(*sketched_, resident_, k_, work_.largest(),
                                    resident_.plan.sketch == SketchColumns::automatic),
                      tally);
-        else if (packs())
+        else if (packs_)
             do_tasks(thread, resident_.scanner(work_.largest()), tally);
         else
             do_tasks(thread, RowScanner(scoring, resident_.train, work_.largest()), tally);
@@ -392,7 +391,7 @@ UnsupportedReason configure(const Problem& problem, Plan& plan) {
     if (bytes) {
         plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
         plan.select = "threshold";
-    } else if (UnsupportedReason refusal = configure_vectors(problem, plan)) {
+    } else if (UnsupportedReason refusal = configure_vectors(plan)) {
         return refusal;
     }
     plan.spares_threads = plan.threads == 0;

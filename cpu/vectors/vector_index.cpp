@@ -488,9 +488,8 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
 
 }  // namespace
 
-UnsupportedReason configure_vectors(const Problem& problem, Plan& plan) {
+UnsupportedReason configure_vectors(Plan& plan) {
     if (!plan.select.empty()) return plan.select + " takes rows of uint8 alone; expected no §select";
-    if (UnsupportedReason refusal = refuse_problem(problem)) return refusal;
     plan.distance = chosen_real_kernel().name;
     plan.select = "threshold";
     return std::nullopt;

@@ -21,7 +21,7 @@ using OpenBytes = std::unique_ptr<DeviceIndex> (*)(const Rows& rows, const Measu
                                                    const Plan& plan);
 
 /// As `configure` of cpu/search.h, for real rows.
-UnsupportedReason configure_vectors(const Problem& problem, Plan& plan);
+UnsupportedReason configure_vectors(Plan& plan);
 
 /// The search of bytes for a problem of real rows, which will find more neighbors, up to what the engine finds; none by lp.
 std::optional<Problem> byte_problem(const Problem& problem);
