@@ -202,8 +202,7 @@ knn_status classify(knn_index* index, const knn_options* given, knn_answers* ans
                                            std::to_string(k) + ", as the index");
         }
         const bool tests = out.p_values != nullptr || (out.rejected != nullptr && options.reject > 0);
-        const bool scores = out.probabilities != nullptr || out.p_values != nullptr ||
-                            (out.rejected != nullptr && options.reject > 0);
+        const bool scores = out.probabilities != nullptr || tests;
         const Progress progress(options.progress, options.data);
         const auto opened = index->open(asked.of_set || scores, k, progress.token());
         const Queries queries = asked.of(*opened);

@@ -127,8 +127,6 @@ bool is_wanted(const BenchOptions& options, const std::string& name);
 /// The strategies of a table that run on a GPU and that --only lets run.
 std::vector<std::string> gpu_names(const std::vector<Strategy>& all, const BenchOptions& options);
 
-class BenchRun;
-
 /// An experiment.
 struct BenchCase {
     const char* name;

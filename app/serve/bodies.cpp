@@ -73,16 +73,6 @@ void add_neighbor_pixels(Json& neighbors, const Rows& train) {
         neighbor["pixels"] = base64_of(train, neighbor["index"].get<std::int64_t>());
 }
 
-template <class Write>
-std::string list_of(const std::vector<Predicted>& answers, const Write& write) {
-    std::string list = "[";
-    for (const Predicted& answer : answers) {
-        if (list.size() > 1) list += ',';
-        write(list, answer);
-    }
-    return list + ']';
-}
-
 }  // namespace
 
 Parameters::Parameters(std::string_view query, std::initializer_list<std::string_view> names) {
@@ -134,15 +124,11 @@ std::string classify_body(const PictureAnswers& answers, int limit, bool neighbo
 }
 
 std::string predict_body(const std::vector<Predicted>& answers) {
-    std::string text = "{\"digits\":";
-    text +=
-        list_of(answers, [](std::string& out, const Predicted& one) { out += std::to_string(one.digit); });
-    text += ",\"confidence\":";
-    text += list_of(answers, [](std::string& out, const Predicted& one) { out += shortest(one.confidence); });
-    text += ",\"rejected\":";
-    text += list_of(answers,
-                    [](std::string& out, const Predicted& one) { out += one.rejected ? "true" : "false"; });
-    return text + "}\n";
+    const auto list = [&](const auto& text_of) { return '[' + joined(answers, text_of, ",") + ']'; };
+    return "{\"digits\":" + list([](const Predicted& one) { return std::to_string(one.digit); }) +
+           ",\"confidence\":" + list([](const Predicted& one) { return shortest(one.confidence); }) +
+           ",\"rejected\":" + list([](const Predicted& one) { return one.rejected ? "true" : "false"; }) +
+           "}\n";
 }
 
 std::string confusion_body(const Evaluation& evaluation) {

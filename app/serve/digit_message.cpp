@@ -59,30 +59,28 @@ class MessageReader {
         if (size > most) refuse();
         return size;
     }
-    bool flag() { return value<std::uint8_t>() != 0; }
     /// `is_part`: of a hypothesis, which has none itself.
     std::vector<DigitImage> digits(bool is_part) {
-        std::vector<DigitImage> digits;
+        std::vector<DigitImage> read;
         for (std::uint32_t n = size(max_digits); n > 0; --n) {
-            DigitImage& digit = digits.emplace_back();
+            DigitImage& digit = read.emplace_back();
             digit.pixels = value<DigitImage::Pixels>();
-            if (flag()) digit.smaller = value<DigitImage::Pixels>();
+            if (value<std::uint8_t>() != 0) digit.smaller = value<DigitImage::Pixels>();
             for (int* const number : {&digit.box.x, &digit.box.y, &digit.box.w, &digit.box.h, &digit.row})
                 *number = value<int>();
             digit.refused = bytes(size(max_text));
             for (std::uint32_t k = size(is_part ? 0 : max_hypotheses); k > 0; --k) {
-                digit.hypotheses.push_back(digits_of_hypothesis());
+                digit.hypotheses.push_back(digits(true));
                 if (digit.hypotheses.back().empty()) refuse();
             }
         }
-        return digits;
+        return read;
     }
     void end() const {
         if (!rest_.empty()) refuse();
     }
 
   private:
-    std::vector<DigitImage> digits_of_hypothesis() { return digits(true); }
     [[noreturn]] static void refuse() {
         throw DataError("made the picture decoder send no digits; expected an undamaged picture");
     }
