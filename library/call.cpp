@@ -34,11 +34,6 @@ knn_status failed(knn_status status, std::string_view text) {
     return status;
 }
 
-/// Whether data of such sizes can be in memory at all.
-bool fits_memory(std::int64_t count, std::int64_t pitch) {
-    return pitch == 0 || count <= std::numeric_limits<std::ptrdiff_t>::max() / pitch;
-}
-
 }  // namespace
 
 knn_status status_of_exception() noexcept {
@@ -134,7 +129,7 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
                                                   "; expected 0, or at least " + std::to_string(row_bytes) +
                                                   ", the bytes of a vector");
     const std::int64_t step = pitch == 0 ? row_bytes : pitch;
-    require(fits_memory(count, step),
+    require(count <= std::numeric_limits<std::ptrdiff_t>::max() / step,
             what + "has count " + std::to_string(count) + "; expected one that fits memory");
     if (count > 0) require_there(data, name, "its data");
     require(image_rows >= 0 && image_cols >= 0 &&

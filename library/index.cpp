@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -13,6 +12,7 @@
 #include "classifier/exact_distances.h"
 #include "classifier/vote.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/sha256.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
@@ -32,13 +32,9 @@ template <class Enum>
 void read_name(const char* field, const char* text, Enum& value) {
     if (text == nullptr) return;
     const auto found = named<Enum>(text);
-    if (!found) {
-        std::string names;
-        for (const char* one : name_list<Enum>)
-            names += (names.empty() ? "" : ", ") + std::string(one);
+    if (!found)
         throw UsageError(std::string(field) + " " + text + ": is unknown" + suggestion<Enum>(text) +
-                         "; expected " + names);
-    }
+                         "; expected " + joined(name_list<Enum>));
     value = *found;
 }
 
@@ -48,16 +44,11 @@ DeviceRequest device_of(const char* text) {
     const std::string name = text;
     if (const auto kind = named<DeviceKind>(name)) return {.kind = *kind};
     if (name == "gpu:all") return {.kind = DeviceKind::gpu, .all = true};
-    int number = -1;
-    if (name.starts_with("gpu:")) {
-        const char *const begin = name.data() + 4, *const end = name.data() + name.size();
-        const auto [last, error] = std::from_chars(begin, end, number);
-        if (error != std::errc{} || last != end) number = -1;
-    }
-    if (number < 0)
+    const auto number = name.starts_with("gpu:") ? number_of<int>(name.substr(4)) : std::nullopt;
+    if (number.value_or(-1) < 0)
         throw UsageError("device " + name + ": is unknown" + suggestion<DeviceKind>(name) +
                          "; expected auto, cpu, gpu, gpu:N or gpu:all");
-    return {.kind = DeviceKind::gpu, .number = number};
+    return {.kind = DeviceKind::gpu, .number = *number};
 }
 
 /// A file for reading; a pipe is none, as nothing could end the waiting for its writer. Throws DataError.
