@@ -86,6 +86,7 @@ Method method_of(const knn_settings& settings) {
     const bool is_lp = method.measure.metric == Metric::lp;
     require(is_lp || settings.p == 0, "p: only the metric lp has an exponent; expected 0");
     if (is_lp && (settings.p != 0 || settings.metric != nullptr)) method.measure.p = settings.p;
+    if (const knn::UnsupportedReason why = knn::refuse_measure(method.measure)) throw knn::UsageError(*why);
     require(settings.k >= 0 && settings.k <= max_k, "k " + std::to_string(settings.k) +
                                                         ": is out of range; expected 1 to " +
                                                         std::to_string(max_k) + ", or 0: the method's");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 
@@ -124,11 +125,15 @@ std::string printable(const std::string& text) {
 }
 
 std::string shortened(const std::string& text, double height, double max_width) {
-    std::string words = printable(text);
+    const std::string words = printable(text);
     if (Canvas::width_of(words, height) <= max_width) return words;
-    while (!words.empty() && Canvas::width_of(words + "...", height) > max_width)
-        words.pop_back();
-    return words + "...";
+    std::size_t fits = 0;
+    for (std::size_t too_long = words.size() + 1; too_long - fits > 1;) {
+        const std::size_t middle = std::midpoint(fits, too_long);
+        const double width = Canvas::width_of(words.substr(0, middle) + "...", height);
+        (width <= max_width ? fits : too_long) = middle;
+    }
+    return words.substr(0, fits) + "...";
 }
 
 }  // namespace knn

@@ -17,6 +17,11 @@ UnsupportedReason refuse_k(int k, std::int64_t n) {
     return what + "at most " + std::to_string(most) + (most == n ? ", the rows that can be neighbors" : "");
 }
 
+UnsupportedReason refuse_measure(const Measure& measure) {
+    if (measure.metric != Metric::lp || (measure.p >= min_p && measure.p <= max_p)) return std::nullopt;
+    return "p = " + shortest(measure.p) + " is out of range; expected 0.1 to 15";
+}
+
 UnsupportedReason refuse_problem(const Problem& problem) {
     constexpr std::int64_t max_count = std::numeric_limits<std::uint32_t>::max();
     if (problem.n_train < 1) return "there are no training images";
@@ -31,8 +36,7 @@ UnsupportedReason refuse_problem(const Problem& problem) {
     if (bytes && problem.dim > max_dim)
         return "images of " + std::to_string(problem.dim) + " pixels are too large; at most " +
                std::to_string(max_dim) + " pixels keep squared distances within 32 bits";
-    if (problem.measure.metric == Metric::lp && !(problem.measure.p >= min_p && problem.measure.p <= max_p))
-        return "p = " + shortest(problem.measure.p) + " is out of range; expected 0.1 to 15";
+    if (UnsupportedReason refusal = refuse_measure(problem.measure)) return refusal;
     return refuse_k(problem.k, problem.n_train);
 }
 

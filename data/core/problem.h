@@ -35,8 +35,11 @@ using UnsupportedReason = std::optional<std::string>;
 /// Unless k neighbors can be found among `n` images: 1 <= k <= min(max_k, n).
 UnsupportedReason refuse_k(int k, std::int64_t n);
 
+/// min_p <= p <= max_p.
+UnsupportedReason refuse_measure(const Measure& measure);
+
 /// The limits that hold for every engine: those of k among n_train, 1 <= dim <= max_dim (max_columns), indices in 32
-/// bits, min_p <= p <= max_p.
+/// bits, those of the measure.
 UnsupportedReason refuse_problem(const Problem& problem);
 
 /// Says that `name` (a kernel or an engine) computes only l2, if the problem has another metric.

@@ -234,8 +234,18 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
     refused(KNN_INVALID, "weights", [](knn_settings& s) { s.weights = ""; });
     refused(KNN_INVALID, "tie", [](knn_settings& s) { s.tie = "smalest"; });
     refused(KNN_INVALID, "p", [](knn_settings& s) { s.p = 3; });
-    refused(KNN_INVALID, "p", [](knn_settings& s) { s.metric = "lp"; });
-    refused(KNN_INVALID, "p", [](knn_settings& s) { s.metric = "lp", s.p = 99; });
+    const std::vector<float> numbers(40, 10);
+    knn_vectors vectors = KNN_VECTORS(numbers.data(), 10, 4);
+    vectors.type = KNN_FLOAT32;
+    const Set reals = made_set(vectors, nullptr);
+    for (const double p : {0.0, -1.0, 1e-300, 99.0, std::nan(""), HUGE_VAL})
+        for (const knn_set* one : {set.get(), reals.get()}) {
+            knn_settings settings = settings_of("raw");
+            settings.metric = "lp";
+            settings.p = p;
+            REFUSED(KNN_INVALID, "is out of range; expected 0.1 to 15",
+                    knn_index_create(one, &settings, &none));
+        }
     for (const char* device : {"tpu", "gpu:", "gpu:x", "gpu:-1", "gpu:99999999999", ""})
         refused(KNN_INVALID, "; expected auto, cpu, gpu, gpu:N or gpu:all",
                 [&](knn_settings& s) { s.device = device; });

@@ -1,4 +1,5 @@
 
+#include "app/report/canvas.h"
 #include "app/report/page.h"
 #include "app/view/shown_window.h"
 #include "tests/support/oracle.h"
@@ -129,6 +130,15 @@ TEST_CASE("confusion.png takes any name and an empty result") {
     sample.data->name.clear();
     sample.evaluation.score = {};
     CHECK(test::read_png(confusion_png(sample.evaluation)).width <= 1024);
+}
+
+TEST_CASE("names of a million letters are shortened, as those of a hundred are") {
+    const std::string short_name(100, 'x'), name(1'000'000, 'x');
+    CHECK(shortened(name, 10, 200) == shortened(short_name, 10, 200));
+    CHECK(shortened(name, 10, 200).size() > 10);
+    CHECK(Canvas::width_of(shortened(name, 10, 200), 10) <= 200);
+    CHECK(Canvas::width_of(shortened(name, 10, 200) + "x", 10) > 200);
+    CHECK(shortened(name, 10, 1) == "...");
 }
 
 TEST_CASE("a sheet shows each digit of its page once") {
