@@ -161,6 +161,7 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
     const std::size_t most = 2 * longest + 200;  // two names and three numbers
     Predictions read;
     for (std::int64_t i = 0; i < n_test; ++i) {
+        stop_if_asked();
         if (!next_record(stream, line, most)) wrong(i + 2, "is missing");
         std::int64_t index = -1;
         Vote vote{};
