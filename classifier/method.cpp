@@ -154,8 +154,8 @@ std::string_view read_line(std::string_view line, Method& method) {
     if (space == std::string_view::npos || space + 1 == line.size())
         throw UsageError(shown(line) + " has no value; expected a name, a space and a value");
     const std::string_view name = line.substr(0, space);
-    const Field* const field = std::ranges::find(fields, name, &Field::name);
-    if (field == std::end(fields))
+    const Field* const field = row_named(fields, name);
+    if (field == nullptr)
         throw UsageError(shown(name) + " is unknown; expected one of " + joined(fields, &Field::name));
     field->read(line.substr(space + 1), method);
     return field->name;

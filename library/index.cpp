@@ -75,10 +75,9 @@ std::string read_text(const std::string& file) {
 Method method_of(const knn_settings& settings) {
     Method method;
     if (settings.method != nullptr) {
-        const std::string_view name = settings.method;
-        const auto found = std::ranges::find(methods(), name, &NamedMethod::name);
-        method = found != methods().end() ? found->method
-                                          : parse_method_text(read_text(settings.method), settings.method);
+        const NamedMethod* const named = row_named(methods(), settings.method);
+        method =
+            named != nullptr ? named->method : parse_method_text(read_text(settings.method), settings.method);
     }
     read_name("metric", settings.metric, method.measure.metric);
     read_name("weights", settings.weights, method.vote.weights);

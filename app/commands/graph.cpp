@@ -260,24 +260,30 @@ class GraphWriter {
 
     /// In the CSV points count from 0 and ranks from 1; in the matrix points count from 1, and of an undirected form, a
     /// symmetric matrix, the file has the lower triangle.
-    /// `exact`: the distances of the row, of a real measure.
-    void put_row(std::int64_t point, std::span<const Neighbor> row, std::span<const double> exact) {
+    /// `distances`: those of the row, of a real measure.
+    void put_row(std::int64_t point, std::span<const Neighbor> row, std::span<const double> distances) {
         counter_.row(point, row);
+        if (indices_ == nullptr && !csv_ && !mtx_) return;
+        std::vector<double> numbers;
+        if (!has_integers() && !measure().real) {
+            for (const Neighbor& one : row)
+                numbers.push_back(distance_number(measure(), one.distance));
+            distances = numbers;
+        }
         if (indices_ != nullptr) {
             put_as<std::int32_t>(*indices_, row, &Neighbor::index);
             if (has_integers())
                 put_as<std::int64_t>(*distances_, row, &Neighbor::distance);
             else if (measure().real)
-                put_as<double>(*distances_, exact.first(row.size()));
+                put_as<double>(*distances_, distances.first(row.size()));
             else
-                put_as<float>(*distances_, row,
-                              [&](const Neighbor& one) { return distance_number(measure(), one.distance); });
+                put_as<float>(*distances_, distances);
         }
         if (!csv_ && !mtx_) return;
         int rank = 0;
         for (const Neighbor& one : row) {
-            const std::string distance = exact.empty() ? distance_cell(measure(), one.distance)
-                                                       : shortest(exact[static_cast<std::size_t>(rank)]);
+            const std::string distance = has_integers() ? std::to_string(one.distance)
+                                                        : shortest(distances[static_cast<std::size_t>(rank)]);
             ++rank;
             if (csv_) csv_->row(point, rank, one.index, distance);
             if (mtx_ && (is_directed() || one.index <= point))

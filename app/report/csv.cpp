@@ -68,11 +68,12 @@ bool read_number(const std::string& field, Number& number) {
     return read.has_value();
 }
 
-}  // namespace
-
+/// A cell: an integer, or the shortest decimal that identifies the distance.
 std::string distance_cell(const Measure& measure, std::uint32_t score) {
     return is_integral(measure) ? std::to_string(score) : shortest(distance_number(measure, score));
 }
+
+}  // namespace
 
 std::string text_cell(std::string_view text, bool blanks) {
     const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };

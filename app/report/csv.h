@@ -16,8 +16,6 @@
 
 namespace knn {
 
-/// A cell: an integer, or the shortest decimal that identifies the distance.
-std::string distance_cell(const Measure& measure, std::uint32_t score);
 /// A text as a field of a CSV (RFC 4180): in quotes where it has commas, quotes or ends of lines, or, where `blanks` counts, a
 /// blank at its begin or end.
 std::string text_cell(std::string_view text, bool blanks = true);

@@ -100,8 +100,7 @@ void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
     constexpr double most_width = Layout::left - 12 - Layout::margin - 14;  // beside "true"
     for (std::size_t i = 0; i < score.labels.size(); i += static_cast<std::size_t>(at.label_step)) {
         std::string label = score.class_name(score.labels[i]);
-        if (!score.classes.empty())
-            label = shortened(printable(label), height, std::min(most_width, at.cell - 6));
+        if (!score.classes.empty()) label = shortened(label, height, std::min(most_width, at.cell - 6));
         const double middle = (double(i) + 0.5) * at.cell - at.gap / 2;
         canvas.text(label, Layout::left - 12, Layout::top + middle + height / 2, height, ink, Side::right);
         canvas.text(label, Layout::left + middle, Layout::top + end + 12 + height, height, ink, Side::center);

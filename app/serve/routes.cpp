@@ -3,12 +3,12 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cctype>
 #include <new>
 
 #include "app/console/console.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/core/names.h"
 
 namespace knn::web {
 
@@ -36,15 +36,9 @@ constexpr const char* no_pictures = "This server cannot read pictures; its own m
 /// The rows of one picture that are searched: 4 seconds by the slowest method of the table on two cores.
 constexpr std::size_t max_marks = 4000;
 
-std::string in_small_letters(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    return text;
-}
-
 /// Capital letters of the text count as small ones.
 bool begins(const std::string& text, std::string_view with) {
-    return in_small_letters(text.substr(0, with.size())) == with;
+    return lower_case(text.substr(0, with.size())) == with;
 }
 
 bool takes(Route::Body body, const std::string& type) {
@@ -342,7 +336,7 @@ bool Access::is_own(const std::string& host) const {
     const bool bracketed = name.size() > 2 && name.front() == '[' && name.back() == ']';
     if (bracketed) name = name.substr(1, name.size() - 2);
     if (!is_numeric(bracketed ? AF_INET6 : AF_INET, name))
-        return in_small_letters(name) == "localhost" && (loopback_ || any_address_);
+        return lower_case(name) == "localhost" && (loopback_ || any_address_);
     return any_address_ || name == address_;
 }
 
@@ -352,8 +346,7 @@ void Access::check_origin(const Head& head) const {
                       "The server is not known by this name; expected its numeric address, or localhost, "
                       "with the port " +
                           port_ + ".");
-    const bool own =
-        head.origin.empty() || in_small_letters(head.origin) == "http://" + in_small_letters(head.host);
+    const bool own = head.origin.empty() || lower_case(head.origin) == "http://" + lower_case(head.host);
     const bool own_site =
         head.fetch_site.empty() || head.fetch_site == "same-origin" || head.fetch_site == "none";
     if (!own || !own_site) throw Problem(403, "The request comes from a page of another site.");
