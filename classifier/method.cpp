@@ -200,6 +200,9 @@ Method parse_method_text(std::string_view text, const std::string& file) {
         fail(is_wanted ? "has no line '" + std::string(field.name) + "'; expected one"
                        : "has a line 'p', but the metric is not lp; expected none");
     }
+    if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure()))
+        fail(std::string("vote class-mean adds up integers, which distances by ") +
+             name(method.measure.metric) + " are not; expected metric l2 or l1, or a re-ranker");
     return method;
 }
 

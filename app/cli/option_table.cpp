@@ -92,13 +92,12 @@ std::vector<Option> picture_options(Options& o) {
 
 std::vector<Option> selection_options(Options& o) {
     ViewOptions& v = o.view;
-    constexpr std::int64_t max_label = 255;
     return {
         {"view", "--from", input("FILE", v.from),
          "the folder of a --report, or the report.json in it, instead of evaluating now"},
-        {"view", "--true", numbers("D", v.true_labels, max_label),
-         "only digits whose true label is D (may be repeated)"},
-        {"view", "--predicted", numbers("D", v.predicted_labels, max_label),
+        {"view", "--true", several("D", v.true_labels, parse_file_name),
+         "only digits whose true label is D, a number or the name of a class (may be repeated)"},
+        {"view", "--predicted", several("D", v.predicted_labels, parse_file_name),
          "only digits predicted as D (may be repeated)"},
         {"view", "--index", numbers("N", v.indices, unlimited),
          "only test image N, counted from 0, right or wrong (may be repeated)"},
@@ -261,8 +260,8 @@ std::vector<Option> output_options(Options& o) {
          "the training set that is written: IDX files, and learned.csv, which says where each image is from"},
         {"condense", "--out", folder(o.condense.out, kept, {kept[2], kept_header}),
          "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
-         "kept images; vectors that are no images: train.npy with train-labels.npy or train-labels.csv; all "
-         "are written, or none"},
+         "kept images; vectors that are no images, and images whose classes have names: train.npy with "
+         "train-labels.npy or train-labels.csv; all are written, or none"},
         {"condense", "--rule", choice(o.condense.rule),
          "both (default), edit or condense; edit: removes images that the others misclassify, until there "
          "are none, condense: keeps a subset that gives every image the answer of the whole set, both: one "

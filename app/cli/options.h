@@ -66,9 +66,10 @@ inline constexpr std::array name_list<Order>{"confidence", "index", "pair"};
 
 /// What `view` alone takes: which digits, and how they are shown; no form at all is the window.
 struct ViewOptions {
-    std::string from;  ///< a report of `evaluate`; empty: evaluate
-    std::vector<std::int64_t> true_labels, predicted_labels, indices;  ///< empty: any
-    bool all = false;                                                  ///< the correct ones too
+    std::string from;                                        ///< a report of `evaluate`; empty: evaluate
+    std::vector<std::string> true_labels, predicted_labels;  ///< names of classes; empty: any
+    std::vector<std::int64_t> indices;                       ///< empty: any
+    bool all = false;                                        ///< the correct ones too
     Order order = Order::confidence;
     std::int64_t limit = 0;  ///< 0: all
     std::string sheet, html;

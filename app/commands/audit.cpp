@@ -147,6 +147,7 @@ std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
     Sheet sheet{.title = "Suspicious labels",
                 .words = "",
                 .legend = "label, what the neighbors suggest, index, probability that the label is wrong",
+                .data = report.data(),
                 .images = report.judged()};
     for (const Suspicion& one : report.first(usual_in_text))
         if (std::ssize(sheet.digits) < sheet_digits)
@@ -170,8 +171,8 @@ PageDigits page_digits(const AuditReport& report) {
             "confidence",
             std::ssize(report.audit.images),
             std::move(digits),
+            report.data(),
             report.judged(),
-            report.data().train,
             report.train_labels.data(),
             report.method};
 }

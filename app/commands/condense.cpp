@@ -17,11 +17,16 @@ namespace knn {
 
 namespace {
 
+/// Whether the kept rows are written as IDX files, whose labels have no names.
+bool is_idx(const Dataset& data) {
+    return data.are_images() && data.classes.empty();
+}
+
 /// Files of an earlier run of rows of another kind, or whose classes had names or none: they would not be of the rows in kept.csv, or
 /// the set would be read with one of two files of labels.
 void check_one_set(const std::filesystem::path& folder, const Dataset& data) {
-    const std::string rows = data.are_images() ? mnist_files[0].name : "train.npy";
-    const std::string labels = data.are_images()      ? mnist_files[1].name
+    const std::string rows = is_idx(data) ? mnist_files[0].name : "train.npy";
+    const std::string labels = is_idx(data)           ? mnist_files[1].name
                                : data.classes.empty() ? "train-labels.npy"
                                                       : "train-labels.csv";
     const auto [npy_labels, csv_labels] = label_names(folder / "train.npy");
@@ -37,7 +42,7 @@ void write_set(const std::filesystem::path& folder, const Dataset& data, const T
                const Indices& kept) {
     const LabeledImages images = copied(training, kept);
     std::vector<OutputFile> files =
-        data.are_images() ? idx_files(folder, images) : npy_files(folder, images, data.classes);
+        is_idx(data) ? idx_files(folder, images) : npy_files(folder, images, data.classes);
     // First: what a run that failed halfway has put there is known as its own by the next.
     files.insert(files.begin(), OutputFile{folder / "kept.csv", [&](std::ostream& out) {
                                                out << kept_header;

@@ -84,6 +84,7 @@ int learn(const Options& options, Clock::time_point) {
     if (!options.given.contains("out")) throw UsageError("learn: writes a training set; expected --out DIR");
     if (!pictures_available())
         throw DataError("learn: this build cannot read pictures; expected a build with OpenCV");
+    check_outputs(output_places(options), {});  // before folders are searched
     const PictureSources found = find_pictures(options.operands, true);
     std::vector<fs::path> inputs;
     std::vector<PictureSource> named;

@@ -254,17 +254,19 @@ std::vector<OutputFile> idx_files(const fs::path& folder, const LabeledImages& i
         {folder / mnist_files[first + 1].name, [&](std::ostream& out) { write_idx_labels(out, images); }}};
 }
 
-std::vector<OutputFile> npy_files(const fs::path& folder, const LabeledImages& vectors,
+std::vector<OutputFile> npy_files(const fs::path& folder, const LabeledImages& set,
                                   const std::vector<std::string>& classes) {
-    const OutputFile rows = {(folder / "train.npy").string(),
-                             [&](std::ostream& out) { write_npy(out, vectors.images()); }};
+    const OutputFile rows = {(folder / "train.npy").string(), [&](std::ostream& out) {
+                                 write_npy(out, set.images(),
+                                           set.are_images ? std::optional(set.shape()) : std::nullopt);
+                             }};
     if (classes.empty())
         return {rows, {(folder / "train-labels.npy").string(), [&](std::ostream& out) {
-                           write_npy(out, vectors.labels.span());
+                           write_npy(out, set.labels.span());
                        }}};
     return {rows, {(folder / "train-labels.csv").string(), [&](std::ostream& out) {
                        out << "label\n";  // else a class of this name would be taken for it
-                       for (const std::uint8_t label : vectors.labels.span())
+                       for (const std::uint8_t label : set.labels.span())
                            out << text_cell(classes[label]) << '\n';
                    }}};
 }

@@ -98,8 +98,8 @@ std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& met
 std::vector<OutputFile> idx_files(const std::filesystem::path& folder, const LabeledImages& images,
                                   bool test = false);
 
-/// Vectors that are no images as train.npy, with train-labels.npy, or train-labels.csv where the classes have names, beside it.
-std::vector<OutputFile> npy_files(const std::filesystem::path& folder, const LabeledImages& vectors,
+/// Vectors, or images, as train.npy, with train-labels.npy, or train-labels.csv where the classes have names, beside it.
+std::vector<OutputFile> npy_files(const std::filesystem::path& folder, const LabeledImages& set,
                                   const std::vector<std::string>& classes);
 
 std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count);

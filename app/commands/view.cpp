@@ -30,38 +30,59 @@ struct Selection {
     std::string description;  ///< "misclassified, true label 4, predicted 9"
 };
 
-bool admits(const std::vector<std::int64_t>& wanted, std::int64_t value) {
+using Numbers = std::vector<std::int64_t>;
+
+bool admits(const Numbers& wanted, std::int64_t value) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
 }
 
-std::string listed(const std::vector<std::int64_t>& values) {
+template <class Value>
+std::string listed(const std::vector<Value>& values, std::string (*text)(const Value&)) {
     std::vector<std::string> names;
-    for (const std::int64_t value : values)
-        names.push_back(std::to_string(value));
+    std::ranges::transform(values, std::back_inserter(names), text);
     return one_of(names);
 }
 
-/// "0, 1, 2 or 9"; of many classes the first and the last.
-std::string classes_text(const std::vector<std::uint8_t>& labels) {
-    if (labels.size() > 12)
-        return "one of the " + std::to_string(labels.size()) + " classes, " + std::to_string(labels.front()) +
-               " to " + std::to_string(labels.back());
-    return listed({labels.begin(), labels.end()});
+std::string listed(const std::vector<std::string>& classes) {
+    return listed<std::string>(classes, [](const std::string& name) { return class_text(name); });
 }
 
-void check_labels(const char* option, const std::vector<std::int64_t>& wanted,
-                  const std::vector<std::uint8_t>& labels) {
-    for (const std::int64_t label : wanted)
-        if (std::find(labels.begin(), labels.end(), label) == labels.end())
-            throw UsageError(std::string(option) + " " + std::to_string(label) +
-                             ": no such label in this data set; expected " + classes_text(labels));
+/// "0, 1, 2 or 9"; of many classes the first and the last.
+std::string classes_text(const Dataset& data) {
+    std::vector<std::string> names;
+    for (const std::uint8_t label : data.labels)
+        names.push_back(data.class_name(label));
+    if (names.size() <= 12) return listed(names);
+    return "one of the " + std::to_string(names.size()) + " classes, " + class_text(names.front()) + " to " +
+           class_text(names.back());
+}
+
+/// The labels of classes by their names. Throws UsageError if one is not there.
+Numbers labels_of(const char* option, const std::vector<std::string>& names, const Dataset& data) {
+    Numbers labels;
+    for (const std::string& name : names) {
+        const auto found =
+            std::ranges::find(data.labels, name, [&](int label) { return data.class_name(label); });
+        if (found == data.labels.end())
+            throw UsageError(as_given(option, name) + ": no such label in this data set; expected " +
+                             classes_text(data));
+        labels.push_back(*found);
+    }
+    return labels;
+}
+
+std::pair<Numbers, Numbers> chosen_labels(const Dataset& data, const ViewOptions& options) {
+    return {labels_of("--true", options.true_labels, data),
+            labels_of("--predicted", options.predicted_labels, data)};
 }
 
 std::string description_of(const ViewOptions& options) {
     std::string text;
     const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
     if (!options.all && options.indices.empty()) add("misclassified");
-    if (!options.indices.empty()) add("index " + listed(options.indices));
+    if (!options.indices.empty())
+        add("index " +
+            listed<std::int64_t>(options.indices, [](const std::int64_t& n) { return std::to_string(n); }));
     if (!options.true_labels.empty()) add("true label " + listed(options.true_labels));
     if (!options.predicted_labels.empty()) add("predicted " + listed(options.predicted_labels));
     return text.empty() ? "all" : text;
@@ -89,8 +110,7 @@ void sort_images(std::vector<std::int64_t>& images, const Evaluation& evaluation
 /// Throws UsageError if a label is not one of the classes or an index is beyond the last test image, DataError if there are no images.
 void check_selection(const Dataset& data, std::int64_t n_test, const ViewOptions& options) {
     if (!data.are_images()) throw DataError(not_images(data));
-    check_labels("--true", options.true_labels, data.labels);
-    check_labels("--predicted", options.predicted_labels, data.labels);
+    chosen_labels(data, options);
     for (const std::int64_t index : options.indices)
         if (index >= n_test)
             throw UsageError("--index " + std::to_string(index) + ": out of range; expected 0 to " +
@@ -104,10 +124,11 @@ Selection select(const Evaluation& evaluation, const ViewOptions& options) {
     gallery.title = title_of(options, selection.description);
     gallery.order = name(options.order);
     const bool right_too = options.all || !options.indices.empty();
+    const auto [true_labels, predicted_labels] = chosen_labels(*evaluation.data, options);
     for (std::int64_t image = 0; image < evaluation.n_test; ++image) {
         const int truth = evaluation.truth(image), predicted = evaluation.predicted(image);
-        if ((right_too || truth != predicted) && admits(options.true_labels, truth) &&
-            admits(options.predicted_labels, predicted) && admits(options.indices, image))
+        if ((right_too || truth != predicted) && admits(true_labels, truth) &&
+            admits(predicted_labels, predicted) && admits(options.indices, image))
             gallery.images.push_back(image);
     }
     selection.found = gallery.found = std::ssize(gallery.images);

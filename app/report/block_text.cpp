@@ -40,32 +40,40 @@ std::string block(int upper, int lower) {
     return mean >= 32 ? "░" : " ";
 }
 
-std::string label_text(int label, const PageDigit& digit, bool color) {
+std::string label_text(const Dataset& data, int label, const PageDigit& digit, bool color) {
     const bool is_right = label == digit.label;
-    return styled(std::to_string(label), is_right ? ansi::green : ansi::bold_red,
+    return styled(class_text(data.class_name(label)), is_right ? ansi::green : ansi::bold_red,
                   color && (is_right || label == digit.predicted));
 }
 
 /// The text next to the image: the votes, then the neighbors, nearest first.
 std::vector<std::string> facts(const Evaluation& evaluation, const PageDigit& digit, bool color) {
     constexpr std::size_t max_neighbors = 10;
-    const std::uint8_t* labels = evaluation.data->train.labels.data();
+    const Dataset& data = *evaluation.data;
+    const std::uint8_t* labels = data.train.labels.data();
     std::string votes = "votes      ";
     for (const VoteShare& one : digit.votes)
-        votes += label_text(one.label, digit, color) + ": " + percent(one.share, 0) + "  ";
+        votes += label_text(data, one.label, digit, color) + ": " + percent(one.share, 0) + "  ";
     votes.resize(votes.find_last_not_of(' ') + 1);
     const Measure measure = evaluation.method.neighbor_measure();
     const std::string distance = distance_name(evaluation.method);
     const std::size_t width = std::max<std::size_t>(distance.size() + 2, 18);
-    std::vector<std::string> lines = {
-        votes, "", styled("neighbor   label" + aligned_right(distance, width), ansi::dim, color)};
     const std::size_t all = digit.neighbors.size();
-    for (const Neighbor& neighbor : digit.neighbors.first(std::min(all, max_neighbors))) {
+    const std::span<const Neighbor> nearest = digit.neighbors.first(std::min(all, max_neighbors));
+    const auto plain_width = [&](int label) { return label_text(data, label, digit, false).size(); };
+    std::size_t label_width = 5;
+    for (const Neighbor& neighbor : nearest)
+        label_width = std::max(label_width, plain_width(labels[neighbor.index]));
+    std::vector<std::string> lines = {
+        votes, "",
+        styled("neighbor   " + aligned_right("label", label_width) + aligned_right(distance, width),
+               ansi::dim, color)};
+    for (const Neighbor& neighbor : nearest) {
         const int label = labels[neighbor.index];
         const std::string number = '#' + std::to_string(neighbor.index);
-        const std::size_t gap = 5 - std::min<std::size_t>(std::to_string(label).size(), 5);
+        const std::size_t gap = label_width - plain_width(label);
         lines.push_back(number + std::string(11 - std::min<std::size_t>(number.size(), 10) + gap, ' ') +
-                        label_text(label, digit, color) +
+                        label_text(data, label, digit, color) +
                         aligned_right(distance_text(measure, neighbor.distance, true), width));
     }
     if (all > max_neighbors)
@@ -99,9 +107,9 @@ std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std
         const PageDigit digit = page_digit(evaluation, image);
         const std::string place = with_commas(++position) + " of " + with_commas(found);
         text += (position > 1 ? "\n" : "") + styled('#' + std::to_string(image), ansi::bold, color) +
-                "   true " + label_text(digit.label, digit, color) + "   predicted " +
-                label_text(digit.predicted, digit, color) + "   confidence " + percent(digit.confidence, 0) +
-                "   " + styled(place, ansi::dim, color) +
+                "   true " + label_text(*evaluation.data, digit.label, digit, color) + "   predicted " +
+                label_text(*evaluation.data, digit.predicted, digit, color) + "   confidence " +
+                percent(digit.confidence, 0) + "   " + styled(place, ansi::dim, color) +
                 (evaluation.pictures.empty() ? "" : "   " + harmless(evaluation.pictures[at(image)])) + "\n";
         const std::uint8_t* pixels = test.images().row(image);
         const auto lines = block_lines(pixels, test.rows, test.cols);

@@ -85,6 +85,15 @@ double Canvas::width_of(const std::string& words, double height) {
     return width;
 }
 
+double Canvas::fitted(const std::string& words, double x, double y, double height, double max_width,
+                      double share, const Color& color, Side side, double stroke) {
+    const std::string all = printable(words);
+    const double fits = height * std::clamp(max_width / width_of(all, height), share, 1.0);
+    const std::string shown = shortened(all, fits, max_width);
+    text(shown, x, y, fits, color, side, stroke);
+    return width_of(shown, fits);
+}
+
 cv::Mat Canvas::picture() const {
     cv::Mat small;
     cv::resize(mat_, small, mat_.size() / fine_, 0, 0, cv::INTER_AREA);

@@ -29,6 +29,10 @@ class Canvas {
     void box(double x, double y, double width, double height, const Color& color);
     void text(const std::string& words, double x, double y, double height, const Color& color = faint_ink,
               Side side = Side::left, double stroke = 0.13);
+    /// Printable text that is at most `max_width` pixels wide: reduced to `share` of its height, then shortened. Returns its
+    /// width.
+    double fitted(const std::string& words, double x, double y, double height, double max_width, double share,
+                  const Color& color = faint_ink, Side side = Side::left, double stroke = 0.13);
     /// Reads from bottom to top, centered at (x, y).
     void text_upward(const std::string& words, double x, double y, double height);
     /// An arrow to the right that starts at x, on the middle of capitals of this height with baseline y.

@@ -113,7 +113,9 @@ class Sprite {
 };
 
 json gallery_json(const PageDigits& page, Sprite& sprite) {
-    json list = json::array();
+    json classes = json::array(), list = json::array();
+    for (const std::string& name : page.data.classes)
+        classes.push_back(class_text(name));
     for (const PageDigit& digit : page.digits) {
         json votes = json::array();
         for (const auto& [label, share] : digit.votes)
@@ -122,7 +124,7 @@ json gallery_json(const PageDigits& page, Sprite& sprite) {
             std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
         json neighbors = neighbors_json(nearest, page.train_labels, page.method.neighbor_measure());
         for (std::size_t i = 0; i < nearest.size(); ++i)
-            neighbors[i]["tile"] = sprite.tile(page.train, nearest[i].index);
+            neighbors[i]["tile"] = sprite.tile(page.data.train, nearest[i].index);
         list.push_back({{"index", digit.index},
                         {"label", digit.label},
                         {"predicted", digit.predicted},
@@ -131,10 +133,9 @@ json gallery_json(const PageDigits& page, Sprite& sprite) {
                         {"votes", std::move(votes)},
                         {"neighbors", std::move(neighbors)}});
     }
-    return {{"title", page.title},
-            {"order", page.order},
-            {"total", page.total},
-            {"distance", distance_name(page.method)},
+    return {{"title", page.title},           {"order", page.order},
+            {"total", page.total},           {"labels", page.data.labels},
+            {"classes", std::move(classes)}, {"distance", distance_name(page.method)},
             {"digits", std::move(list)}};
 }
 
@@ -239,6 +240,7 @@ Sheet sheet_of(const Evaluation& evaluation, const Gallery& gallery, std::int64_
                     short_method_text(evaluation.method) + ", accuracy " +
                     percent(evaluation.score.accuracy) + " on " + evaluation.data->name,
                 "true label, predicted label, index, confidence",
+                *evaluation.data,
                 test,
                 {},
                 all};
@@ -261,17 +263,17 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
     for (const std::int64_t image : gallery.images)
         if (image < 0 || image >= evaluation.n_test)
             throw std::out_of_range("html_page: image " + std::to_string(image) + " was not classified");
-    const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
+    const Dataset& data = *evaluation.data;
     const std::string svg = trust_plot(evaluation);
     std::map<std::string, std::string> parts = page_tables(evaluation);
     parts["trust"] = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
     std::vector<PageDigit> digits;
-    if (evaluation.data->are_images())
+    if (data.are_images())
         for (const std::int64_t image : fitting(evaluation, gallery.images))
             digits.push_back(page_digit(evaluation, image));
     return page_text(page_html, report_object(evaluation),
-                     {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), test,
-                      train, train.labels.data(), evaluation.method},
+                     {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), data,
+                      data.test, data.train.labels.data(), evaluation.method},
                      parts);
 }
 

@@ -45,20 +45,22 @@ struct Gallery {
     std::int64_t found = 0;            ///< of how many these are the first, if there are more
 };
 
-/// The digits of a page, and how they were compared; `train_labels` as they were searched.
+/// The digits of a page, images of `shown`, and how they were compared; `train_labels` as they were searched.
 struct PageDigits {
     std::string title, order;  ///< as in Gallery
     std::int64_t total;        ///< digits that there are
     std::vector<PageDigit> digits;
-    const LabeledImages &shown, &train;
+    const Dataset& data;
+    const LabeledImages& shown;
     const std::uint8_t* train_labels;
     const Method& method;
 };
 
 /// A page with its data and digits; `parts`: HTML for the template by its name there. The scripts find in the data
-/// gallery: {title, order, total, distance, digits[{index, label, predicted, confidence, tile, votes[{label, share}],
-/// neighbors[{index, label, distance, tile}]}]}, where `tile` is an index into one picture of all images, with
-/// sprite: {columns} tiles per row.
+/// gallery: {title, order, total, labels, classes, distance, digits[{index, label, predicted, confidence, tile,
+/// votes[{label, share}], neighbors[{index, label, distance, tile}]}]}, where `labels` are those of the confusion matrix,
+/// `classes` the names of all by label, if they have names, and `tile` is an index into one picture of all images, with sprite: {columns} tiles
+/// per row.
 std::string page_text(std::string_view html, nlohmann::json data, const PageDigits& digits,
                       const std::map<std::string, std::string>& parts = {});
 
@@ -111,7 +113,8 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
 struct Sheet {
     std::string title;
     std::string words, legend;  ///< the two lines below the title
-    const LabeledImages& images;
+    const Dataset& data;
+    const LabeledImages& images;  ///< of data
     std::vector<PageDigit> digits = {};
     std::int64_t of = 0;  ///< digits of all pages, if there are more
 };

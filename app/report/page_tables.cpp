@@ -112,17 +112,22 @@ std::string matrix_table(const Score& score) {
             std::int64_t& most = i == j ? most_right : most_wrong;
             most = std::max(most, score.confusion[i][j]);
         }
+    const auto head = [&](const std::string& scope, const std::string& label) {
+        return "<th scope=\"" + scope + (score.classes.empty() ? "\">" : "\" title=\"" + label + "\">") +
+               label + "</th>";
+    };
     std::string text = std::string("<table class=\"matrix") + (crowded ? " crowded" : "") +
+                       (score.classes.empty() ? "" : " named") +
                        "\" style=\"--classes: " + std::to_string(n) +
                        "\"><caption class=\"unseen\">Number of images by true label (rows) and predicted "
                        "label (columns)</caption>\n<thead><tr>" +
                        td(crowded ? "" : "true \\ pred.", " class=\"corner\" aria-hidden=\"true\"");
     for (const std::uint8_t label : score.labels)
-        text += "<th scope=\"col\">" + escaped(score.class_name(label)) + "</th>";
+        text += head("col", escaped(score.class_name(label)));
     text += "</tr></thead>\n<tbody>\n";
     for (std::size_t i = 0; i < n; ++i) {
         const std::string label = escaped(score.class_name(score.labels[i]));
-        text += "<tr><th scope=\"row\">" + label + "</th>";
+        text += "<tr>" + head("row", label);
         for (std::size_t j = 0; j < n; ++j) {
             const std::int64_t count = score.confusion[i][j];
             if (count == 0) {

@@ -62,14 +62,10 @@ struct Layout {
 };
 
 void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) {
-    // A line that is too long is reduced in size first, then shortened.
     const auto line = [&](const std::string& text, double y, double height, const Color& color,
                           double stroke) {
-        const std::string words = printable(text);
-        const double max_width = at.width - 2 * Layout::margin;
-        const double fitting = height * std::clamp(max_width / Canvas::width_of(words, height), 0.75, 1.0);
-        canvas.text(shortened(words, fitting, max_width), Layout::margin, y, fitting, color, Side::left,
-                    stroke);
+        canvas.fitted(text, Layout::margin, y, height, at.width - 2 * Layout::margin, 0.75, color, Side::left,
+                      stroke);
     };
     const std::vector<std::string> words = confusion_words(evaluation);
     line(words[0], 60, 22, ink, 0.15);
@@ -136,8 +132,15 @@ void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, doub
     const LabeledImages& images = sheet.images;
     canvas.image(images.images().row(digit.index), images.rows, images.cols, x, y, sheet_tile);
 
-    constexpr double height = 12, arrow = 14, gap = 6, below = sheet_tile + 20;
-    const std::string from = std::to_string(digit.label), to = std::to_string(digit.predicted);
+    constexpr double usual = 12, least = 7, arrow = 14, gap = 6, below = sheet_tile + 20;
+    constexpr double max_width = cell_width - 8 - arrow - 2 * gap;  // of both labels
+    std::string from = class_text(sheet.data.class_name(digit.label)),
+                to = class_text(sheet.data.class_name(digit.predicted));
+    const double wide = Canvas::width_of(printable(from), usual) + Canvas::width_of(printable(to), usual);
+    const double height = std::clamp(usual * max_width / wide, least, usual);
+    constexpr double room = max_width + 3;  // widths are not quite proportional to heights
+    to = shortened(to, height, std::max(room / 2, room - Canvas::width_of(printable(from), height)));
+    from = shortened(from, height, room - Canvas::width_of(to, height));
     const double from_width = Canvas::width_of(from, height), to_width = Canvas::width_of(to, height);
     const double middle = x + sheet_tile / 2;
     x = middle - (from_width + gap + arrow + gap + to_width) / 2;

@@ -69,6 +69,7 @@ std::size_t RequestReader::take(std::string_view bytes) {
 
 void RequestReader::read_head() {
     const auto& message = parser_->get();
+    head_.method = text(message.method_string());  // also of a request that is refused
     std::string target = text(message.target()), host = text(message[http::field::host]);
     if (message.count(http::field::host) != 1)
         throw Problem(400, "The request has no Host field, or several; expected one.");
@@ -90,7 +91,7 @@ void RequestReader::read_head() {
         throw Problem(400,
                       "The request has a transfer coding other than chunked; expected this one or none.");
     const std::size_t end = target.find('?');
-    head_ = {.method = text(message.method_string()),
+    head_ = {.method = head_.method,
              .path = target.substr(0, end),
              .query = end == target.npos ? "" : target.substr(end + 1),
              .host = host,

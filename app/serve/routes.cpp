@@ -260,7 +260,8 @@ PictureAnswers Routes::answers_to(std::string_view picture, bool many, int threa
     const std::vector<Answer*> digits = digits_to_search(answers.pictures, model_.rejects);
     if (digits.size() > max_marks)
         throw Problem(422, "The picture has " + with_commas(std::ssize(digits)) +
-                               " marks that may be digits; expected at most " + with_commas(max_marks) + ".");
+                               " marks and parts of marks that may be digits; expected at most " +
+                               with_commas(max_marks) + ".");
     throw_if(abandoned);
     if (!digits.empty()) {
         model_.search(digits);

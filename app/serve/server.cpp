@@ -104,7 +104,10 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
         if (abandoned_) *abandoned_ = true;
     }
     void respond(const Response& response, bool keep_alive);
-    void fail(const Problem& problem) { respond(problem_response(problem), false); }
+    void fail(const Problem& problem) {
+        if (reader_.head().method == "HEAD") with_body_ = false;  // its head may have been refused
+        respond(problem_response(problem), false);
+    }
     void written();
 
     Network& network_;

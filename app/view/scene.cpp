@@ -29,7 +29,7 @@ const Color& ink_of(int label, const PageDigit& digit) {
 
 void draw_head(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer) {
     std::string place = with_commas(viewer.position()) + " of " + with_commas(viewer.count());
-    if (viewer.filter()) place += ", true label " + std::to_string(*viewer.filter());
+    if (viewer.filter()) place += ", true label " + *viewer.filter();
     std::string image = "Test image " + std::to_string(viewer.image());
     if (!evaluation.pictures.empty()) image = evaluation.pictures[static_cast<std::size_t>(viewer.image())];
     const double room = window_width - 2 * window_margin - Canvas::width_of(place, 14) - 24;
@@ -40,29 +40,32 @@ void draw_head(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewe
     canvas.text(shortened(where, 9, window_width - 2 * window_margin), window_margin, 74, 9);
 }
 
-void draw_verdict(Canvas& canvas, const PageDigit& digit) {
+void draw_verdict(Canvas& canvas, const Dataset& data, const PageDigit& digit) {
     constexpr double big = 58, top = digit_top + 4, base = top + 32 + big;
     constexpr double second = facts_left + 230, third = facts_left + 440;
     canvas.text("true", facts_left, top + 10, 11);
     canvas.text("predicted", second, top + 10, 11);
     canvas.text("confidence", third, top + 10, 11);
-    const std::string truth = std::to_string(digit.label);
-    canvas.text(truth, facts_left, base, big, right_ink, Side::left, 0.12);
-    const double from = facts_left + Canvas::width_of(truth, big) + 24;
-    canvas.arrow(from, base - 12, std::max(20.0, second - 28 - from), 34);
-    canvas.text(std::to_string(digit.predicted), second, base, big, ink_of(digit.predicted, digit),
-                Side::left, 0.12);
+    constexpr double min_arrow = 20, gap = 24, max_width = second - facts_left - gap - min_arrow - 28;
+    const double from = facts_left + gap +
+                        canvas.fitted(class_text(data.class_name(digit.label)), facts_left, base, big,
+                                      max_width, 0.35, right_ink, Side::left, 0.12);
+    canvas.arrow(from, base - 12, std::max(min_arrow, second - 28 - from), 34);
+    canvas.fitted(class_text(data.class_name(digit.predicted)), second, base, big, third - second - gap, 0.35,
+                  ink_of(digit.predicted, digit), Side::left, 0.12);
     canvas.text(short_percent(digit.confidence), third, base, 34, ink, Side::left, 0.11);
 }
 
-void draw_votes(Canvas& canvas, int k, const PageDigit& digit) {
+void draw_votes(Canvas& canvas, const Dataset& data, int k, const PageDigit& digit) {
     double y = digit_top + 138;
     canvas.text("votes of " + std::to_string(k) + ' ' + noun(k, "neighbor"), facts_left, y, 11);
-    constexpr double bar_left = facts_left + 44, bar_room = 430;
+    const double label_width = data.classes.empty() ? 30 : 96;
+    const double bar_left = facts_left + label_width + 14, bar_room = 460 - label_width;
     for (std::size_t i = 0; i < std::min(digit.votes.size(), max_votes); ++i) {
         const auto& [label, share] = digit.votes[i];
         y += 26;
-        canvas.text(std::to_string(label), facts_left + 30, y, 12, ink_of(label, digit), Side::right, 0.16);
+        canvas.fitted(class_text(data.class_name(label)), facts_left + label_width, y, 12, label_width, 0.7,
+                      ink_of(label, digit), Side::right, 0.16);
         const double length = std::max(2.0, bar_room * share);
         canvas.box(bar_left, y - 14, length, 16,
                    label == digit.label       ? right_bar
@@ -93,8 +96,8 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const PageDigi
         const double x = window_margin + double(i) * step, y = row_top + 18, middle = x + tile / 2;
         const int label = train.labels.data()[neighbor.index];
         canvas.image(train.images().row(neighbor.index), train.rows, train.cols, x, y, tile);
-        canvas.text(std::to_string(label), middle, y + tile + 24, 15, ink_of(label, digit), Side::center,
-                    0.16);
+        canvas.fitted(class_text(evaluation.data->class_name(label)), middle, y + tile + 24, 15, tile, 0.6,
+                      ink_of(label, digit), Side::center, 0.16);
         canvas.text(distance_text(measure, neighbor.distance, true), middle, y + tile + 42, 8, ink,
                     Side::center);
         canvas.text(std::string("#").append(std::to_string(neighbor.index)), middle, y + tile + 58, 8,
@@ -131,8 +134,8 @@ Canvas drawn(const Evaluation& evaluation, const Viewer& viewer) {
     const PageDigit digit = page_digit(evaluation, viewer.image());
     draw_head(canvas, evaluation, viewer);
     canvas.image(test.images().row(digit.index), test.rows, test.cols, window_margin, digit_top, shown_side);
-    draw_verdict(canvas, digit);
-    draw_votes(canvas, evaluation.method.vote.k, digit);
+    draw_verdict(canvas, *evaluation.data, digit);
+    draw_votes(canvas, *evaluation.data, evaluation.method.vote.k, digit);
     draw_neighbors(canvas, evaluation, digit);
     return canvas;
 }

@@ -135,7 +135,7 @@ Reply Viewer::press(int key) {
     }
     for (const auto& [pressed, by] : key_moves)
         if (key == pressed) return move(by);
-    if (key >= '0' && key <= '9') return toggle_filter(key - '0');
+    if (key >= '0' && key <= '9') return toggle_filter(std::string(1, static_cast<char>(key)));
     return had_message || had_help ? Reply::redraw : Reply::nothing;
 }
 
@@ -146,14 +146,14 @@ Reply Viewer::move(std::int64_t by) {
     return Reply::redraw;
 }
 
-Reply Viewer::toggle_filter(int label) {
+Reply Viewer::toggle_filter(const std::string& label) {
     const std::int64_t before = image();
     const auto wanted = filter_ == label ? std::nullopt : std::optional(label);
     std::vector<std::int64_t> chosen;
     for (const std::int64_t one : images_)
-        if (!wanted || evaluation_.data->test.labels.data()[one] == *wanted) chosen.push_back(one);
+        if (!wanted || evaluation_.data->class_name(evaluation_.truth(one)) == *wanted) chosen.push_back(one);
     if (chosen.empty()) {
-        message_ = "none of these has the true label " + std::to_string(label);
+        message_ = "none of these has the true label " + label;
         return Reply::redraw;
     }
     filter_ = wanted;

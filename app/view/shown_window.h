@@ -77,7 +77,9 @@ class Viewer {
     std::int64_t image() const { return shown_[static_cast<std::size_t>(place_)]; }
     std::int64_t position() const { return place_ + 1; }  ///< from 1
     std::int64_t count() const { return std::ssize(shown_); }
-    std::optional<int> filter() const { return filter_; }  ///< the true label of all that are shown
+    const std::optional<std::string>& filter() const {
+        return filter_;
+    }  ///< the true label of all that are shown
     bool help() const { return help_; }
     const std::string& message() const { return message_; }
     /// Shows a message until the next key.
@@ -85,12 +87,12 @@ class Viewer {
 
   private:
     Reply move(std::int64_t by);
-    Reply toggle_filter(int label);
+    Reply toggle_filter(const std::string& label);
 
     const Evaluation& evaluation_;
     std::vector<std::int64_t> images_, shown_;
     std::int64_t place_ = 0;
-    std::optional<int> filter_;
+    std::optional<std::string> filter_;
     bool help_ = false;
     std::string message_;
 };

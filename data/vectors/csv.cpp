@@ -427,6 +427,8 @@ class CsvReader {
 
     [[noreturn]] void fail_at_columns(std::int64_t line, Text record, std::size_t columns) const {
         const bool joins = record.find('\n') < record.size() - 1;
+        if (joins && n_columns_ == 1)
+            fail_at(line, 0, "a quote in it joins it with the lines below", quoted_expected);
         fail_at(line, 0,
                 "has " + counted(std::int64_t(columns), "column") +
                     (joins ? " with the lines that a quote in it joins" : ""),

@@ -225,11 +225,15 @@ void check_same_columns(const VectorSet& train, const VectorSet& other) {
                         "; expected training and test images of the same size");
     if (other.columns.empty() || train.columns == other.columns) return;
     const std::set<std::string> known(train.columns.begin(), train.columns.end());
+    const auto shown = [](const std::string& name) {
+        constexpr std::size_t most = 40;
+        return name.size() > most ? name.substr(0, most) + "..." : name;
+    };
     for (std::size_t i = 0; i < train.columns.size(); ++i)
         if (train.columns[i] != other.columns[i] && known.contains(other.columns[i]))
-            throw DataError(other.source + ": has the column " + other.columns[i].substr(0, 40) + " where " +
-                            train.source + " has " + train.columns[i].substr(0, 40) +
-                            "; expected its columns in the same order");
+            throw DataError(other.source + ": column " + std::to_string(i + 1) + " of its numbers is " +
+                            shown(other.columns[i]) + " where " + train.source + " has " +
+                            shown(train.columns[i]) + "; expected its columns in the same order");
 }
 
 void unify_classes(Labels& a, Labels& b, const std::string& file) {

@@ -65,8 +65,10 @@ void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std:
     out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
 }
 
-void write_npy(std::ostream& out, const Rows& rows) {
-    put_npy_header(out, std::array{rows.count, rows.dim}, npy_type(rows.type));
+void write_npy(std::ostream& out, const Rows& rows, std::optional<ImageShape> images) {
+    std::vector<std::int64_t> shape = {rows.count, rows.dim};
+    if (images) shape = {rows.count, images->rows, images->cols};
+    put_npy_header(out, shape, npy_type(rows.type));
     out.write(reinterpret_cast<const char*>(rows.pixels), static_cast<std::streamsize>(rows.bytes()));
 }
 

@@ -20,8 +20,8 @@ std::optional<ElementType> written_type(const std::string& file);
 /// order of bytes, which is the machine's: "f4".
 void put_npy_header(std::ostream& out, std::span<const std::int64_t> shape, std::string_view type);
 
-/// Whole files: rows, and numbers of one byte.
-void write_npy(std::ostream& out, const Rows& rows);
+/// Whole files: rows, as count × dim elements or, of `images`, count × rows × cols; and numbers of one byte.
+void write_npy(std::ostream& out, const Rows& rows, std::optional<ImageShape> images = {});
 void write_npy(std::ostream& out, std::span<const std::uint8_t> numbers);
 
 /// The type of elements there: "f4".

@@ -89,6 +89,9 @@ TEST_CASE("method file: mistakes") {
              {with("p 3.5\n", ""), "m.txt: has no line 'p'; expected one"},
              {with("metric lp", "metric l2"),
               "m.txt: has a line 'p', but the metric is not lp; expected none"},
+             {with("rerank both", "rerank none"),
+              "m.txt: vote class-mean adds up integers, which distances by lp are not; expected metric l2 or "
+              "l1"},
              {with("k 4", "k 4\r\r"), "line 10: k '4?' is not allowed"}}) {
         CAPTURE(row.error);
         CHECK(test::contains(error_of(row.text), row.error));

@@ -78,6 +78,31 @@ TEST_CASE("condense: labels of an earlier run, with names or without, are not re
                 "images/train-images-idx3-ubyte: would stay beside train.npy");
 }
 
+TEST_CASE("condense: images whose classes have names stay images, and keep the names") {
+    const Work work(pairs());
+    std::string labels;
+    for (const std::uint8_t label : work.set.train_labels)
+        labels += label == 0 ? "none\n" : label == 7 ? "some\n" : "all\n";
+    write(work.folder / "labels.txt", labels);
+    const Words set = "--train train-images-idx3-ubyte --train-labels labels.txt";
+    output_of(work.plain("condense -q -k 1 --rule condense --device cpu --out small" + set));
+    const auto predicted = [&](const Words& train) {
+        std::vector<std::string> classes;
+        for (const auto& row :
+             csv_rows(output_of(work.plain("evaluate -k 1 --device cpu --predictions - --test "
+                                           "train-images-idx3-ubyte --test-labels labels.txt" +
+                                           train))))
+            classes.push_back(row[2]);
+        return classes;
+    };
+    const std::vector<std::string> classes = predicted("--train small/train.npy");
+    CHECK(std::ranges::count(classes, "some") > 0);
+    CHECK(classes == predicted(set));
+    CHECK(contains(work.file("small/train.npy").substr(0, 128), ", 1, 2)"));
+    check_error(work.run("condense -q -k 1 --out small"), 1,
+                "small/train.npy: would stay beside train-images-idx3-ubyte");
+}
+
 TEST_CASE("condense: editing and both rules") {
     const Work work(pairs());
     work.output("condense -k 3 --rule edit --out edited");

@@ -252,6 +252,11 @@ TEST_CASE_FIXTURE(ToServe, "serve: each refusal has its status") {
     CHECK(asker.receive(false).status == 400);
     CHECK(asker.is_closed());
     CHECK(!asker.has_part());
+    Client hostless(server.port());
+    hostless.send("HEAD / HTTP/1.1\r\n\r\n");
+    CHECK(hostless.receive(false).status == 400);
+    CHECK(hostless.is_closed());
+    CHECK(!hostless.has_part());
     CHECK(status("GET /livez", host + "A: " + std::string(70'000, 'a') + "\r\n\r\n") == 431);
     CHECK(server.send("nonsense\r\n\r\n").status == 400);
     // A client that asks first.

@@ -206,8 +206,9 @@ TEST_CASE_FIXTURE(Flowers, "vectors: mistakes on the command line and in files")
              {"evaluate --train labeled.csv --test narrow.csv --label-column 2", 1,
               "narrow.csv: has 2 columns, but labeled.csv has 1; expected as many"},
              {"evaluate --train ab.csv --test ba.csv -k 1", 1,
-              "ba.csv: has the column b where ab.csv has a; expected its columns in the same order"},
-             {"neighbors --train ab.csv --queries ba.csv -k 1", 1, "ba.csv: has the column b"}})
+              "ba.csv: column 1 of its numbers is b where ab.csv has a; expected its columns in the same "
+              "order"},
+             {"neighbors --train ab.csv --queries ba.csv -k 1", 1, "ba.csv: column 1 of its numbers is b"}})
         check_error(run(row.words + "--device cpu"), row.exit_code, row.part);
     check_contains(output("graph -k 1 --train labeled.csv --device cpu"),
                    {"3 rows of 2 uint8 columns", "same class"});

@@ -113,6 +113,35 @@ TEST_CASE_FIXTURE(Evaluated, "view filters by true and predicted label and index
     CHECK(contains(twice, "true label 7)"));
 }
 
+TEST_CASE("view names and selects classes that have names") {
+    const Work work;
+    std::vector<std::string> labels;
+    std::string named;
+    for (const std::uint8_t label : work.set.test_labels) {
+        labels.push_back(label == 1 ? "one" : label == 7 ? "7" : "two, hundred");
+        named += '"' + labels.back() + "\"\n";
+    }
+    write(work.folder / "labels.csv", "label\n" + named);
+    output_of(
+        work.plain("evaluate -q -k 1 --device cpu --report r --train t10k-images-idx3-ubyte --train-labels "
+                   "labels.csv --test t10k-images-idx3-ubyte --test-labels labels.csv"));
+    const auto shown = [&](const std::string& name) {
+        return output_of(
+            work.plain(Words("view --from r --text --all -q --limit 1000 --true") + Words(1, name)));
+    };
+    for (const std::string name : {"one", "7", "two, hundred"}) {
+        const std::string text = shown(name);
+        CHECK(count_of(text, "true " + name + "   predicted " + name) == std::ranges::count(labels, name));
+        CHECK(count_of(text, "   true ") == std::ranges::count(labels, name));
+    }
+    for (const std::string wrong : {"0", "One", "256"})
+        check_error(
+            work.plain(Words("view --from r --text --predicted") + wrong), 2,
+            "--predicted " + wrong + ": no such label in this data set; expected 7, one or two, hundred");
+    CHECK(page_data(output_of(work.plain("view --from r --html - --all --true one")))["gallery"]["title"] ==
+          "Test digits: true label one");
+}
+
 TEST_CASE("view orders by confidence, index or pair, and --text has a limit and says when there are more") {
     const Evaluated evaluated;
     const auto sorted = [&](const std::string& order, auto key) {

@@ -39,6 +39,7 @@ Sample sample_evaluation(const SampleOptions& options) {
     data.test = sample_images(options.n_test, options, random);
     for (int label = 0; label < options.classes; ++label)
         data.labels.push_back(static_cast<std::uint8_t>(label));
+    data.classes = options.names;
 
     Evaluation& evaluation = sample.evaluation;
     evaluation.data = &data;
@@ -77,6 +78,7 @@ Sample sample_evaluation(const SampleOptions& options) {
         }
     }
     evaluation.score = score(found.votes, data.test.labels.span(), data.labels);
+    evaluation.score.classes = data.classes;
     return sample;
 }
 

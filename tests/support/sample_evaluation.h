@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "classifier/evaluation.h"
 
@@ -13,6 +15,7 @@ struct SampleOptions {
     std::int64_t n_train = 300, n_test = 400;
     int rows = 9, cols = 7;  ///< of an image: not square, so that a swap shows
     double error_rate = 0.1;
+    std::vector<std::string> names = {};  ///< of the classes; empty: they are numbers
 };
 
 /// The evaluation and the data set it points to.

@@ -9,6 +9,9 @@ const words = {
   order: "most sure first", votes: "Votes", ...page.words,
 };
 
+/** The name of the class with this label. */
+const className = (label) => page.gallery.classes[label] ?? String(label);
+
 /** "Test image 7"; of pictures "Picture 7 (in/a_3.png)". */
 const called = (digit) => `${words.image} ${digit.index}` +
   (page.dataset.pictures ? ` (${page.dataset.pictures[digit.index]})` : "");

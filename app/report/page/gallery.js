@@ -57,7 +57,7 @@ function chooseFilter(label, predicted, toggle = false) {
 
 function labelSelect(id, name, labels, change) {
   const options = [element("option", { value: "" }, "any"),
-    ...labels.map((label) => element("option", { value: label }, String(label)))];
+    ...labels.map((label) => element("option", { value: label }, className(label)))];
   return element("label", {}, `${name} `, element("select", { id, change }, ...options));
 }
 
@@ -72,6 +72,7 @@ function showFilters() {
     labelSelect("predicted-label", words.other, occurring("predicted"), filter),
     element("label", {}, "order ", order),
     element("button", { type: "button", id: "clear", click: () => chooseFilter(null, null) }, "Show all"));
+  byId("gallery").classList.toggle("named", page.gallery.classes.length > 0);
   byId("gallery-title").textContent = page.gallery.title;
   byId("more").addEventListener("click", () => { chosen.limit += cardsAtOnce; showGallery(); });
   moveByArrows(byId("gallery"), "button.card");
@@ -124,9 +125,10 @@ function moveInGallery(by) {
   cards[at < 0 ? 0 : Math.min(Math.max(at + by, 0), cards.length - 1)]?.focus();
 }
 
-function filterByKey(label) {
-  if (!page.gallery.digits.some((digit) => digit.label === label)) return;
-  chooseFilter(label, null);
+function filterByKey(key) {
+  const first = page.gallery.digits.find((digit) => className(digit.label) === key);
+  if (!first) return;
+  chooseFilter(first.label, null);
   if (viewer.open) openViewer(0);
 }
 
@@ -135,7 +137,7 @@ function keyPressed(event) {
   const move = viewer.open ? step : moveInGallery;
   if (event.key === "n") move(1);
   else if (event.key === "p") move(-1);
-  else if (/^[0-9]$/.test(event.key)) filterByKey(Number(event.key));
+  else if (/^[0-9]$/.test(event.key)) filterByKey(event.key);
   else if (viewer.open && event.key === "ArrowRight") step(1);
   else if (viewer.open && event.key === "ArrowLeft") step(-1);
   else if (!viewer.open && event.key === "Escape") chooseFilter(null, null);

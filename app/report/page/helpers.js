@@ -46,7 +46,7 @@ function roleOf(label, digit) {
 }
 
 function labelFor(label, digit) {
-  return element("span", { class: `label ${roleOf(label, digit)}` }, String(label));
+  return element("span", { class: `label ${roleOf(label, digit)}` }, className(label));
 }
 
 /** "4 → 9" with colors; the containing element has the text for screen readers. */
@@ -87,13 +87,13 @@ function moveByArrows(container, selector) {
 }
 
 /* Digits as cards, and one of them large in the viewer. A page that shows them says in which `words`, how one is `called` and `drawn`, with
-   its `numberText`, and what to do in `openViewer` and `chooseFilter`. */
+   its `numberText` and the `className` of a label, and what to do in `openViewer` and `chooseFilter`. */
 
 const viewer = byId("viewer");
 const neighborsOnCard = 5;
 
-const described = (digit) => `${called(digit)}: ${words.label} ${digit.label}, ` +
-  `${words.other} ${digit.predicted}, ${words.share} ${percent(digit.confidence, 0)}`;
+const described = (digit) => `${called(digit)}: ${words.label} ${className(digit.label)}, ` +
+  `${words.other} ${className(digit.predicted)}, ${words.share} ${percent(digit.confidence, 0)}`;
 
 function card(digit, position) {
   const neighbors = digit.neighbors.slice(0, neighborsOnCard).map((neighbor) =>
@@ -117,7 +117,7 @@ function distanceText(distance) {
 /** `digit`: has the labels that give the neighbors their colors. */
 function neighborList(neighbors, digit) {
   return element("ol", { class: "neighbors" }, ...neighbors.map((neighbor) => element("li", {},
-    drawn(neighbor, `training image ${neighbor.index}, labeled ${neighbor.label}`),
+    drawn(neighbor, `training image ${neighbor.index}, labeled ${className(neighbor.label)}`),
     labelFor(neighbor.label, digit), element("span", { class: "number" }, `#${neighbor.index}`),
     element("span", { class: "distance" }, distanceText(neighbor.distance)))));
 }
@@ -176,7 +176,8 @@ function markChosen({ label, predicted }, clear) {
 
 /** ": true 4, predicted 9"; of all digits nothing. */
 function chosenText({ label, predicted }) {
-  const parts = [label === null ? "" : `${words.label} ${label}`, predicted === null ? "" : `${words.other} ${predicted}`];
+  const parts = [label === null ? "" : `${words.label} ${className(label)}`,
+    predicted === null ? "" : `${words.other} ${className(predicted)}`];
   const text = parts.filter((part) => part !== "").join(", ");
   return text === "" ? "" : `: ${text}`;
 }

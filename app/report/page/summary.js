@@ -65,12 +65,13 @@ const pairsHere = new Set(page.gallery.digits.map(({ label, predicted }) => `${l
 /** Makes a label at the edge of the matrix a button if the page has digits of it. */
 function pressableLabel(head, label, asTrue) {
   if (!page.gallery.digits.some((digit) => (asTrue ? digit.label : digit.predicted) === label)) return;
-  head.replaceChildren(choiceButton(asTrue ? label : null, asTrue ? null : label, String(label),
-    `All with ${asTrue ? "true" : "predicted"} label ${label}`));
+  head.replaceChildren(choiceButton(asTrue ? label : null, asTrue ? null : label, className(label),
+    `All with ${asTrue ? "true" : "predicted"} label ${className(label)}`));
 }
 
 function showMatrix() {
-  const { confusion, labels } = page.result;
+  const { confusion } = page.result;
+  const { labels } = page.gallery;
   const flat = confusion.flatMap((row, i) => row.map((count, j) => ({ count, i, j })));
   showPairs(flat.filter(({ count, i, j }) => i !== j && count > 0), labels);
   const made = document.querySelector("table.matrix");
@@ -95,8 +96,9 @@ function showPairs(mistakes, labels) {
   byId("pairs-title").hidden = false;
   const top = [...mistakes].sort((a, b) => b.count - a.count).slice(0, 10);
   for (const { count, i, j } of top) {
-    const words = `true ${labels[i]}, predicted ${labels[j]}: ${whole.format(count)}`;
-    const button = choiceButton(labels[i], labels[j], `${labels[i]} → ${labels[j]}`, words);
+    const [from, to] = [className(labels[i]), className(labels[j])];
+    const words = `true ${from}, predicted ${to}: ${whole.format(count)}`;
+    const button = choiceButton(labels[i], labels[j], `${from} → ${to}`, words);
     button.append(element("small", {}, whole.format(count)));
     button.disabled = !pairsHere.has(`${labels[i]},${labels[j]}`);
     byId("pairs").append(button);

@@ -12,6 +12,7 @@ const newestMistakes = newestOnly((problem) => {
 
 const words = { label: "true", other: "predicted", share: "confidence" };
 const called = ({ index }) => `Test image ${index}`;
+const className = String;
 const numberText = ({ index }) => `#${index}`;
 
 function matrixCell(count, label, predicted, most) {

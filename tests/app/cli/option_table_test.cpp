@@ -347,7 +347,7 @@ TEST_CASE("what no option, no parser of values and no command takes is refused")
          "gradients;--transform deskew --transform blur;--rerank both --candidates 10 -k 50;--p 2"},
         {"evaluate --metric ", "l2 --p 3;cosine --p 2;lp --p 16"},
         {"evaluate --device ", "gpu:;gpu:0,;gpu:0,0;gpu:,1;gpu:0,x;gpu:all,1"},
-        {"view ", "--metric lp;--p 3;--true 256;--order size;--limit 0;--from r --from again;--json -"},
+        {"view ", "--metric lp;--p 3;--order size;--limit 0;--from r --from again;--json -"},
         {"classify", "; --=x a.png; --metric lp a.png; --p 3 a.png; a.pgm --limit-test 5; a.pgm --rotate 45"},
         {"classify a.pgm --grid ", "9;9x;x9;9x9x9;0x9;9x51;axb;-1x9"},
         {"classify a.pgm --reject ", "0.5;5;maybe;-1%;50.1%;%;x%;nan%"},

@@ -1,6 +1,6 @@
 "use strict";
-/* node page_test.js CHROMIUM PAGE ALL AUDIT: what a reader does with the page of the report, with a page of all
-   digits, right and wrong, and with the page of `audit`. Ends with 1 at the first thing that is wrong. */
+/* node page_test.js CHROMIUM PAGE ALL AUDIT NAMED: what a reader does with the page of the report, with a page of all
+   digits, right and wrong, with the page of `audit`, and with a report of classes that have names. Ends with 1 at the first thing that is wrong. */
 
 const assert = require("node:assert/strict");
 const { resolve } = require("node:path");
@@ -8,7 +8,7 @@ const { pathToFileURL } = require("node:url");
 const { Browser } = require("./browser.js");
 
 const [program, ...files] = process.argv.slice(2);
-const [address, addressOfAll, addressOfAudit] = files.map((file) => pathToFileURL(resolve(file)).href);
+const [address, addressOfAll, addressOfAudit, addressOfNamed] = files.map((file) => pathToFileURL(resolve(file)).href);
 const cards = "[...document.querySelectorAll('.card')]";
 const status = "document.getElementById('status').textContent";
 const mistakes = "JSON.parse(document.getElementById('data').textContent).gallery.digits";
@@ -151,10 +151,37 @@ async function auditSorts(browser) {
   await browser.press("Escape");
 }
 
+/** Classes named zero, one, <two>, 7, four, five, six, 2015, eight, nine: their names are shown, chosen and typed. */
+async function namesClasses(browser) {
+  await browser.open(addressOfNamed);
+  const digits = await browser.value(mistakes);
+  const names = await browser.value("[...document.querySelectorAll('#matrix tbody th')].map((head) => head.textContent)");
+  assert.deepEqual(names, ["zero", "one", "<two>", "7", "four", "five", "six", "2015", "eight", "nine"]);
+  assert.deepEqual(await browser.value("[...document.querySelectorAll('#true-label option')].map((one) => one.textContent)"),
+    ["any", ...names.filter((_, label) => digits.some((digit) => digit.label === label))]);
+  assert.ok(await browser.value("[...document.querySelectorAll('#pairs button')].every((button) => !button.disabled)"));
+  for (const label of [2, 7]) {
+    const { predicted } = digits.find((digit) => digit.label === label);
+    const count = digits.filter((digit) => digit.label === label && digit.predicted === predicted).length;
+    const wanted = JSON.stringify(`true ${names[label]}, predicted ${names[predicted]}`);
+    await browser.click(`#matrix td button[data-true="${label}"][data-predicted="${predicted}"]`);
+    assert.ok(await browser.value(`${cards}.length === ${count} && ${cards}.every((card) => card.ariaLabel.includes(${wanted}))`));
+    assert.ok(await browser.value(`${status}.endsWith(${wanted})`));
+    assert.equal(await browser.value(`${cards}[0].querySelector('.verdict').textContent`), `${names[label]} → ${names[predicted]}`);
+  }
+  await browser.press("7"); // the class of this name, whose label is 3
+  assert.ok(await browser.value(`${cards}.length > 0 && ${cards}.every((card) => card.ariaLabel.includes("true 7,"))`));
+  await browser.click(".card");
+  assert.equal(await browser.until("document.getElementById('viewer').open"), true);
+  assert.match(await browser.value("document.querySelector('#viewer .votes').textContent"), /[a-z]/);
+  await browser.press("Escape");
+}
+
 async function main() {
   const browser = new Browser(program);
   try {
-    for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes, diagonalFilters, auditSorts]) {
+    for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes, diagonalFilters, auditSorts,
+      namesClasses]) {
       await part(browser);
       assert.deepEqual(browser.complaints, [], part.name);
     }

@@ -42,6 +42,21 @@ TEST_CASE("large images are shrunk") {
     CHECK(lines[3].starts_with("█"));
 }
 
+TEST_CASE("the text names classes that have names") {
+    test::SampleOptions options;
+    options.names = {"zero", "one", "two",   "three", "four",
+                     "five", "six", "seven", "eight", std::string(99, '9')};
+    const test::Sample sample = test::sample_evaluation(options);
+    const std::string text = block_text(sample.evaluation, {{3, 9}, ""}, 2, false);
+    CHECK(test::contains(text, "#3   true three   predicted "));
+    CHECK(test::contains(text, "#9   true " + std::string(20, '9') + "...   predicted "));
+    const std::string numbered = block_text(test::sample_evaluation().evaluation, {{3, 9}, ""}, 2, false);
+    for (const char* words : {"3: 100 %", "  3  "})
+        CHECK(test::contains(numbered, words));
+    for (const char* words : {"three: 100 %", "  three  "})
+        CHECK(test::contains(text, words));
+}
+
 TEST_CASE("the text fits 80 columns and says when not all neighbors are listed") {
     test::SampleOptions options;
     options.k = 64;

@@ -158,11 +158,35 @@ TEST_CASE("a sheet shows each digit of its page once") {
     CHECK(black_pixels(test::read_png(sheet_png(sheet_of(sample.evaluation, {{}, "None"}, 0)))) == 0);
 }
 
+TEST_CASE("sheets and the window show names of classes, within their space") {
+    const auto drawn = [](const std::vector<std::string>& names) {
+        const test::Sample sample = test::sample_evaluation({.names = names});
+        const Gallery gallery = first_images(20);
+        return std::pair(sheet_png(sheet_of(sample.evaluation, gallery, 0)),
+                         scene_png(sample.evaluation, Viewer(sample.evaluation, gallery.images)));
+    };
+    std::vector<std::string> names, long_names;
+    for (int label = 0; label < 10; ++label) {
+        names.push_back(std::to_string(label));
+        long_names.push_back(std::string(1'000'000, 'W') + std::to_string(label));
+    }
+    const auto [sheet, scene] = drawn({});
+    CHECK(drawn(names).first == sheet);
+    const auto [long_sheet, long_scene] = drawn(long_names);
+    CHECK(long_sheet != sheet);
+    CHECK(long_scene != scene);
+    CHECK(test::read_png(long_sheet).width == test::read_png(sheet).width);
+    CHECK(test::read_png(long_scene).width == 1000);
+}
+
 TEST_CASE("a sheet is as wide as its legend, which is never cut") {
     const test::Sample sample = blank_sample();
     const auto width_with = [&](const std::string& legend) {
-        return test::read_png(
-                   sheet_png(Sheet{.title = "t", .words = "", .legend = legend, .images = sample.data->test}))
+        return test::read_png(sheet_png(Sheet{.title = "t",
+                                              .words = "",
+                                              .legend = legend,
+                                              .data = *sample.data,
+                                              .images = sample.data->test}))
             .width;
     };
     const int usual = width_with("label");

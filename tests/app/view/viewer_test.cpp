@@ -16,13 +16,14 @@ const test::Sample& sample() {
     return made;
 }
 
-/// A key, and what is there after it; a filter of -1: none.
+/// A key, and what is there after it; an empty filter: none.
 struct Step {
     int key;
     Reply reply;
     std::int64_t position, image;
     std::string message = "";
-    int count = 13, filter = -1;
+    int count = 13;
+    std::string filter = "";
 };
 
 void check_steps(const std::vector<Step>& steps) {
@@ -37,7 +38,7 @@ void check_steps(const std::vector<Step>& steps) {
         CHECK(view.image() == step.image);
         CHECK(view.message() == step.message);
         CHECK(view.count() == step.count);
-        CHECK(view.filter().value_or(-1) == step.filter);
+        CHECK(view.filter().value_or("") == step.filter);
     }
 }
 
@@ -59,12 +60,24 @@ TEST_CASE("the viewer moves through its list and stops at the ends") {
 }
 
 TEST_CASE("digit keys filter by the true label, and the same key again shows all") {
-    check_steps({{'4', Reply::redraw, 1, 14, "", 3, 4},
-                 {'n', Reply::redraw, 2, 24, "", 3, 4},
-                 {'4', Reply::redraw, 4, 24},              // it stays selected
-                 {0xffb3, Reply::redraw, 1, 3, "", 3, 3},  // 3 on the keypad
-                 {'4', Reply::redraw, 1, 14, "", 3, 4},
-                 {'6', Reply::redraw, 1, 14, "none of these has the true label 6", 3, 4}});
+    check_steps({{'4', Reply::redraw, 1, 14, "", 3, "4"},
+                 {'n', Reply::redraw, 2, 24, "", 3, "4"},
+                 {'4', Reply::redraw, 4, 24},                // it stays selected
+                 {0xffb3, Reply::redraw, 1, 3, "", 3, "3"},  // 3 on the keypad
+                 {'4', Reply::redraw, 1, 14, "", 3, "4"},
+                 {'6', Reply::redraw, 1, 14, "none of these has the true label 6", 3, "4"}});
+}
+
+TEST_CASE("digit keys mean the names of classes, where they have names") {
+    const test::Sample named =
+        test::sample_evaluation({.names = {"a", "b", "c", "d", "7", "f", "g", "h", "i", "j"}});
+    Viewer view(named.evaluation, {5, 14, 3, 24});
+    CHECK(view.press('4') == Reply::redraw);
+    CHECK(view.message() == "none of these has the true label 4");
+    CHECK(view.press('7') == Reply::redraw);
+    CHECK(view.filter() == "7");
+    CHECK(view.count() == 2);
+    CHECK(named.evaluation.truth(view.image()) == 4);
 }
 
 TEST_CASE("help, saving, quitting and keys without a meaning") {

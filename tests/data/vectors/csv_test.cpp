@@ -222,6 +222,9 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: a column of row numbers is no coordinate") {
     for (const char* text : {",label\n0,3\n1,7\n", ",0\n0,3\n", "id;Class\n0;3\n"})
         CHECK(labels_error(folder.write("y.csv", text)) ==
               "has columns beside that of the labels; expected one label on each line");
+    CHECK(labels_error(folder.write("y.csv", "one\ntwo\" disk\nthree\nfour\" disk\n")) ==
+          "line 2: a quote in it joins it with the lines below; expected a field in quotes, with \"\" for a "
+          "quote");
 }
 
 TEST_CASE_FIXTURE(CsvFolder, "csv: numbers too small for 64 bits are the nearest one") {
