@@ -126,7 +126,7 @@ const Field fields[] = {
      [](std::string_view v, Method& m) { m.transform = parse_transform("transform", harmless(v)); }},
     {"rerank", [](const Method& m) { return reranker_text(m.rerank); },
      [](std::string_view v, Method& m) { read_reranker("rerank", harmless(v), m.rerank); }},
-    {"candidates", [](const Method& m) { return std::to_string(m.rerank.candidates); },
+    {"candidates", [](const Method& m) { return std::to_string(std::min(m.candidates(), max_candidates)); },
      [](std::string_view v, Method& m) {
          read_number("candidates", v, min_candidates, max_candidates, m.rerank.candidates);
      }},
@@ -203,6 +203,9 @@ Method parse_method_text(std::string_view text, const std::string& file) {
     if (method.vote.votes == VoteKind::class_mean && !is_integral(method.neighbor_measure()))
         fail(std::string("vote class-mean adds up integers, which distances by ") +
              name(method.measure.metric) + " are not; expected metric l2 or l1, or a re-ranker");
+    if (method.reranks() && method.vote.k > method.rerank.candidates)
+        fail("k is more than the " + std::to_string(method.rerank.candidates) +
+             " candidates that are re-ranked; expected at most as many");
     return method;
 }
 

@@ -34,6 +34,11 @@ struct Method {
     /// The measure of the neighbors' distances: distances of descriptors are integers like squared distances; scaled
     /// distances keep the search's measure.
     Measure neighbor_measure() const { return rerank.has_descriptors() ? Measure{} : measure; }
+    /// Candidates that are re-ranked or vote: class-mean alone takes at least k.
+    int candidates() const {
+        const bool widens = vote.votes == VoteKind::class_mean && !reranks();
+        return widens ? std::max(rerank.candidates, vote.k) : rerank.candidates;
+    }
     /// The neighbors that the vote reads: k, or all candidates, of which there are `n` at most.
     int voters(std::int64_t n) const;
     friend bool operator==(const Method&, const Method&) = default;

@@ -59,6 +59,29 @@ struct Side {
     }
 };
 
+/// Numbers the classes of both by the same list of names: each numbers those of its training and test set.
+void unify_classes(Side& a, Side& b) {
+    if (a.score().classes == b.score().classes) return;
+    std::vector<std::string> names;
+    std::array<std::array<std::uint8_t, 256>, 2> number_of{};
+    for (const Side* side : {&a, &b})
+        for (const std::uint8_t label : side->score().labels) {
+            const std::string name = side->score().class_name(label);
+            const auto found = std::ranges::find(names, name);
+            if (found == names.end() && names.size() == 256) return;  // and the sets differ
+            number_of[side == &b][label] = static_cast<std::uint8_t>(found - names.begin());
+            if (found == names.end()) names.push_back(name);
+        }
+    for (Side* side : {&a, &b}) {
+        const auto& numbers = number_of[side == &b];
+        for (std::uint8_t& label : side->predictions.truth)
+            label = numbers[label];
+        for (Vote& vote : side->predictions.votes)
+            vote.label = numbers[static_cast<std::size_t>(vote.label)];
+        side->report.evaluation.score.classes = names;
+    }
+}
+
 void check_same_test_set(const Side& a, const Side& b, const OutputOptions& output) {
     const auto refuse = [&](const std::string& what) {
         const bool pictures = a.report.of_pictures() && b.report.of_pictures();
@@ -96,8 +119,11 @@ std::optional<Dataset> data_of(const Side& a, const Side& b, const Options& opti
         Dataset data = load_data(location);
         const auto labels = data.test.labels.span();
         const std::int64_t n = with_sum.report.evaluation.n_test;
-        if (n <= data.test.count && std::equal(truth.begin(), truth.end(), labels.begin()) &&
-            (sum.empty() || sum == test_checksum(data.test, n)) && data.are_images())
+        const auto same_class = [&](int label, int in_data) {
+            return a.score().class_name(label) == data.class_name(in_data);
+        };
+        if (n <= data.test.count && std::equal(truth.begin(), truth.end(), labels.begin(), same_class) &&
+            (sum.empty() || sum == test_checksum(data, n)) && data.are_images())
             return data;
         why = data.are_images() ? data.source + " is not the reports' data set" : not_images(data);
     } catch (const DataError& error) {
@@ -236,9 +262,10 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
 int compare(const Options& options, Clock::time_point) {
     const auto& given = options.compare;
     const std::vector<OutputPlace> outputs = output_places(options);
-    const Side a(options.operands[0]), b(options.operands[1]);
+    Side a(options.operands[0]), b(options.operands[1]);
     check_outputs(outputs,
                   {a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
+    unify_classes(a, b);
     check_same_test_set(a, b, options.output);
     const Comparison result = compare(a.predictions.votes, b.predictions.votes, a.predictions.truth);
     DataLocation location;

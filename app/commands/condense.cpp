@@ -40,7 +40,8 @@ void check_one_set(const std::filesystem::path& folder, const Dataset& data) {
 
 void write_set(const std::filesystem::path& folder, const Dataset& data, const Training& training,
                const Indices& kept) {
-    const LabeledImages images = copied(training, kept);
+    LabeledImages images = copied(training, kept);
+    images.are_images = data.are_images();
     std::vector<OutputFile> files =
         is_idx(data) ? idx_files(folder, images) : npy_files(folder, images, data.classes);
     // First: what a run that failed halfway has put there is known as its own by the next.

@@ -1,9 +1,11 @@
 #include "data/vectors/generate.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 
 #include "app/cli/command_line.h"
+#include "app/cli/values.h"
 #include "app/console/console.h"
 #include "app/report/text.h"
 #include "classifier/host.h"
@@ -55,6 +57,19 @@ void write_vectors(const GenerateSettings& settings, const std::string& file, st
     }
 }
 
+/// Throws DataError if a file of binary numbers has no space on its disk: so far it would be filled first.
+void check_space(const GenerateSettings& settings, const std::string& file) {
+    if (is_no_file(file) || lower_case(file).ends_with(".csv")) return;
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
+    const std::filesystem::space_info space = std::filesystem::space(folder, error);
+    const double needed = double(settings.n) * double(settings.dim) * double(size_of(settings.type));
+    if (!error && needed > double(space.available))
+        throw DataError(file + ": takes " + short_number(needed / 1e9) + " GB, more than the " +
+                        short_number(double(space.available) / 1e9) +
+                        " GB that its disk has free; expected space, or fewer rows or columns");
+}
+
 void write_labels(const GenerateSettings& settings, const std::string& file, std::ostream& out) {
     std::vector<std::uint8_t> labels;
     for (std::int64_t row = 0; row < settings.n; ++row)
@@ -72,6 +87,7 @@ int generate(const Options& options, Clock::time_point) {
     const GenerateSettings settings = checked_settings(options);
     const std::string &file = options.generate.out, labels = labels_beside(file).string();
     check_outputs(output_places(options), {});
+    check_space(settings, file);
     OutputFiles files;
     with_progress(options.output, "writing  ", [&](const ProgressToken& token) {
         write_vectors(settings, file, files.open(file), threads_or_all(options.request.threads), token);

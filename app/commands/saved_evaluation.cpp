@@ -128,7 +128,10 @@ void ShownEvaluation::open(const SavedReport& report) {
 }
 
 Results ShownEvaluation::search(const Rows& images) {
-    if (index_ == nullptr) index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
+    if (index_ == nullptr) {
+        index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
+        evaluation_.method = index_->method();  // which knows of what type the distances are
+    }
     return with_progress(options_.output, "searching", [&](const ProgressToken& token) {
         return index_->search(images, {.token = token});
     });
@@ -154,7 +157,7 @@ void ShownEvaluation::check_data(const SavedReport& report) const {
     if (report.rows != data.test.rows || report.cols != data.test.cols)
         differ("images of " + std::to_string(report.rows) + "x" + std::to_string(report.cols));
     if (saved.score.labels != data.labels) differ("other classes");
-    if (!report.test_checksum.empty() && report.test_checksum != test_checksum(data.test, saved.n_test))
+    if (!report.test_checksum.empty() && report.test_checksum != test_checksum(data, saved.n_test))
         differ("other test images or labels");
 }
 

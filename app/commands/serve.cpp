@@ -123,6 +123,8 @@ void serve_until_signal(const Options& options) {
     std::optional<SavedReport> report;
     if (!given.report.empty()) {
         report = read_image_report(given.report);
+        if (!report->evaluation.score.classes.empty())
+            throw DataError(report->file + ": its labels have names; expected numbers, as digits have");
         location_of(*report, options);  // what is not there is noticed before it listens
     }
     web::Server server(given.address, given.port);

@@ -52,12 +52,12 @@ constexpr Command all_commands[] = {
          "by index. The distances of bytes by l2 and l1 are integers; of int8, float32 and float64 "
          "they are computed in double precision, and written with all digits."},
     {.name = "condense",
-     .summary = "makes the training set smaller: edits and condenses it, writes IDX files",
+     .summary = "makes the training set smaller: edits and condenses it",
      .run = condense,
      .under_mpirun = UnderMpirun::all_ranks,
      .more_help = "The kept images are the same on every engine, device and number of threads. Every "
-                  "command reads the folder with --data DIR; evaluate needs --test-images and --test-labels "
-                  "with it, or the two files in the folder."},
+                  "command reads IDX files with --data DIR; evaluate needs --test-images and --test-labels "
+                  "with it, or the two files in the folder. train.npy is for --train."},
     {.name = "learn",
      .summary = "makes training images of pictures whose names give their digits, for --extra",
      .run = learn,

@@ -185,7 +185,8 @@ std::vector<std::string> page_lines(const PictureAnswer& page, int columns) {
         if (digit.label) rows.insert(digit.image.row);
     std::vector<Symbol> symbols;
     for (const Answer& digit : page.digits)
-        symbols.push_back({digit.image.row, digit.image.box, symbol(digit)[0]});
+        symbols.push_back({digit.image.row, digit.image.box,
+                           digit.label.value_or(10) > 9 ? '?' : static_cast<char>('0' + *digit.label)});
     for (const PageMark& mark : page.marks)
         symbols.push_back({mark.row, mark.box, mark.sign});
     std::ranges::stable_sort(symbols, {}, [](const Symbol& one) { return std::pair(one.row, one.box.x); });

@@ -60,7 +60,7 @@ std::vector<std::string> facts(const Evaluation& evaluation, const PageDigit& di
     const std::size_t width = std::max<std::size_t>(distance.size() + 2, 18);
     const std::size_t all = digit.neighbors.size();
     const std::span<const Neighbor> nearest = digit.neighbors.first(std::min(all, max_neighbors));
-    const auto plain_width = [&](int label) { return label_text(data, label, digit, false).size(); };
+    const auto plain_width = [&](int label) { return characters_of(label_text(data, label, digit, false)); };
     std::size_t label_width = 5;
     for (const Neighbor& neighbor : nearest)
         label_width = std::max(label_width, plain_width(labels[neighbor.index]));

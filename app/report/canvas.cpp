@@ -39,9 +39,9 @@ void Canvas::text(const std::string& words, double x, double y, double height, c
                     color, std::max(1, int(std::lround(height * fine_ * stroke))), cv::LINE_AA);
 }
 
-void Canvas::text_upward(const std::string& words, double x, double y, double height) {
+void Canvas::text_upward(const std::string& words, double x, double y, double height, const Color& color) {
     Canvas strip(width_of(words, height) + 4, height * 2, fine_);
-    strip.text(words, 2, height * 1.5, height);
+    strip.text(words, 2, height * 1.5, height, color);
     cv::rotate(strip.mat_, strip.mat_, cv::ROTATE_90_COUNTERCLOCKWISE);
     paste(mat_, strip.mat_,
           cv::Point2d(x * fine_ - strip.mat_.cols / 2.0, y * fine_ - strip.mat_.rows / 2.0));

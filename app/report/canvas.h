@@ -34,7 +34,8 @@ class Canvas {
     double fitted(const std::string& words, double x, double y, double height, double max_width, double share,
                   const Color& color = faint_ink, Side side = Side::left, double stroke = 0.13);
     /// Reads from bottom to top, centered at (x, y).
-    void text_upward(const std::string& words, double x, double y, double height);
+    void text_upward(const std::string& words, double x, double y, double height,
+                     const Color& color = faint_ink);
     /// An arrow to the right that starts at x, on the middle of capitals of this height with baseline y.
     void arrow(double x, double y, double length, double height);
     void line(double x1, double y1, double x2, double y2, double width, const Color& color);

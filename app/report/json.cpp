@@ -128,7 +128,7 @@ Json settings_json(const Method& method, const Plan& plan) {
     Json json = {{"method", name_of(method)},
                  {"transform", method.transform.text()},
                  {"rerank", reranker_text(method.rerank)},
-                 {"candidates", method.rerank.candidates},
+                 {"candidates", method.candidates()},
                  {"vote", name(method.vote.votes)},
                  {"k", method.vote.k},
                  {"engine", plan.engine},
@@ -226,7 +226,7 @@ Json report_object(const Evaluation& evaluation) {
 
 std::string json_report(const Evaluation& evaluation) {
     Json report = report_object(evaluation);
-    report["dataset"]["test_checksum"] = test_checksum(evaluation.data->test, evaluation.n_test);
+    report["dataset"]["test_checksum"] = test_checksum(*evaluation.data, evaluation.n_test);
     return json_text(report);
 }
 
@@ -259,13 +259,21 @@ std::filesystem::path path_in_report(const std::string& text) {
     return name;
 }
 
-std::string test_checksum(const LabeledImages& set, std::int64_t n) {
+std::string test_checksum(const Dataset& data, std::int64_t n) {
+    const LabeledImages& set = data.test;
     const std::string size =
         std::to_string(n) + ' ' + std::to_string(set.rows) + ' ' + std::to_string(set.cols) + '\n';
     Sha256 sum;
     sum.add(size.data(), size.size());
     sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.images().row_bytes()));
-    sum.add(set.labels.data(), static_cast<std::size_t>(n));
+    if (data.classes.empty()) {
+        sum.add(set.labels.data(), static_cast<std::size_t>(n));
+        return sum.hex();
+    }
+    for (std::int64_t i = 0; i < n; ++i) {  // the numbers of names depend on the training set
+        const std::string& name = data.classes[set.labels.data()[i]];
+        sum.add(name.c_str(), name.size() + 1);
+    }
     return sum.hex();
 }
 

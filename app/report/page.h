@@ -103,7 +103,7 @@ bool pictures_available();
 /// The lines above the confusion matrix: accuracy, counts, method, images and device.
 std::vector<std::string> confusion_words(const Evaluation& evaluation);
 
-/// The confusion matrix as a PNG of at most about 1,000 × 1,000 pixels for any number of classes: labels,
+/// The confusion matrix as a PNG of at most about 1,100 × 1,100 pixels for any number of classes: labels,
 /// counts if the cells are large enough, color scales.
 std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
 

@@ -33,9 +33,12 @@ double strength(std::int64_t count, std::int64_t most) {
 }
 
 struct Layout {
-    static constexpr double margin = 36, top = 152, left = 106, bar = 16, beside = 120, below = 92;
+    static constexpr double margin = 36, top = 152, bar = 16, beside = 120;
+    static constexpr double max_label_width = 120;  ///< of names
     int classes;
     double cell, gap;
+    double left = 106, below = 92, max_label_height = 16;
+    bool are_upward = false;  ///< labels of columns, which are wider than cells
     double width, height;
     double count_height = 0;  ///< of the numbers in the cells; 0: cells too small
     int label_step = 1;       ///< classes per label
@@ -43,22 +46,35 @@ struct Layout {
     explicit Layout(const Score& score, std::int64_t most) : classes(int(score.labels.size())) {
         cell = std::clamp(std::floor(680.0 / std::max(classes, 1)), 3.0, 170.0);
         gap = cell >= 30 ? 2 : cell >= 8 ? 1 : 0;
+        if (!score.classes.empty()) {
+            max_label_height = 12;
+            double widest = 0;
+            for (const std::uint8_t label : score.labels)
+                widest = std::max(widest, Canvas::width_of(label_of(score, label), label_height()));
+            are_upward = widest > cell - 6;
+            left = std::max(left, margin + 14 + 12 + 12 + widest);  // beside "true"
+            if (are_upward) below += widest;
+        }
         width = left + std::max(cell * classes, 340.0) + beside;  // space for the title
         height = top + std::max(cell * classes, 170.0) + below;   // space for the scales
 
         const double fits = 0.8 * cell / Canvas::width_of(std::to_string(most), 1);
         count_height = std::min({0.3 * cell, fits, 18.0});
         if (count_height < 7) count_height = 0;
-        const double label_width = Canvas::width_of("0", label_height()) * (classes > 100  ? 3
-                                                                            : classes > 10 ? 2
-                                                                                           : 1);
+        const double label_width = are_upward ? label_height()
+                                              : Canvas::width_of("0", label_height()) * (classes > 100  ? 3
+                                                                                         : classes > 10 ? 2
+                                                                                                        : 1);
         for (const int step : {1, 2, 5, 10, 20, 50})
             if (label_step = step; step * cell >= label_width + 6) break;
     }
 
     double x(std::size_t column) const { return left + double(column) * cell; }
     double y(std::size_t row) const { return top + double(row) * cell; }
-    double label_height() const { return std::clamp(0.26 * cell, 8.0, 16.0); }
+    double label_height() const { return std::clamp(0.26 * cell, 8.0, max_label_height); }
+    std::string label_of(const Score& score, std::uint8_t label) const {
+        return shortened(class_text(score.class_name(label)), label_height(), max_label_width);
+    }
 };
 
 void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) {
@@ -93,16 +109,18 @@ void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int
 
 void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
     const double height = at.label_height(), end = at.cell * at.classes;
-    constexpr double most_width = Layout::left - 12 - Layout::margin - 14;  // beside "true"
     for (std::size_t i = 0; i < score.labels.size(); i += static_cast<std::size_t>(at.label_step)) {
-        std::string label = score.class_name(score.labels[i]);
-        if (!score.classes.empty()) label = shortened(label, height, std::min(most_width, at.cell - 6));
-        const double middle = (double(i) + 0.5) * at.cell - at.gap / 2;
-        canvas.text(label, Layout::left - 12, Layout::top + middle + height / 2, height, ink, Side::right);
-        canvas.text(label, Layout::left + middle, Layout::top + end + 12 + height, height, ink, Side::center);
+        const std::string label = at.label_of(score, score.labels[i]);
+        const double middle = (double(i) + 0.5) * at.cell - at.gap / 2, x = at.left + middle,
+                     y = Layout::top + end + 12;
+        canvas.text(label, at.left - 12, Layout::top + middle + height / 2, height, ink, Side::right);
+        if (at.are_upward)
+            canvas.text_upward(label, x, y + Canvas::width_of(label, height) / 2, height, ink);
+        else
+            canvas.text(label, x, y + height, height, ink, Side::center);
     }
     canvas.text_upward("true", Layout::margin + 6, Layout::top + end / 2, 12);
-    canvas.text("predicted", Layout::left + end / 2, Layout::top + end + 60, 12, faint_ink, Side::center);
+    canvas.text("predicted", at.left + end / 2, at.height - 32, 12, faint_ink, Side::center);
 }
 
 /// The scale of one hue: a bar with the maximum at the top, and counts next to it.
@@ -190,7 +208,7 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
     draw_title(canvas, at, evaluation);
     draw_cells(canvas, at, counts, max_right, max_wrong);
     draw_axes(canvas, at, evaluation.score);
-    const double half = (at.height - Layout::top - Layout::below - 56) / 2;
+    const double half = (at.height - Layout::top - at.below - 56) / 2;
     draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", max_wrong);
     draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", max_right);
     return png_of(canvas.picture());

@@ -131,6 +131,7 @@ void read_result(const JsonPart& part, Evaluation& evaluation) {
         sum = std::accumulate(score.confusion[c].begin(), score.confusion[c].end(), sum);
         hits += score.confusion[c][c];
     }
+    if (part.has("calibration")) evaluation.calibrated = part.at("calibration").at("fitted").yes();
     score.total = part.at("total").whole(0, any_whole);
     score.correct = part.at("correct").whole(0, score.total);
     if (sum != score.total || sum != evaluation.n_test || hits != score.correct)

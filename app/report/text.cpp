@@ -89,8 +89,8 @@ std::string matrix_text(const Score& score, bool color) {
     std::size_t width = 3, side = 5;  // of every column; numbers are no wider
     for (const std::uint8_t label : score.labels) {
         names.push_back(class_text(score.class_name(label), most_letters));
-        width = std::max(width, names.back().size());
-        side = std::max(side, names.back().size());
+        width = std::max(width, characters_of(names.back()));
+        side = std::max(side, characters_of(names.back()));
     }
     for (const auto& row : score.confusion)
         for (const std::int64_t count : row)
@@ -178,7 +178,8 @@ std::string share_text(std::int64_t part, std::int64_t whole) {
 }
 
 std::string aligned_right(const std::string& text, std::size_t width) {
-    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+    const std::size_t characters = characters_of(text);
+    return characters < width ? std::string(width - characters, ' ') + text : text;
 }
 
 std::string styled(const std::string& text, const char* style, bool color) {

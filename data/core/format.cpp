@@ -23,13 +23,12 @@ bool is_invisible(std::uint32_t code) {
                        [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
-/// Characters, not bytes: names may be in any script.
-std::size_t characters_of(std::string_view cell) {
-    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
-    return static_cast<std::size_t>(std::ranges::count_if(cell, begins));
-}
-
 }  // namespace
+
+std::size_t characters_of(std::string_view text) {
+    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
+    return static_cast<std::size_t>(std::ranges::count_if(text, begins));
+}
 
 Character first_character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };

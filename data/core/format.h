@@ -84,6 +84,9 @@ Character first_character(std::string_view text);
 /// not be empty.
 std::size_t visible_length(std::string_view text);
 
+/// Characters of UTF-8, not bytes: names may be in any script.
+std::size_t characters_of(std::string_view text);
+
 /// Safe for one line on a terminal: control characters, invisible ones that change the writing direction, and
 /// bytes that are not UTF-8 become question marks. File names may contain anything.
 std::string harmless(std::string_view text);

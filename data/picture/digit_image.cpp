@@ -214,16 +214,22 @@ std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>
 std::vector<DigitImage> extract_form(const Picture& picture, FormFrame frame, std::span<const FormBox> boxes,
                                      std::vector<Step>* steps) {
     add(steps, "input", mat_of(picture));
-    digit::Page page = digit::find_form(mat_of(picture), frame, boxes);
-    const std::vector<digit::Group> groups = digit::groups_of_boxes(page, boxes);
-    add(steps, page.ink, page.parts);
     std::vector<DigitImage> results;
-    for (const digit::Group& group : groups) {
-        results.push_back(boxes[std::size_t(group.row)].one_digit
-                              ? made(picture, page.ink, digit::strokes_of(page.ink, page.parts, group))
-                              : made(picture, page, group));
-        results.back().row = group.row;
+    for (const std::vector<int>& numbers : digit::boxes_by_height(boxes)) {
+        std::vector<FormBox> alike;
+        for (const int number : numbers)
+            alike.push_back(boxes[std::size_t(number)]);
+        digit::Page page = digit::find_form(mat_of(picture), frame, alike);
+        const std::vector<digit::Group> groups = digit::groups_of_boxes(page, alike);
+        if (numbers.size() * 2 > boxes.size()) add(steps, page.ink, page.parts);
+        for (const digit::Group& group : groups) {
+            results.push_back(alike[std::size_t(group.row)].one_digit
+                                  ? made(picture, page.ink, digit::strokes_of(page.ink, page.parts, group))
+                                  : made(picture, page, group));
+            results.back().row = numbers[std::size_t(group.row)];
+        }
     }
+    std::ranges::stable_sort(results, {}, &DigitImage::row);
     return results;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <numeric>
 #include <opencv2/imgproc.hpp>
 #include <optional>
 
@@ -184,6 +185,27 @@ Straight straightened(const cv::Mat& gray, Corners corners, std::span<const Form
 }
 
 }  // namespace
+
+std::vector<std::vector<int>> boxes_by_height(std::span<const FormBox> boxes) {
+    constexpr double alike = 2.5;
+    std::vector<int> numbers(boxes.size());
+    std::iota(numbers.begin(), numbers.end(), 0);
+    std::ranges::sort(numbers, {},
+                      [&](int number) { return std::pair(boxes[std::size_t(number)].h, number); });
+    std::vector<std::vector<int>> lists;
+    double least = 0;
+    for (const int number : numbers) {
+        const double height = boxes[std::size_t(number)].h;
+        if (lists.empty() || height > alike * least) {
+            lists.emplace_back();
+            least = height;
+        }
+        lists.back().push_back(number);
+    }
+    for (std::vector<int>& list : lists)
+        std::ranges::sort(list);
+    return lists;
+}
 
 Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes) {
     const double scale = scale_of_page(gray);

@@ -179,6 +179,8 @@ void set_rows(std::vector<Mark>& marks, std::span<const Group> groups, double us
 
 // digit_image_form.cpp
 
+/// Numbers of boxes in lists of similar heights: the digits of each list fit one scale.
+std::vector<std::vector<int>> boxes_by_height(std::span<const FormBox> boxes);
 /// The form of a picture without perspective, its frame being the border, so large that the digits of its boxes have digit_side
 /// pixels. Throws DataError where no frame is found.
 Page find_form(const cv::Mat& gray, FormFrame frame, std::span<const FormBox> boxes);

@@ -20,6 +20,7 @@ using Text = std::string_view;
 constexpr std::size_t csv_piece_bytes = 1 << 20;
 /// Of a record with the blank lines before it.
 constexpr std::size_t most_record_bytes = 16 << 20;
+constexpr std::size_t most_label_bytes = 1000;  // reports repeat the names of classes
 /// Fields, and labels, between two looks at whether the user asks to stop.
 constexpr std::size_t fields_between_looks = 4096;
 constexpr std::array delimiters = {'\t', ';', ','};
@@ -411,6 +412,10 @@ class CsvReader {
                     if (column >= n_columns_) continue;
                     if (label_column_ == column && field.empty())
                         fail_at(line, static_cast<std::int64_t>(column) + 1, "is empty", "a label");
+                    if (label_column_ == column && field.size() > most_label_bytes)
+                        fail_at(line, static_cast<std::int64_t>(column) + 1,
+                                "is a label of " + with_commas(std::int64_t(field.size())) + " bytes",
+                                "at most " + with_commas(std::int64_t{most_label_bytes}));
                     if (label_column_ == column)
                         ids[row] = labels.id_of(field);
                     else

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -82,6 +83,15 @@ Classes classes_of(std::vector<std::string> names, const std::string& file) {
         classes.number_of[names[i]] =
             static_cast<std::uint8_t>(are_bytes ? *whole_number(names[i]) : std::int64_t(i));
     if (!are_bytes) classes.names = std::move(names);
+    // A report has a replacement for each byte that is not UTF-8.
+    std::set<std::string> written;
+    for (const std::string& name : classes.names)
+        if (!written
+                 .insert(nlohmann::json(name).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
+                 .second)
+            throw DataError(file +
+                            ": has labels that differ only in bytes that are not UTF-8; expected a text of "
+                            "ASCII or UTF-8");
     return classes;
 }
 

@@ -277,8 +277,8 @@ class KNeighborsTransformer(TransformerMixin, _Fitted):
 class KNeighborsClassifier(ClassifierMixin, _Fitted):
     """Classification by the votes of the exact nearest neighbors, as scikit-learn's class of this name.
 
-    weights: "uniform", "distance" (1/d, as scikit-learn means it), "inverse_square" (1/d², what the program calls distance), or a
-    function from distances (n × k) to weights. Equal votes go to the smallest class. Labels are of any type that can be
+    weights: "uniform", "distance" (1/d, as scikit-learn means it), "inverse_square" (1/d², what the program calls distance
+    unless it re-ranks by l2, where it is 1/d), or a function from distances (n × k) to weights. Equal votes go to the smallest class. Labels are of any type that can be
     sorted. Other parameters: NearestNeighbors. A method with votes of its own, as "accurate" has, predicts by them if weights
     is "uniform"; n_neighbors is then its k.
 

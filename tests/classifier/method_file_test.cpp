@@ -57,7 +57,7 @@ TEST_CASE("method file: what is written is read back") {
             method.measure = metric == Metric::lp ? Measure{metric, p} : Measure{metric};
             method.transform = parse_transform("", "deskew:0.7,blur:0.3");
             method.rerank = {.kind = RerankKind::cells, .candidates = 1024};
-            method.vote = {max_k, Weights::distance, Tie::nearest, VoteKind::class_mean};
+            method.vote = {1024, Weights::distance, Tie::nearest, VoteKind::class_mean};
             all.push_back(method);
         }
     for (const Method& method : all) {
@@ -92,6 +92,7 @@ TEST_CASE("method file: mistakes") {
              {with("rerank both", "rerank none"),
               "m.txt: vote class-mean adds up integers, which distances by lp are not; expected metric l2 or "
               "l1"},
+             {with("k 4", "k 51"), "m.txt: k is more than the 50 candidates that are re-ranked"},
              {with("k 4", "k 4\r\r"), "line 10: k '4?' is not allowed"}}) {
         CAPTURE(row.error);
         CHECK(test::contains(error_of(row.text), row.error));

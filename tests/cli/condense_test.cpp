@@ -1,5 +1,7 @@
 /// `condense` as a user runs it: what it writes, read back by `evaluate`.
 
+#include <regex>
+
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -66,6 +68,8 @@ TEST_CASE("condense: labels of an earlier run, with names or without, are not re
     const Words condense = "condense -q -k 1 --device cpu --out ";
     output_of(work.plain(condense + "a --train numbered.csv"));
     output_of(work.plain(condense + "b --train named.csv"));
+    for (const char* set : {"a/train.npy", "b/train.npy"})
+        CHECK(std::regex_search(work.file(set).substr(0, 128), std::regex(R"(\(\d+, 2\))")));
     check_error(work.plain(condense + "a --train named.csv"), 1,
                 "a/train-labels.npy: would stay beside train.npy and train-labels.csv");
     check_error(work.plain(condense + "b --train numbered.csv"), 1,

@@ -307,6 +307,14 @@ TEST_CASE("serve: wrong command lines") {
     check_error(program({"serve", "--port", "0", "--token", "a b"}), 2, "no blanks");
     check_error(program("serve --report missing --port 0"), 1, "missing");
     const Work work;
+    std::string names;
+    for (const std::uint8_t label : work.set.train_labels)
+        names += label == 1 ? "one\n" : "more\n";
+    write(work.folder / "names.txt", names);
+    output_of(work.plain(
+        "evaluate -q --device cpu --report named --train train-images-idx3-ubyte --train-labels names.txt "
+        "--test train-images-idx3-ubyte --test-labels names.txt"));
+    check_error(work.plain("serve --port 0 --report named"), 1, "named/report.json: its labels have names");
     work.output("evaluate -q --report r");
     // A signal ends the wait for a report as it ends the server.
     const std::string fifo = work.folder / "fifo";

@@ -71,6 +71,7 @@ TEST_CASE("method: a whole classifier, whose parts other options override in any
     // More neighbors than the usual candidates make more candidates.
     const Work digits({.rows = 28, .cols = 28, .train = 150});
     CHECK(settings(digits, "--method accurate -k 97")["candidates"] == 97);
+    CHECK(settings(digits, "--vote class-mean -k 97")["candidates"] == 97);
 }
 
 TEST_CASE("transform: view draws an image from its pixels") {
@@ -83,4 +84,15 @@ TEST_CASE("transform: view draws an image from its pixels") {
         return left;
     };
     CHECK(first_block("gradients") == first_block("raw"));
+}
+
+TEST_CASE("transform: view --from shows the distances and votes that evaluate has, of floats too") {
+    const Work work(small());
+    for (const std::string method :
+         {"zscore", "minmax --metric cosine", "gradients", "zscore --metric lp --p 3"}) {
+        const Words words = " --weights distance --transform " + method;
+        work.output("evaluate -q --report r" + words);
+        const Words view = "view --all --text -q --limit 1000";
+        CHECK(output_of(work.plain(view + "--from r")) == work.output(view + words));
+    }
 }

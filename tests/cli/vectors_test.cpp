@@ -115,6 +115,14 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
     for (const Words words : {"view --from a --text", "serve --port 0 --report a"})
         check_error(run(words), 1,
                     "a/report.json: is of rows of 4 columns, not images; expected a report of images");
+    // A training set with one class more numbers the others otherwise.
+    write(folder / "more.csv", file("train.csv") + "5.0,3.0,1.5,0.2,a third\n");
+    output(
+        "evaluate -q -k 1 --report c --train more.csv --test test.csv --label-column species --device cpu");
+    const std::string more = output("compare a c --html c.html --json c.json");
+    check_contains(more, {"exactly the same rows right", "more.csv"});
+    CHECK(json::parse(file("a/report.json"))["dataset"]["test_checksum"] ==
+          json::parse(file("c/report.json"))["dataset"]["test_checksum"]);
     auto report = nlohmann::json::parse(file("b/report.json"));
     report["dataset"]["type"] = "float32";
     write(folder / "b/report.json", report.dump());
@@ -267,6 +275,12 @@ TEST_CASE_FIXTURE(Flowers, "labels that are not visible are ? in a page, and as 
         CHECK(contains(answers, ',' + label + ',' + label + ','));
     }
     CHECK(contains(answers, ",=1+1,=1+1,"));
+}
+
+TEST_CASE_FIXTURE(Flowers, "generate: what its disk has no space for is refused at once") {
+    check_error(run("generate --n 4294967295 --dim 65536 --type float64 --out huge.npy"), 1,
+                "huge.npy: takes 2251800 GB, more than the ");
+    CHECK(!std::filesystem::exists(folder / "huge.npy"));
 }
 
 TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, read back by evaluate") {

@@ -200,6 +200,7 @@ TEST_CASE_FIXTURE(Evaluated, "view --html holds the selection") {
     const json report = json_of("r/report.json");
     for (const char* path : {"/result/confusion", "/created", "/timing/search_ms", "/device/name"})
         CHECK(data.at(json::json_pointer(path)) == report.at(json::json_pointer(path)));
+    CHECK(data["result"]["calibration"]["fitted"] == report["result"]["calibration"]["fitted"]);
     CHECK(data["timing"]["stages"].size() == report["timing"]["stages"].size());
 }
 

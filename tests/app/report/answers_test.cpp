@@ -123,6 +123,8 @@ TEST_CASE("the digits of a page as lines") {
     page.digits[4].label.reset();
     page.digits[3].image.row = page.digits[4].image.row = 1;
     CHECK(page_lines(page) == std::vector<std::string>{"12 3", "4?"});
+    page.digits[0].label = 26;  // of letters, say: no digit
+    CHECK(page_lines(page) == std::vector<std::string>{"?2 3", "4?"});
 
     // Digits that are all far apart are not separate one-digit numbers.
     page.digits = {answer(1, {0, 0, 10, 20}), answer(2, {40, 2, 10, 20}), answer(3, {82, 1, 10, 20}),

@@ -170,6 +170,11 @@ TEST_CASE("sheets and the window show names of classes, within their space") {
         names.push_back(std::to_string(label));
         long_names.push_back(std::string(1'000'000, 'W') + std::to_string(label));
     }
+    for (const auto& some : {names, long_names}) {
+        const auto png = test::read_png(confusion_png(test::sample_evaluation({.names = some}).evaluation));
+        CHECK(png.width <= 1100);
+        CHECK(png.height <= 1100);
+    }
     const auto [sheet, scene] = drawn({});
     CHECK(drawn(names).first == sheet);
     const auto [long_sheet, long_scene] = drawn(long_names);

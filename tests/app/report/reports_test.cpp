@@ -151,6 +151,11 @@ TEST_CASE("the accuracy line and the confusion matrix") {
     const std::string colored = confusion_text(sample.evaluation.score, true);
     CHECK(test::contains(colored, "\x1b[1;31m  1\x1b[0m"));  // the error
     CHECK(test::contains(colored, "\x1b[32m  1\x1b[0m"));    // the hit
+    Score named = sample.evaluation.score;
+    named.classes.resize(256);
+    named.classes[1] = "\u00fcn\u00ef", named.classes[7] = "a", named.classes[200] = "ten letter";
+    CHECK(test::contains(confusion_text(named, false),
+                         "         \u00fcn\u00ef           .           .           .\n"));
 }
 
 TEST_CASE("the whole text names data, device, engine and settings") {

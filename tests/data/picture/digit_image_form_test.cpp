@@ -72,6 +72,21 @@ TEST_CASE("forms: boxes are parts of the sheet, of its frame or of the whole pic
     CHECK(knn::extract_form(picture_of(page), FormFrame::lines, empty).empty());
 }
 
+TEST_CASE("forms: boxes of very different sizes") {
+    cv::Mat page(1000, 1600, CV_8U, cv::Scalar(240));
+    std::vector<FormBox> boxes;
+    const auto add_box = [&](int x, int y, int zoom) {
+        boxes.push_back({x / 1600.0, y / 1000.0, 120.0 * zoom / 1600, 150.0 * zoom / 1000});
+        draw_four(page, {x + 30 * zoom, y + 25 * zoom}, 8 * zoom, 30, zoom);
+    };
+    for (int i = 0; i < 5; ++i)
+        add_box(50 + 150 * i, 50, 1);
+    for (int i = 0; i < 2; ++i)
+        add_box(50 + 600 * i, 300, 4);
+    CHECK(rows_of(knn::extract_form(picture_of(page), FormFrame::picture, boxes)) ==
+          std::vector{0, 1, 2, 3, 4, 5, 6});
+}
+
 TEST_CASE("forms: a sheet on a dark desk that takes most of the picture") {
     constexpr int desk = 250;  // on each side; the sheet has 660
     cv::Mat page;

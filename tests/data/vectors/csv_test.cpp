@@ -222,6 +222,11 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: a column of row numbers is no coordinate") {
     for (const char* text : {",label\n0,3\n1,7\n", ",0\n0,3\n", "id;Class\n0;3\n"})
         CHECK(labels_error(folder.write("y.csv", text)) ==
               "has columns beside that of the labels; expected one label on each line");
+    CHECK(labels_error(folder.write("y.csv", "one\n" + std::string(1001, 'x') + "\n")) ==
+          "line 2, column 1: is a label of 1,001 bytes; expected at most 1,000");
+    CHECK(contains(
+        labels_error(folder.write("y.csv", "one\nM\xe4\nM\xf6\n")),
+        "has labels that differ only in bytes that are not UTF-8; expected a text of ASCII or UTF-8"));
     CHECK(labels_error(folder.write("y.csv", "one\ntwo\" disk\nthree\nfour\" disk\n")) ==
           "line 2: a quote in it joins it with the lines below; expected a field in quotes, with \"\" for a "
           "quote");
