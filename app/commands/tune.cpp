@@ -51,7 +51,7 @@ std::vector<std::pair<const char*, std::string>> parts_of(const Method& method) 
             {"--metric", name(method.measure.metric)},
             {"--p", method.measure.metric == Metric::lp ? shortest(method.measure.p) : ""},
             {"--rerank", reranker_text(method.rerank)},
-            {"--candidates", std::to_string(method.rerank.candidates)},
+            {"--candidates", std::to_string(method.candidates())},
             {"--vote", name(vote.votes)},
             {"-k", std::to_string(vote.k)},
             {"--weights", name(vote.weights)},
@@ -61,9 +61,11 @@ std::vector<std::pair<const char*, std::string>> parts_of(const Method& method) 
 /// The options that give a method: "--transform gradients -k 3".
 std::string options_text(const Method& method) {
     const auto parts = parts_of(method), usual = parts_of({});
+    const bool counts_candidates = method.reranks() || method.vote.votes == VoteKind::class_mean;
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto& [option, value] = parts[i];
+        if (option == std::string_view("--candidates") && !counts_candidates) continue;
         if (value != usual[i].second || option == std::string_view("-k"))
             text.append(text.empty() ? "" : " ").append(option).append(" ").append(value);
     }

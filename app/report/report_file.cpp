@@ -83,6 +83,9 @@ Plan read_plan(const JsonPart& settings, const JsonPart& part) {
     plan.threads = static_cast<int>(settings.at("threads").whole(0, 1 << 20));
     if (settings.has("sketch")) plan.sketch = settings.at("sketch").named_value<SketchColumns>();
     plan.batch = settings.at("batch").whole(0, any_whole);
+    if (settings.has("ranks")) plan.ranks = static_cast<int>(settings.at("ranks").whole(1, 1 << 20));
+    if (settings.has("spread")) plan.placement = settings.at("spread").named_value<Placement>();
+    if (settings.has("memory")) plan.memory = settings.at("memory").whole(0, any_whole);
     return plan;
 }
 
@@ -208,6 +211,8 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     report.data.label_column = dataset.text_or_none("label_column");
     evaluation.created = part.at("created").text();
     evaluation.method = read_method(part.at("settings"));
+    if (evaluation.method.vote.k > evaluation.n_train)
+        part.at("settings").at("k").wrong("more than the training set has");
     evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));
     read_result(part.at("result"), evaluation);
     read_timing(part.at("timing"), evaluation);

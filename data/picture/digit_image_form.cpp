@@ -19,6 +19,7 @@ namespace {
 using Corners = std::array<cv::Point2f, 4>;  ///< of a quadrilateral, clockwise from the upper left
 
 constexpr double box_height = 1.5;  ///< of a usual box, in digits
+constexpr double least_box = 0.5;   ///< of that height: in lower ones digits are taken for punctuation
 constexpr double box_margin =
     0.06;  ///< of a box, of its height: its lines, which are not quite where they should be
 constexpr double frame_error =
@@ -170,6 +171,12 @@ Straight straightened(const cv::Mat& gray, Corners corners, std::span<const Form
         heights.push_back(box.h);
     double scale = std::min(box_height * digit_side / (median_of(heights) * height), most_enlarged_form);
     scale = std::min(scale, std::sqrt(most_pixels / (width * height)));
+    const double pixels = median_of(heights) * height;
+    if (scale * pixels < least_box * box_height * digit_side)
+        throw DataError(
+            "has boxes " + std::to_string(std::lround(pixels)) +
+            " pixels high, in which digits of its size cannot be found; expected boxes of at least " +
+            std::to_string(std::lround(std::ceil(least_box * box_height * digit_side / scale))) + " pixels");
     // Reduced by areas first: warping takes single pixels.
     const double reduced = std::min(1.0, scale);
     const cv::Mat work = scaled(gray, reduced);
@@ -187,7 +194,8 @@ Straight straightened(const cv::Mat& gray, Corners corners, std::span<const Form
 }  // namespace
 
 std::vector<std::vector<int>> boxes_by_height(std::span<const FormBox> boxes) {
-    constexpr double alike = 2.5;
+    constexpr double alike =
+        1.5;  // the digits of boxes that are much lower than the others would be taken for punctuation
     std::vector<int> numbers(boxes.size());
     std::iota(numbers.begin(), numbers.end(), 0);
     std::ranges::sort(numbers, {},

@@ -94,6 +94,16 @@ TEST_CASE_FIXTURE(Work, "tune: a re-ranker's candidates bound k, and every combi
                    "--vote class-mean: left out, because their distances are not integers: raw, cosine"));
 }
 
+TEST_CASE("tune: candidates are named where they count") {
+    const Work work({.train = 120, .test = 0});
+    const std::string majority = work.output("tune --candidates 20 -k 3 --limit 1");
+    for (const std::string& line : lines_of(majority))
+        if (line.starts_with("best: ")) CHECK(contains(line, "--candidates") == contains(line, "class-mean"));
+    work.output("tune -q --vote class-mean -k 97 --csv t.csv --json t.json");
+    CHECK(csv_rows(work.file("t.csv"))[1][10] == "97");
+    CHECK(work.json_of("t.json")["configurations"][0]["candidates"] == 97);
+}
+
 TEST_CASE("tune: -k takes numbers and ranges") {
     const Work work({.train = 60, .test = 0});
     const std::string text = work.output("tune --k 9,1,3-5,4 --vote majority --csv t.csv");

@@ -20,6 +20,9 @@ TEST_CASE("a report is read back as it was written") {
                                     .memory_bytes = std::int64_t{1} << 37,
                                     .driver = "13.0",
                                     .runtime = "12.9"};
+    evaluation.found.plan.ranks = 2;
+    evaluation.found.plan.placement = Placement::shard;
+    evaluation.found.plan.memory = 100'000;
     const std::string file = (folder.path() / "report.json").string();
     std::ofstream(file) << json_report(evaluation);
     for (const std::string& name : {file, folder.path().string()}) {
@@ -59,6 +62,13 @@ TEST_CASE("the names of pictures are read back, one for each test image") {
     evaluation.n_named = evaluation.n_test;
     evaluation.pictures.pop_back();
     CHECK_THROWS_AS(parse_report(json_report(evaluation), "r"), DataError);
+}
+
+TEST_CASE("a report with more neighbors than training images is damaged") {
+    test::Sample sample = test::sample_evaluation();
+    sample.evaluation.method.vote.k = static_cast<int>(sample.evaluation.n_train) + 1;
+    CHECK_THROWS_WITH_AS(parse_report(json_report(sample.evaluation), "r"),
+                         doctest::Contains("settings.k is more than the training set has"), DataError);
 }
 
 TEST_CASE("an error quotes only the beginning of what a report says") {

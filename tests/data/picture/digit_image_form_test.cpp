@@ -153,8 +153,26 @@ TEST_CASE("forms: a picture without a frame is refused") {
     for (const auto& [rows, cols] : {std::pair{1, 1}, {3, 5000}, {5000, 3}}) {
         const cv::Mat tiny(rows, cols, CV_8U, cv::Scalar(200));
         CHECK_THROWS_AS(knn::extract_form(picture_of(tiny), FormFrame::lines, cells), knn::DataError);
-        CHECK(knn::extract_form(picture_of(tiny), FormFrame::picture, cells).empty());
     }
+    CHECK(knn::extract_form(picture_of(cv::Mat(5000, 3, CV_8U, cv::Scalar(200))), FormFrame::picture, cells)
+              .empty());
+}
+
+TEST_CASE("forms: boxes in which digits would be too small to be found are refused") {
+    const std::vector<FormBox> cells = knn::grid_form(20, 20).boxes;
+    for (const int side : {3, 100, 4200}) {  // the last is reduced, as a form has at most 16 megapixels
+        const cv::Mat page(side, side, CV_8U, cv::Scalar(230));
+        CAPTURE(side);
+        if (side == 4200)
+            CHECK(knn::extract_form(picture_of(page), FormFrame::picture, cells).empty());
+        else
+            CHECK_THROWS_WITH_AS(knn::extract_form(picture_of(page), FormFrame::picture, cells),
+                                 doctest::Contains("expected boxes of at least 9 pixels"), knn::DataError);
+    }
+    const std::vector<FormBox> small = knn::grid_form(150, 150).boxes;
+    CHECK_THROWS_WITH_AS(
+        knn::extract_form(picture_of(cv::Mat(4500, 4500, CV_8U, cv::Scalar(230))), FormFrame::picture, small),
+        doctest::Contains("has boxes 30 pixels high, in which digits"), knn::DataError);
 }
 
 TEST_CASE("digit images: minus signs and points, which are neither bars nor pieces of digits") {
