@@ -158,12 +158,14 @@ class Condenser {
         return kept_.size() > before;
     }
 
-    /// Keeps the next image for `image`.
-    void keep_for(std::uint32_t image) {
+    /// Keeps the next image for `image`; false: all are kept.
+    bool keep_for(std::uint32_t image) {
         for (const Neighbor& neighbor : whole_.nearest[image])
-            if (!is_kept_[neighbor.index]) return keep(neighbor.index);
+            if (!is_kept_[neighbor.index]) return keep(neighbor.index), true;
         const auto any = std::find(is_kept_.begin(), is_kept_.end(), 0);
-        if (any != is_kept_.end()) keep(static_cast<std::uint32_t>(any - is_kept_.begin()));
+        if (any == is_kept_.end()) return false;
+        keep(static_cast<std::uint32_t>(any - is_kept_.begin()));
+        return true;
     }
 
     /// The answers of the whole set.
@@ -288,8 +290,7 @@ Condensed condense(const SubsetSearch& set, const ProgressToken& token) {
         differs = false;
         for (std::uint32_t image = 0; image < votes.size(); ++image) {
             if (votes[image].label == condenser.wanted()[image]) continue;
-            condenser.keep_for(image);
-            differs = true;
+            if (condenser.keep_for(image)) differs = true;
         }
     }
     condensed.kept = condenser.kept();
