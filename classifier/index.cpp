@@ -151,8 +151,10 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
     plan_.stages = stages_of(method, engine, plan_, training_);
     plan_.caches_fits = set_.is_cached();
     if (!method.transform.is_raw()) {
-        // A device makes features faster than they are read, and a rank those of its own images.
-        const bool has_features = plan_.stages.transform == StagePlace::host && ranks_ == nullptr;
+        // A device makes features faster than they are read, and a rank those of its own images, unless it compares real rows of
+        // others in a merge.
+        const bool has_features =
+            plan_.stages.transform == StagePlace::host && (ranks_ == nullptr || method_.measure.real);
         if (has_features) {
             const Features& features = set_.features(method.transform, plan_.threads, token.stop, opening_);
             training_.transform = &features.transform;

@@ -322,6 +322,36 @@ TEST_CASE("spread: features, votes, evidence and re-ranking are those of one dev
     }
 }
 
+TEST_CASE("spread: rows whose scores tie are merged by the distances of what a transform makes of them") {
+    constexpr std::int64_t n = 120, dim = 6;
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < n; ++i)  // ten places, twelve rows around each, columns of unlike sizes
+        for (std::int64_t c = 0; c < dim; ++c)
+            values.push_back((static_cast<double>((i % 10) * (c + 3) % 7) - 3 +
+                              1e-9 * static_cast<double>(i * (2 * c + 5) % 113)) *
+                             std::pow(10.0, static_cast<double>(c)));
+    const test::RealSet set = test::real_set("near ties", values, dim, ElementType::float64);
+    const std::vector<std::uint8_t> labels = test::labels_for(n);
+    const Training training{set.rows(), labels, {1, static_cast<int>(dim)}};
+    for (const char* transform : {"zscore", "minmax"})
+        for (const Metric metric : {Metric::l2, Metric::cosine, Metric::pearson}) {
+            const Method method{.transform = parse_transform("--transform", transform),
+                                .measure = {metric},
+                                .vote = {.k = 5}};
+            const auto found = [&](const Plan& plan, Ranks* ranks = nullptr) {
+                Resolved resolved{find_engine("cpu"), plan, "", ranks};
+                resolved.plan.ranks = ranks != nullptr ? ranks->size() : 1;
+                return Index(training, method, resolved).search(Queries::all_of(set.rows()));
+            };
+            const Measure real{metric, 2, true};
+            const Results one = found(plan_for(1, Placement::automatic, 0, real));
+            test::check_same(found(plan_for(3, Placement::shard, 0, real)), one);
+            test::run_ranks(3, [&](Ranks& ranks) {
+                test::check_same(found(plan_for(1, Placement::shard, 0, real), &ranks), one);
+            });
+        }
+}
+
 TEST_CASE("spread: the slowest of each stage") {
     Timeline a, b;
     a.add({.name = "upload", .launches = 1, .total_ms = 3, .kind = StageKind::copy});
