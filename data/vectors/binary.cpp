@@ -57,7 +57,9 @@ Stored idx_stored(const Content& content, std::uint8_t type) {
 
 VectorSet read_idx_vectors(Content& content) {
     const IdxShape shape = idx_shape(content);
-    if (shape.rank < 2) content.fail("holds labels", "rows: an IDX file of 2 or 3 sizes");
+    if (shape.rank < 2)
+        content.fail(shape.type == 0x08 ? "holds labels" : "has one size",
+                     "rows: an IDX file of 2 or 3 sizes");
     const auto [count, rows, cols] = shape.sizes;
     RowLayout layout{count, rows * cols, idx_stored(content, shape.type), is_little};
     const bool images = shape.rank == 3 && layout.stored == Stored::uint8;

@@ -223,8 +223,9 @@ class CsvReader {
     }
 
     /// The delimiter, the number of columns, that of the labels if the first line names it, and whether that line is a header: if it names
-    /// it, or has a name in a column in which the second has a number. A name begins with a letter, or is in quotes where the number is
-    /// not. Any text will do where the first line has no number in such a column; "NA" or "2,5" beside numbers is a damaged number.
+    /// it, has a name in a column in which the second has a number, or is the only one and has names alone. A name begins with a letter,
+    /// or is in quotes where the number is not. Any text will do where the first line has no number in such a column; "NA" or "2,5"
+    /// beside numbers is a damaged number.
     void examine() {
         for (std::size_t i = 0; i < delimiters.size(); ++i)
             if (n_delimiters_[i] > 0) {
@@ -236,6 +237,7 @@ class CsvReader {
         CsvFields firsts(text_of(firsts_[0]), delimiter_), seconds(text_of(firsts_[1]), delimiter_);
         std::string buffer, second_buffer;
         bool has_name = false, has_text = false, has_numbers = false, has_second = firsts_[1].end > 0;
+        bool only_names = !has_second;
         for (Text first, second; firsts.more() && firsts_[0].end > 0;) {
             if (n_columns_ % fields_between_looks == 0) throw_if_stopped();
             ++n_columns_;
@@ -250,6 +252,7 @@ class CsvReader {
                 named_columns_.push_back(n_columns_);
                 has_header_ = has_header_ || wanted.empty() || !number;
             }
+            only_names = only_names && is_column_name(first);
             has_second = has_second && seconds.more();
             if (has_second) read(seconds, firsts_[1], second, second_buffer);
             if (!has_second || n_columns_ == label_number || !is_number(second)) continue;
@@ -257,7 +260,7 @@ class CsvReader {
             has_name = has_name || is_column_name(first);
             (number && !quoted ? has_numbers : has_text) = true;
         }
-        has_header_ = has_header_ || has_name || (has_text && !has_numbers);
+        has_header_ = has_header_ || has_name || (has_text && !has_numbers) || (only_names && n_columns_ > 1);
         find_label_column();
         if (has_header_ && label_column_ != 0 && first_is_unnamed(delimiter_))
             fail_at(line_at(firsts_[0].begin), 1, "has no name, as a column of row numbers",

@@ -157,11 +157,13 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
              {"1,2\n3,\"4\n5\t\"\n", "line 2, column 2: \"4 5 \"" + number},
              {"1,2\n3,\"4\"5\n", "line 2, column 2: " + open},
              {"\n\n", "has no rows; expected numbers, one row on each line"},
+             {"a,b\n", "has no rows; expected numbers, one row on each line"},
              {wide, "has more than 65,536 columns; expected at most 65,536"}})
         CHECK(error(content) == expected);
     CHECK(error("label p0 p1\n0 1 2\n")
               .ends_with("such as 1.5, and a comma, semicolon or tab between columns"));
-    CHECK(error("a,b\n").starts_with("line 1, column 1: \"a\"" + number));
+    CHECK(error("a\n").starts_with("line 1, column 1: \"a\"" + number));
+    CHECK(error("a,NA\n").starts_with("line 1, column 1: \"a\"" + number));
     CHECK(error("1,12345678901234567890x123\n")
               .starts_with("line 1, column 2: \"12345678901234567890...\" is no"));
     CHECK(load(wide.substr(2)).dim == 65'536);
