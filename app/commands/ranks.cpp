@@ -3,8 +3,10 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
@@ -161,6 +163,9 @@ int fail_ranks(const std::string& what, int exit_code) {
         return exit_code;
     }
     if (state().agreed) {
+        // Where all fail by the same error, the abort of the first ends the others before they print it too.
+        std::this_thread::sleep_for(std::min(ranks->rank(), 10) * std::chrono::milliseconds(100));
+        if (stop_flag()) return interrupted_code;
         silence_output(false);
         print_line_to_stderr("error: " + of_rank(static_cast<std::size_t>(ranks->rank()), what));
         ranks->abort(exit_code);

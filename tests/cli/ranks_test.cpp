@@ -72,16 +72,17 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
         int exit_code;
         std::string part;
     };
-    for (const Mistake& one :
-         std::vector<Mistake>{{"evaluate --tie never", 2, "--tie never: unknown name"},
-                              {"view", 2, "view: runs in one process"},
-                              {"bench --case graph", 2, "--case graph: measures one process"},
-                              {"bench --device gpu:0,1", 2, "each rank has one device"},
-                              {"evaluate --device gpu:0,1", 2, "each rank has one device"},
-                              {"evaluate --data /nonexistent", 1, "/nonexistent"},
-                              {"evaluate --data . --test-images pipe", 2, "--test-images pipe: is a pipe"},
-                              {"evaluate --data . --method ./pipe", 2, "--method ./pipe: is a pipe"},
-                              {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"}}) {
+    for (const Mistake& one : std::vector<Mistake>{
+             {"evaluate --tie never", 2, "--tie never: unknown name"},
+             {"view", 2, "view: runs in one process"},
+             {"bench --case graph", 2, "--case graph: measures one process"},
+             {"bench --device gpu:0,1", 2, "each rank has one device"},
+             {"evaluate --device gpu:0,1", 2, "each rank has one device"},
+             {"evaluate --data /nonexistent", 1, "/nonexistent"},
+             {"evaluate --data . --test-images pipe", 2, "--test-images pipe: is a pipe"},
+             {"evaluate --data . --method ./pipe", 2, "--method ./pipe: is a pipe"},
+             {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"},
+             {"condense --data . --rule edit -k 39 --out new", 1, "rank 0: editing: leaves"}}) {
         const RunResult result = ranks(2, one.words, in_folder(work.folder));
         check_one_error(result, one.exit_code, one.part);
         CHECK(result.seconds < 20);
