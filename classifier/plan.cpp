@@ -238,9 +238,10 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
 Resolved resolve(const PlanRequest& request, const Problem& problem, const Machine& machine,
                  std::span<const Engine> table) {
     check_combination(request);
-    if (request.memory > 0 && request.memory < problem.dim)
+    const std::int64_t row_bytes = problem.dim * size_of(problem.type);
+    if (request.memory > 0 && request.memory < row_bytes)
         throw UsageError("§memory " + std::to_string(request.memory) + ": no image fits; expected at least " +
-                         std::to_string(problem.dim) + " bytes, the size of one");
+                         counted(row_bytes, "byte") + ", the size of one");
     Resolved resolved = resolve_one(request, problem, machine, table);
     if (resolved.engine->on_gpu && request.device.several()) add_devices(request, problem, machine, resolved);
     Plan& plan = resolved.plan;

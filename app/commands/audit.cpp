@@ -231,10 +231,10 @@ int audit(const Options& options, Clock::time_point start) {
 
     const Method method = set.method(options.method), wide = audit_method(method, train.count);
     const Resolved resolved = set.resolve(wide, std::max(train.count, test.count));
-    agree_on({train, test}, train_labels);
     if (const auto classes = occurring_labels({train_labels}); classes.size() == 1)
         throw DataError(set.data().source + ": has one class, " + set.data().class_name(classes[0]) +
                         ", which nothing contradicts; expected at least two");
+    agree_on({train, test}, train_labels);
     AuditReport report{set, given, method, train_labels, std::move(planted)};
     const std::unique_ptr<Index> index = open_index(training, wide, resolved, options.output);
     report.audit = with_progress(options.output, "searching", [&](const ProgressToken& token) {

@@ -91,14 +91,15 @@ void agree(const Message& mine) {
 
 std::string checksum_of(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
     std::string text;
-    const auto add = [&](const std::uint8_t* data, std::int64_t size) {
-        const auto sum = ::crc32_z(0, data, static_cast<std::size_t>(size));
+    const auto add = [&](const std::string& size, const std::uint8_t* data, std::int64_t bytes) {
+        const auto sum = ::crc32_z(0, data, static_cast<std::size_t>(bytes));
         if (!text.empty()) text.push_back('-');
-        text.append(std::to_string(size)).append(".").append(std::to_string(sum));
+        text.append(size).append(".").append(std::to_string(sum));
     };
     for (const Rows& rows : images)
-        add(rows.pixels, rows.bytes());
-    add(labels.data(), std::ssize(labels));
+        add(std::to_string(rows.count) + 'x' + std::to_string(rows.dim) + name(rows.type), rows.pixels,
+            rows.bytes());
+    add(std::to_string(labels.size()), labels.data(), std::ssize(labels));
     return text;
 }
 
@@ -130,6 +131,9 @@ bool prepare_rank(const Command& command, Options& options) {
                          " with it");
     }
     options.request.ranks = ranks;
+    state().words += method_text(options.method);  // a file of one name may differ between hosts
+    for (const Method& method : options.tune.methods)
+        state().words += method_text(method);
     if (options.request.threads == 0)
         options.request.threads = std::max(available_threads() / ranks->local_size(), 1);
     if (ranks->rank() == 0) {

@@ -5,7 +5,7 @@
 #include "tests/cli/mpi.h"
 
 using namespace knn::test;
-using namespace std::chrono_literals;
+using namespace std::literals;
 
 namespace {
 
@@ -66,6 +66,7 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
     if (!have_mpi()) return;
     const Work work;
     REQUIRE(::mkfifo((work.folder / "pipe").c_str(), 0600) == 0);
+    SmallSet{.classes = {7}}.write(work.folder / "one");
     const auto before = work.folder.names();
     struct Mistake {
         Words words;
@@ -79,6 +80,7 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
              {"bench --device gpu:0,1", 2, "each rank has one device"},
              {"evaluate --device gpu:0,1", 2, "each rank has one device"},
              {"evaluate --data /nonexistent", 1, "/nonexistent"},
+             {"audit --data one", 1, "error: one: has one class"},
              {"evaluate --data . --test-images pipe", 2, "--test-images pipe: is a pipe"},
              {"evaluate --data . --method ./pipe", 2, "--method ./pipe: is a pipe"},
              {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"},
@@ -118,6 +120,25 @@ TEST_CASE("ranks: other options, data or version on a rank are refused, one that
     check_one_error(mpirun("-n 1 " + program_file() + " info : -n 1 " + program_file() + " evaluate --data a",
                            in_folder(folder)),
                     1, "rank 1: has other options than rank 0");
+    const auto both = [&](const Words& words) {
+        const auto rank = [&](const std::string& in) {
+            return Words("-n 1 -wdir " + (folder / in) + ' ' + program_file()) + words;
+        };
+        return mpirun(rank("a") + ":" + rank("c"), in_folder(folder));
+    };
+    const std::string method =
+        "mnist-knn method 1\ntransform raw\nrerank none\ncandidates 96\nvote majority\n"
+        "k 5\nweights uniform\ntie smallest\nmetric ";
+    const std::string of_type(2, 0), rows = {2, 0, 0, 0, 2, 0, 0, 0, 1, 100, -100};
+    for (const auto& [in, metric, type] : {std::tuple("a", "l1\n", 8), {"c", "l2\n", 9}}) {
+        write(folder / (in + "/method"s), method + metric);
+        write(folder / (in + "/rows"s), of_type + static_cast<char>(type) + rows);
+    }
+    const std::string data = "--data " + (folder / "a");
+    for (const char* command : {"evaluate", "tune"})
+        check_one_error(both(command + (" --method ./method " + data)), 1,
+                        "rank 1: has other options than rank 0");
+    check_one_error(both("neighbors --train rows -k 1"), 1, "rank 1: has other images or labels than rank 0");
     check_only(folder, {"a", "b", "c"});
 }
 

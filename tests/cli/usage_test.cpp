@@ -72,6 +72,8 @@ const std::vector<Mistake>& mistakes() {
         {{"evaluate", "--tie", "a\u202eb\u2028c"}, "error: --tie a?b?c: "},
         {"evaluate --data . --device cpu --memory 98",
          "error: --memory 98: no image fits; expected at least 99 bytes"},
+        {"evaluate --data . --device cpu --memory 791 --transform zscore",
+         "error: --memory 791: no image fits; expected at least 792 bytes"},
         {"evaluate --data . --transform pca:41",
          "error: transform pca: 41 components of 40 images of 99 bytes; expected 1 to 40\n"},
         {"evaluate --data . --device cpu --metric cosine --rerank spread",
