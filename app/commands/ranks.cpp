@@ -3,8 +3,10 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
@@ -165,6 +167,10 @@ int fail_ranks(const std::string& what, int exit_code) {
         return exit_code;
     }
     if (state().agreed) {
+        // Where several fail alike, one tells it: it ends the others, which wait longer.
+        for (int i = 0; i < std::min(10 * ranks->rank(), 100) && !stop_flag(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if (stop_flag()) return interrupted_code;
         silence_output(false);
         print_line_to_stderr("error: " + of_rank(static_cast<std::size_t>(ranks->rank()), what));
         ranks->abort(exit_code);
