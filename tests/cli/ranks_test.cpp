@@ -68,6 +68,7 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
     REQUIRE(::mkfifo((work.folder / "pipe").c_str(), 0600) == 0);
     SmallSet{.classes = {7}}.write(work.folder / "one");
     write(work.folder / "train.csv", "x,label\n1e-9,a\n2e-9,b\n3e-9,a\n4e-9,b\n");
+    write(work.folder / "test.csv", "x,label\n1e-9,a\n2e-9,b\n3e-9,a\n1e145,b\n");
     const auto before = work.folder.names();
     struct Mistake {
         Words words;
@@ -83,6 +84,8 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
              {"evaluate --data /nonexistent", 1, "/nonexistent"},
              {"audit --data one", 1, "error: one: has one class"},
              {"condense --train train.csv -k 1 --out out", 1, "editing: leaves 0 of 4"},
+             {"evaluate --train train.csv --test test.csv --transform zscore -k 1 --spread queries", 1,
+              "rank 1: queries by --transform zscore, counted from 1: row 4, column 1"},
              {"evaluate --data . --test-images pipe", 2, "--test-images pipe: is a pipe"},
              {"evaluate --data . --method ./pipe", 2, "--method ./pipe: is a pipe"},
              {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"}}) {
