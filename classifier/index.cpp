@@ -171,8 +171,10 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
 
 Index::~Index() = default;
 
-/// What the engine compares: features where the host makes them, else the images themselves.
-Queries Index::features_of(const Queries& queries, Timeline& timeline, const ProgressToken& token) const {
+/// What the engine compares: features where the host makes them, else the images themselves. `first`: the index of
+/// the first query, for errors.
+Queries Index::features_of(const Queries& queries, std::int64_t first, Timeline& timeline,
+                           const ProgressToken& token) const {
     if (plan_.stages.transform != StagePlace::host || queries.count() == 0) return queries;
     if (queries.leaves_out() && training_.features.count > 0) return queries.as_rows_of(training_.features);
     const FittedTransform& transform = *training_.transform;
@@ -180,11 +182,13 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Pro
     const auto made = std::make_shared<const std::vector<std::uint8_t>>(
         cpu::features(transform, queries.rows, plan_.threads, token.stop));
     const Rows rows = transform.rows_out(made->data(), queries.count());
-    if (transform.spec.makes_reals())  // of queries far from all that the scale was fitted to
-        if (const auto why =
-                refuse_elements(method_.measure, magnitude_of(rows, plan_.threads, token), rows.dim, 1))
+    if (transform.spec.makes_reals()) {  // of queries far from all that the scale was fitted to
+        Magnitude magnitude = magnitude_of(rows, plan_.threads, token);
+        magnitude.row += first;
+        if (const auto why = refuse_elements(method_.measure, magnitude, rows.dim, 1))
             throw std::invalid_argument("queries by §transform " + transform.spec.text() +
                                         ", counted from 1: " + *why);
+    }
     timeline.add({.name = "transform",
                   .launches = 1,
                   .total_ms = ms_since(start),
@@ -264,12 +268,12 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     Voting voting{training_, method, voters, plan_, threads_, on_batch, token, results};
     const BatchCallback vote_batch =
         options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : on_batch;
-    const TopKRequest wanted{
-        .queries = features_of(queries.slice(searched.begin, searched.count), timeline, token),
-        .k = found_k,
-        .vote = device_vote ? &rule : nullptr,
-        .on_batch = host_rerank ? BatchCallback() : vote_batch,
-        .meanwhile = [&] { touch(found, results); }};
+    const TopKRequest wanted{.queries = features_of(queries.slice(searched.begin, searched.count),
+                                                    searched.begin, timeline, token),
+                             .k = found_k,
+                             .vote = device_vote ? &rule : nullptr,
+                             .on_batch = host_rerank ? BatchCallback() : vote_batch,
+                             .meanwhile = [&] { touch(found, results); }};
     const TopKResult memory{found.rows, device_vote ? std::span(results.votes) : std::span<Vote>()};
     if (options.keep_features && plan_.stages.transform != StagePlace::device && ranks_ == nullptr)
         results.features = wanted.queries;

@@ -83,7 +83,8 @@ class Index {
     void fit_reranking(const Resolved& resolved, const ProgressToken& token);
     std::span<const std::uint32_t> fitted_density(const Resolved& resolved, const ProgressToken& token);
     // index.cpp
-    Queries features_of(const Queries& queries, Timeline& timeline, const ProgressToken& token) const;
+    Queries features_of(const Queries& queries, std::int64_t first, Timeline& timeline,
+                        const ProgressToken& token) const;
     Neighbors reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all, int threads,
                        Timeline& timeline, const ProgressToken& token) const;
     void gather(std::int64_t n_query, bool has_votes, double ms, const ProgressToken& token,

@@ -167,8 +167,9 @@ int fail_ranks(const std::string& what, int exit_code) {
         return exit_code;
     }
     if (state().agreed) {
-        // Where all fail by the same error, the abort of the first ends the others before they print it too.
-        std::this_thread::sleep_for(std::min(ranks->rank(), 10) * std::chrono::milliseconds(100));
+        // Where several fail alike, one tells it: it ends the others, which wait longer.
+        for (int i = 0; i < std::min(10 * ranks->rank(), 100) && !stop_flag(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
         if (stop_flag()) return interrupted_code;
         silence_output(false);
         print_line_to_stderr("error: " + of_rank(static_cast<std::size_t>(ranks->rank()), what));

@@ -67,6 +67,8 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
     const Work work;
     REQUIRE(::mkfifo((work.folder / "pipe").c_str(), 0600) == 0);
     SmallSet{.classes = {7}}.write(work.folder / "one");
+    write(work.folder / "train.csv", "x,label\n1e-9,a\n2e-9,b\n3e-9,a\n4e-9,b\n");
+    write(work.folder / "test.csv", "x,label\n1e-9,a\n2e-9,b\n3e-9,a\n1e145,b\n");
     const auto before = work.folder.names();
     struct Mistake {
         Words words;
@@ -81,10 +83,12 @@ TEST_CASE("ranks: a mistake or an error is told once, with its rank and its exit
              {"evaluate --device gpu:0,1", 2, "each rank has one device"},
              {"evaluate --data /nonexistent", 1, "/nonexistent"},
              {"audit --data one", 1, "error: one: has one class"},
+             {"condense --train train.csv -k 1 --out out", 1, "editing: leaves 0 of 4"},
+             {"evaluate --train train.csv --test test.csv --transform zscore -k 1 --spread queries", 1,
+              "rank 1: queries by --transform zscore, counted from 1: row 4, column 1"},
              {"evaluate --data . --test-images pipe", 2, "--test-images pipe: is a pipe"},
              {"evaluate --data . --method ./pipe", 2, "--method ./pipe: is a pipe"},
-             {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"},
-             {"condense --data . --rule edit -k 39 --out new", 1, "rank 0: editing: leaves"}}) {
+             {"evaluate --data . --predictions /dev/full -q", 1, "rank 0: /dev/full"}}) {
         const RunResult result = ranks(2, one.words, in_folder(work.folder));
         check_one_error(result, one.exit_code, one.part);
         CHECK(result.seconds < 20);
