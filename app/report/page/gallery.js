@@ -21,7 +21,7 @@ function showStatus() {
   let text = counted(chosen.shown.length, "digit", "digits") + chosenText(chosen);
   if (held < page.gallery.total)
     text += `. The page holds ${whole.format(held)} of ${whole.format(page.gallery.total)}, ` + (words.held ??
-      "from every cell of the matrix the most sure ones; the other forms of the report have all.");
+      "the most sure ones; the other forms of the report have all.");
   byId("status").textContent = text;
 }
 

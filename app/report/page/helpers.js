@@ -46,7 +46,7 @@ function roleOf(label, digit) {
 }
 
 function labelFor(label, digit) {
-  return element("span", { class: `label ${roleOf(label, digit)}` }, className(label));
+  return element("bdi", { class: `label ${roleOf(label, digit)}` }, className(label));
 }
 
 /** "4 → 9" with colors; the containing element has the text for screen readers. */

@@ -98,8 +98,8 @@ function showPairs(mistakes, labels) {
   for (const { count, i, j } of top) {
     const [from, to] = [className(labels[i]), className(labels[j])];
     const words = `true ${from}, predicted ${to}: ${whole.format(count)}`;
-    const button = choiceButton(labels[i], labels[j], `${from} → ${to}`, words);
-    button.append(element("small", {}, whole.format(count)));
+    const button = choiceButton(labels[i], labels[j], "", words);
+    button.append(element("bdi", {}, from), " → ", element("bdi", {}, to), element("small", {}, whole.format(count)));
     button.disabled = !pairsHere.has(`${labels[i]},${labels[j]}`);
     byId("pairs").append(button);
   }

@@ -175,6 +175,14 @@ async function namesClasses(browser) {
   assert.equal(await browser.until("document.getElementById('viewer').open"), true);
   assert.match(await browser.value("document.querySelector('#viewer .votes').textContent"), /[a-z]/);
   await browser.press("Escape");
+  // Names that are written from right to left stay on their sides of the arrow, and the number of mistakes behind them.
+  await browser.value("page.gallery.classes = page.gallery.classes.map((_, i) => String.fromCharCode(0x5d0 + i).repeat(3)), update()");
+  await browser.value("byId('pairs').replaceChildren(), showPairs([{ count: 12, i: 0, j: 1 }], page.gallery.labels)");
+  for (const parts of [".card:first-child .verdict .label", "#pairs bdi, #pairs small"])
+    assert.ok(await browser.value(`[...document.querySelectorAll("${parts}")].map((part) => part.getBoundingClientRect().left)` +
+      ".every((left, i, all) => i === 0 || left > all[i - 1])"), parts);
+  await browser.value("page.gallery.total = 5000, update()"); // of many mistakes the surest, whatever their cells
+  assert.match(await browser.value(status), /\. The page holds \d+ of 5,000, the most sure ones; the other forms/);
 }
 
 async function main() {
