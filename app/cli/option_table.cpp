@@ -81,8 +81,8 @@ std::vector<Option> picture_options(Options& o) {
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
          "is the default"},
         {"classify", "--expected", flag(c.expected),
-         "their names give the digits (3/a.png, a_3.png); prints how many answers are right, and the "
-         "confusion matrix"},
+         "their names give the digits (3/a.png, 3.png, a_3.png, a-3.png); prints how many answers are right, "
+         "and the confusion matrix"},
         {"classify draw serve", "--reject", once("SHARE", c.reject, parse_reject),
          "a picture unlike the training images, or between two classes, gets ? and the reason; SHARE is the "
          "part of real digits that this may reject, such as 0.5%, at most 50%; auto (default): 0.5%; off: "

@@ -64,9 +64,9 @@ constexpr Command all_commands[] = {
      .operands = "FOLDER...",
      .operand = "folder",
      .operands_wanted = "folders 0 to 9 with pictures, or pictures with names such as four_4.png",
-     .more_help = "The digit of a picture is the name of its folder (7/a.png), or the end of its name "
-                  "(a_7.png); ? says that it is no digit. Folders in folders are read too. Exit codes: 3 "
-                  "some pictures failed."},
+     .more_help = "The digit of a picture is the name of its folder (7/a.png); else its own name (7.png), or "
+                  "what a name ends with behind _ or - (a_7.png, scan-7.png). ? says that it is no digit. "
+                  "Folders in folders are read too. Exit codes: 3 some pictures failed."},
     {.name = "audit",
      .summary = "finds labels that their neighbors contradict, with a probability for each",
      .run = audit,

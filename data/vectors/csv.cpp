@@ -244,7 +244,7 @@ class CsvReader {
             const auto read = [&](CsvFields& fields, const Record& record, Text& field, std::string& bytes) {
                 if (!fields.next(field, bytes))
                     fail_at(line_at(record.begin), static_cast<std::int64_t>(n_columns_),
-                            "its quotes do not end", quoted_expected);
+                            "its quotes do not end the field", quoted_expected);
             };
             read(firsts, firsts_[0], first, buffer);
             const bool number = is_number(first);
@@ -411,7 +411,7 @@ class CsvReader {
                     if (column % fields_between_looks == 0) throw_if_stopped();
                     if (!fields.next(field, buffer))
                         fail_at(line, n_columns_ > 1 ? static_cast<std::int64_t>(column) + 1 : 0,
-                                "its quotes do not end", quoted_expected);
+                                "its quotes do not end the field", quoted_expected);
                     if (column >= n_columns_) continue;
                     if (label_column_ == column && field.empty())
                         fail_at(line, static_cast<std::int64_t>(column) + 1, "is empty", "a label");

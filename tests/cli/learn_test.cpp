@@ -21,6 +21,12 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
     CHECK(read_file(digits.folder / "my/learned.csv") ==
           "index,label,file\n0,3,hand/3/a.pgm\n1,3,hand/3/b.pgm\n2,7,hand/deep/er/x_7.pgm\n");
     CHECK(read_file(digits.folder / "my/train-labels-idx1-ubyte").substr(8) == "\3\3\7");
+    const std::string help = digits.run("learn --help=all").out;
+    for (const std::string name : {"7/a.png", "7.png", "a_7.png", "scan-7.png"}) {
+        CHECK(contains(help, name));
+        digits.write_photo("named/" + name, chosen[7]);
+        CHECK(contains(digits.run("learn named/" + name + " --out one").out, "1 of label 7"));
+    }
     // The pixels are those that classify searches for.
     const json answers =
         digits.answers("hand/3/a.pgm hand/deep/er/x_7.pgm --extra my --method raw -k 1 --reject off");

@@ -119,7 +119,9 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: what is wrong is said with line and column") 
                       finite = " is not finite; expected finite numbers",
                       large =
                           "\" is too large for a number of 64 bits; expected at most 1.79e+308 in magnitude",
-                      open = "its quotes do not end; expected a field in quotes, with \"\" for a quote";
+                      open =
+                          "its quotes do not end the field; expected a field in quotes, with \"\" "
+                          "for a quote";
     std::string wide = "1";
     for (int i = 0; i < 65'536; ++i)
         wide += ",1";
