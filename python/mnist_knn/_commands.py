@@ -14,7 +14,7 @@ import tempfile
 from dataclasses import dataclass, field
 from math import exp, lgamma, log
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -189,7 +189,7 @@ class Configuration:
     wrong: Array = field(repr=False, compare=False)  #: bool, n
 
 
-def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iterable[str] = ("uniform", "distance"),
+def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iterable[str | Callable[[Array], Array] | None] = ("uniform", "distance"),
          metrics: Iterable[str] = ("euclidean",), **parameters: Any) -> list[Configuration]:  # fmt: skip
     """Configurations of KNeighborsClassifier by their leave-one-out errors on X (n × dim), y (n): the best first, equal ones in
     the order given. One search for each metric answers for every k and weights, but a method with votes of its own searches for each
@@ -217,16 +217,15 @@ def tune(X: Any, y: Any, n_neighbors: Iterable[int] | None = None, weights: Iter
         asked = [min(ks[-1], most), *(k for k in ks if k > most)]
         searched = {max(k, most): model._search(None, k, True, squared=True) for k in asked}
         for weighing in weights:
-            weights_of = {k: _voting.weigh(lengths, weighing, model._roots) for k, (_, lengths) in searched.items()}
             for k in ks:
-                indices, weighed = searched[max(k, most)][0], weights_of[max(k, most)]
+                indices, lengths = searched[max(k, most)]
                 parameters_of = {"n_neighbors": k, "weights": weighing, "metric": metric}
                 if model._labels is not None and weighing in ("uniform", None):  # by the method's own votes
                     own = Index(index.training, **dict(model._settings, k=k))
                     wrong = own.classify(None)["labels"] != codes
                 else:
-                    # The nearest at distance 0 vote alone: whether there are any does not depend on k.
-                    votes = None if weighed is None else weighed[:, :k]
+                    # A function may depend on all k distances, and may write into them.
+                    votes = _voting.weigh(np.asarray(lengths)[:, :k].copy(), weighing, model._roots)
                     wrong = _voting.winners(codes[indices[:, :k]], votes, len(classes)) != codes
                 tried.append((parameters_of, wrong))
     tried.sort(key=lambda one: int(one[1].sum()))

@@ -316,6 +316,7 @@ class KNeighborsClassifier(ClassifierMixin, _Fitted):
     def predict(self, X: Any) -> Array:
         """The class of each row of X (n × dim), or of each training row by the others if X is None: an array of length n."""
         if getattr(self, "_labels", None) is not None and self.weights in ("uniform", None):
+            self._require_fitted()
             if (k := self._k(None, X is None)) != self._settings["k"]:  # set after fit
                 self._settings, self._indexes = {**self._settings, "k": k}, {}
             index, array = self._asked(X)

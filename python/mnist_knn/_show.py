@@ -27,14 +27,20 @@ def png(gray: Array) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
 
 
+def answer(digit: Any) -> str:
+    """The label; of a rejected digit "?", with the guess if there is one."""
+    if not digit.rejected:
+        return str(digit.label)
+    return f"? ({digit.guess})" if digit.guess >= 0 else "?"
+
+
 def table(digits: Iterable[Any]) -> str:
     """HTML with a row for each digit: pixels, answer, probability, reason."""
     rows = []
     for digit in digits:
         data = base64.b64encode(png(255 - digit.pixels)).decode()
-        answer = f"? ({digit.guess})" if digit.rejected and digit.guess >= 0 else "?" if digit.rejected else digit.label
         rows.append(f'<tr><td><img width="56" height="56" style="image-rendering:pixelated" '
-                    f'src="data:image/png;base64,{data}" alt=""></td><td>{answer}</td><td>{digit.probability:.2%}</td>'
+                    f'src="data:image/png;base64,{data}" alt=""></td><td>{answer(digit)}</td><td>{digit.probability:.2%}</td>'
                     f"<td>{html.escape(digit.reason)}</td></tr>")  # fmt: skip
     return "<table><tr><th></th><th>digit</th><th>probability</th><th>rejected because</th></tr>" + "".join(rows) + "</table>"
 
@@ -60,8 +66,7 @@ def upright(image: Any) -> Array:
 
 def explanation(digit: Any, images: Array, labels: Array, distances: Array) -> Any:
     """The digit, then training images (n × 28 × 28) with labels and distances: a PIL image, or else a matplotlib figure."""
-    head = f"? {digit.guess}" if digit.rejected else str(digit.label)
-    titles = [f"{head}  {digit.probability:.1%}"] + [f"{label}: {distance:g}" for label, distance in zip(labels, distances)]
+    titles = [f"{answer(digit)}  {digit.probability:.1%}"] + [f"{label}: {distance:g}" for label, distance in zip(labels, distances)]
     tiles = [255 - digit.pixels] + [255 - image for image in images]
     try:
         from PIL import Image, ImageDraw

@@ -114,16 +114,24 @@ class AsTheProgram(unittest.TestCase):
     def test_condense_of_floats(self):
         X = RANDOM.normal(0, 1, (200, 3))
         y = (X[:, 0] > 0).astype(int)
-        for rows in (X, X.astype(np.float32)):
+        for rows in (X, X.astype(np.float32), np.ma.masked_array(X), np.asmatrix(X)):
             kept = condense(rows, y, 1, "condense", device="cpu")
             self.assertLess(len(kept), 150)
             self.assertEqual(KNeighborsClassifier(1).fit(rows[kept], y[kept]).score(rows, y), 1)
+        X, y = digits(30)
+        self.assertEqual(condense(np.asmatrix(X), np.asmatrix(y).T, 1).tolist(), condense(X, y, 1).tolist())
 
 
 class Functions(unittest.TestCase):
     def test_tune_is_leave_one_out_of_each(self):
         X, y = digits(150)
-        for one in tune(X, y, [1, 4, 9], ["uniform", "distance", "inverse_square"], ["euclidean", "manhattan"]):
+
+        def by_the_last(distances):  # which it overwrites
+            distances *= -1 / (distances[:, -1:] + 1)
+            return distances + 1
+
+        weights = ["uniform", "distance", "inverse_square", by_the_last, by_the_last]
+        for one in tune(X, y, [1, 4, 9], weights, ["euclidean", "manhattan"]):
             model = KNeighborsClassifier(**one.parameters).fit(X, y)
             np.testing.assert_array_equal(model.predict(None) != y, one.wrong)
             self.assertEqual(one.errors, one.wrong.sum())

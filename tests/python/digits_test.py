@@ -10,7 +10,7 @@ from unittest import mock
 
 import support
 import numpy as np
-from mnist_knn import DigitClassifier, has
+from mnist_knn import DigitClassifier, _show, has
 
 MNIST = support.mnist()
 RANDOM = np.random.default_rng(3)
@@ -123,6 +123,15 @@ class Digits(unittest.TestCase):
         self.assertEqual(found._repr_html_().count("<img "), 3)
         picture = self.model.explain(images(1)[0], 5)
         self.assertTrue(hasattr(picture, "save") or hasattr(picture, "savefig"))
+        blank = self.model.classify(np.zeros((28, 28), np.uint8))
+        self.assertEqual((blank[0].guess, _show.answer(blank[0])), (-1, "?"))
+        self.assertIn("<td>?</td>", blank._repr_html_())
+
+    def test_subclasses_of_arrays(self):
+        for kind in (np.asmatrix, np.ma.masked_array):
+            large = [kind(np.kron(image, np.ones((3, 3), np.uint8))) for image in images(3)]
+            np.testing.assert_array_equal(self.model.predict([kind(image) for image in images(3)]), self.model.predict(images(3)))
+            np.testing.assert_array_equal(self.model.predict(large), self.model.predict([np.asarray(one) for one in large]))
 
     def test_numbers_as_objects(self):
         X, y = MNIST.X_train[:200].astype(object), MNIST.y_train[:200].tolist()

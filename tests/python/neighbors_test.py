@@ -445,6 +445,15 @@ class Errors(unittest.TestCase):
             except ValueError as error:
                 self.assertRegex(str(error), "not fitted")
 
+    def test_a_method_with_votes_is_not_fitted_after_a_fit_that_fails(self):
+        X, y = random_bytes(40, 784), np.arange(40) % 3
+        model = KNeighborsClassifier(3, method="accurate", device="cpu").fit(X, y)
+        with mock.patch("mnist_knn._neighbors.Index", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            model.fit(X[::-1], y)
+        for k in (3, 4):
+            with self.assertRaisesRegex(ValueError, "not fitted"):
+                model.set_params(n_neighbors=k).predict(X)
+
     def test_another_library(self):
         environment = {**os.environ, "MNIST_KNN_LIBRARY": "libc.so.6"}
         done = subprocess.run([sys.executable, "-c", "import mnist_knn; mnist_knn.has('cuda')"], env=environment,
