@@ -139,10 +139,10 @@ std::vector<std::uint8_t> right_answers(const Evaluation& evaluation) {
 
 std::vector<VoteShare> vote_shares(std::span<const Neighbor> neighbors, const std::uint8_t* labels,
                                    Weights weights, const Measure& measure) {
-    const bool zeros_alone = neighbors.front().distance == 0;
+    const std::uint32_t nearest = neighbors.front().distance;
     std::array<double, 256> sums{};
     for (const Neighbor& neighbor : neighbors)
-        sums[labels[neighbor.index]] += vote_weight(neighbor.distance, zeros_alone, weights, measure);
+        sums[labels[neighbor.index]] += vote_weight(neighbor.distance, nearest, weights, measure);
     const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
     std::vector<VoteShare> shares;
     for (int label = 0; label < 256; ++label)

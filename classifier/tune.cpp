@@ -41,7 +41,7 @@ double p_against(const WrongImages& best, const WrongImages& other) {
 template <class Report>
 void for_majorities(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
                     const VotingRule& kind, const Measure& measure, int high, const Report& report) {
-    const bool zeros_alone = neighbors.front().distance == 0;
+    const std::uint32_t closest = neighbors.front().distance;
     std::array<double, 256> sums{};
     std::array<int, 256> first{};  // k, by label with a sum
     double largest = 0;
@@ -50,7 +50,7 @@ void for_majorities(std::span<const Neighbor> neighbors, std::span<const std::ui
         const Neighbor& last = neighbors[at(k - 1)];
         const std::uint8_t label = labels[last.index];
         if (sums[label] == 0) first[label] = k;
-        const double sum = sums[label] += vote_weight(last.distance, zeros_alone, kind.weights, measure);
+        const double sum = sums[label] += vote_weight(last.distance, closest, kind.weights, measure);
         if (sum > largest) {
             largest = sum;
             smallest = nearest = label;

@@ -1,6 +1,7 @@
 #include "classifier/vote.h"
 
 #include <bit>
+#include <cmath>
 
 #include "cpu/host/threads.h"
 #include "data/core/round_up.h"
@@ -29,11 +30,12 @@ struct ClassSum {
 
 }  // namespace
 
-double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
+double vote_weight(std::uint32_t distance, std::uint32_t nearest, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
-    if (zeros_alone) return distance == 0 ? 1.0 : 0.0;
-    const double weight = inverse_square(measure, distance);
-    return measure.real ? std::clamp(weight, least_real, most_real) : weight;
+    if (nearest == 0) return distance == 0 ? 1.0 : 0.0;
+    if (!measure.real) return inverse_square(measure, distance);
+    const double d = std::ldexp(distance_of(measure, distance), -std::ilogb(distance_of(measure, nearest)));
+    return std::max(1.0 / (measure.metric == Metric::l2 ? d : d * d), least_real);
 }
 
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
@@ -41,10 +43,10 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
     // Of the labels that are there: to add up and compare 256 sums would take longer than all the rest.
     std::array<double, 256> sums;
     std::array<std::uint64_t, 4> there{};
-    const bool zeros_alone = neighbors.front().distance == 0;
+    const std::uint32_t nearest = neighbors.front().distance;
     for (const Neighbor& neighbor : neighbors) {
         const std::uint8_t label = labels[neighbor.index];
-        const double weight = vote_weight(neighbor.distance, zeros_alone, rule.weights, measure);
+        const double weight = vote_weight(neighbor.distance, nearest, rule.weights, measure);
         std::uint64_t& word = there[label / 64];
         const std::uint64_t bit = std::uint64_t{1} << label % 64;
         sums[label] = (word & bit) == 0 ? weight : sums[label] + weight;

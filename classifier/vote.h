@@ -24,7 +24,9 @@ namespace knn {
 ///    - Weights::uniform: 1.0;
 ///    - Weights::distance and neighbors[0].distance > 0: 1/d², by `inverse_square`. For l2 that is
 ///      1.0 / double(D), one division; for l1 d = double(D), for cosine and pearson d = double(the float
-///      whose bits D is), and 1.0 / (d * d), one multiplication and one division;
+///      whose bits D is), and 1.0 / (d * d), one multiplication and one division.
+///      Of rows that are not bytes d, for l2 d², is `distance_of`, divided by the power of two in that of the first
+///      neighbor, so that no unit is too small or too large, and w at least 1e-300;
 ///    - Weights::distance and neighbors[0].distance == 0: 1.0 where D == 0, and no vote where D > 0
 ///      (only images at distance 0 vote, as in scikit-learn).
 /// 3. The winner has the largest sum. Among sums that are equal as doubles: Tie::smallest takes the smallest
@@ -34,8 +36,8 @@ namespace knn {
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
           const Measure& measure = {});
 
-/// w of step 2 for a neighbor at `distance`; `zeros_alone`: the first neighbor's is 0.
-double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure);
+/// w of step 2 for a neighbor at `distance`; `nearest`: the first neighbor's.
+double vote_weight(std::uint32_t distance, std::uint32_t nearest, Weights weights, const Measure& measure);
 
 // The vote `class-mean`: the class whose nearest j neighbors are nearest on average.
 

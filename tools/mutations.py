@@ -189,7 +189,7 @@ MUTATIONS = [
     ("classifier/vote.cpp", vote, "if (sums[label] <= largest) continue", "if (sums[label] < largest) continue"),
     ("classifier/vote.cpp", vote, "64 * i + static_cast", "32 * i + static_cast"),
     ("classifier/vote.cpp", vote, "(word & bit) == 0 ? weight : sums[label] + weight", "weight"),
-    ("classifier/vote.cpp", vote, "zeros_alone = neighbors.front()", "zeros_alone = neighbors.back()"),
+    ("classifier/vote.cpp", vote, "nearest = neighbors.front()", "nearest = neighbors.back()"),
     ("classifier/vote.cpp", vote, "rule.tie == Tie::nearest", "rule.tie != Tie::nearest"),
     ("classifier/vote.cpp", vote, "sums[labels[neighbor.index]] == largest", "sums[labels[neighbor.index]] > 0"),
     ("classifier/evaluation.cpp", score, "count == 0 ? 0 : (center", "false ? 0 : (center"),

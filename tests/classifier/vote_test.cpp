@@ -105,6 +105,23 @@ TEST_CASE("vote: random votes are the oracle's") {
     }
 }
 
+TEST_CASE("vote: distances of floats decide in whatever unit they are") {
+    const std::vector<std::uint8_t> labels = {3, 0, 0, 0, 1};
+    for (const Metric metric : {Metric::l2, Metric::l1})
+        for (const double unit : {0x1p-1000, 0x1p-60, 1.0, 0x1p60, 0x1p1000}) {
+            std::vector<Neighbor> neighbors;
+            for (const double distance : {1, 3, 3, 4, 60})
+                neighbors.push_back(
+                    {score_of_real(distance * unit), static_cast<std::uint32_t>(neighbors.size())});
+            const double sum = metric == Metric::l2 ? 1 / 3. + 1 / 3. + 1 / 4. : 1 / 9. + 1 / 9. + 1 / 16.;
+            const double far = metric == Metric::l2 ? 1 / 60. : 1 / 3600.;
+            const Vote found =
+                vote(neighbors, labels, {5, Weights::distance, Tie::smallest}, {metric, 2, true});
+            CHECK(found.label == 3);
+            CHECK(found.vote_share == 1 / (sum + far + 1));
+        }
+}
+
 TEST_CASE("class-mean: which classes have a mean, whose is the least, and its share") {
     constexpr Tie smallest = Tie::smallest, nearest = Tie::nearest;
     constexpr std::uint32_t half = 1U << 31;
