@@ -24,7 +24,7 @@ def to_array(data: Any, name: str = "X") -> Array:
     if isinstance(data, np.ndarray):
         if isinstance(data, np.ma.MaskedArray) and np.ma.getmaskarray(data).any():  # type: ignore[no-untyped-call]
             raise ValueError(f"{name}: has masked values; expected an array without")
-        return data
+        return np.asarray(data)  # np.matrix has other axes
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
         raise TypeError(f"{name}: is a sparse matrix; expected a dense array, such as {name}.toarray()")
     if is_on_device(data):
