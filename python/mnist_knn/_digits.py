@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _arrays, _show
 from ._checks import integer, kind, shown
-from ._library import Array, Digits, Index, TrainingSet, encoded_text
+from ._library import Array, Digits, Index, TrainingSet, encoded_text, has
 
 _SIDE = 28
 #: That are converted to gray.
@@ -154,7 +154,8 @@ class DigitClassifier:
                     made[i] = pixels
         if made:
             for i, digit in zip(made, self._of_pixels(index, np.stack(list(made.values())))):
-                answers[i] = digit
+                # Why a digit is rejected is said by what reads pictures.
+                answers[i] = self._read(made[i], many=False)[0] if digit.rejected and has("pictures") else digit
         return DigitList([answer for answer in answers if answer is not None])
 
     def read(self, picture: Any, many: bool = True) -> DigitList:
@@ -286,7 +287,7 @@ def _gray_of(array: Array) -> Array:
         values = array[rows] / scale
         opacity: Any = 1.0 if on_white is None else values[..., 3]
         if values.ndim == 3:
-            values = values[..., :3] @ np.array([0.299, 0.587, 0.114]) * opacity
+            values = np.rint(values[..., :3] @ np.array([0.299, 0.587, 0.114]) * 255) / 255 * opacity
         on_black[rows] = np.rint(values * 255)
         if on_white is not None:
             on_white[rows] = np.rint((values + 1 - opacity) * 255)

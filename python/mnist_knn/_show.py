@@ -60,8 +60,9 @@ def upright(image: Any) -> Array:
             return array.astype(np.uint8)
         narrow = array.astype(np.uint16)
         return narrow if image.mode != "F" and np.array_equal(narrow, array) else array
-    is_gray = image.mode in ("1", "L")
-    return np.asarray(image.convert("L" if is_gray else "RGBA"))
+    # Of LAB, PIL makes an opacity of 0.
+    mode = {"1": "L", "L": "L", "LAB": "RGB"}.get(image.mode, "RGBA")
+    return np.asarray(image.convert(mode))
 
 
 def explanation(digit: Any, images: Array, labels: Array, distances: Array) -> Any:

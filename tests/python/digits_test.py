@@ -49,6 +49,7 @@ class Digits(unittest.TestCase):
             clear = [np.dstack([np.full_like(color, ink), big]) for ink in (0, 255)]  # black or white ink on nothing
             forms = [big, 255 - big, color, *clear, big / 255, (big / 255).astype(np.float32), big.astype(np.uint16) * 257, big > 127]
             found = self.model.classify(forms)
+            self.assertEqual(self.model.classify([np.matrix(image)])[0], self.model.classify([image])[0])
             self.assertEqual(found.labels[:8].tolist(), [label] * 8)
             self.assertEqual(len({digit.pixels.tobytes() for digit in found[:3]}), 1)
             self.assertEqual(len({digit.pixels.tobytes() for digit in found[5:8]}), 1)
@@ -95,6 +96,35 @@ class Digits(unittest.TestCase):
             self.assertEqual(len(self.model.classify(np.zeros(shape, np.uint8))), 1)
         self.assertEqual(found.labels.tolist(), [7] * 10)
         self.assertEqual(len({digit.pixels.tobytes() for digit in found}), 1)
+
+    @unittest.skipUnless(has("pictures"), "the library reads no pictures")
+    def test_colors_with_and_without_opacity(self):
+        support.require("PIL")
+        from PIL import Image, ImageCms
+
+        big = 255 - np.kron(images(1)[0], np.ones((4, 4), np.uint8))
+        color = Image.fromarray(np.dstack([big, big // 2 + 100, 255 - (255 - big) // 3]))
+        seen = color.copy()
+        seen.putalpha(Image.fromarray(255 - big // 2))
+        spaces = [ImageCms.createProfile(name) for name in ("sRGB", "LAB")]
+        with tempfile.TemporaryDirectory() as folder:
+            forms = []
+            for i, picture in enumerate((color, color.convert("RGBA"), seen)):
+                path = Path(folder, f"{i}.png")
+                picture.save(path)
+                forms += [path, picture]
+            pixels = [digit.pixels.tobytes() for digit in self.model.classify(forms)]
+        self.assertEqual(len(set(pixels[:4])), 1)
+        self.assertEqual(pixels[4], pixels[5])
+        lab = ImageCms.applyTransform(color, ImageCms.buildTransform(*spaces, "RGB", "LAB"))
+        self.assertEqual(self.model.predict(lab).tolist(), [7])
+
+    @unittest.skipUnless(has("pictures"), "the library reads no pictures")
+    def test_a_reason_is_the_same_of_one_and_of_many(self):
+        model = DigitClassifier("gradients", reject=0.3, device="cpu").fit(MNIST.X_train[:3000], MNIST.y_train[:3000])
+        found = model.classify(MNIST.X_test[:40])
+        self.assertTrue(found.rejected.any())
+        self.assertEqual(list(found), [model.read(image, many=False)[0] for image in images(40)])
 
     @unittest.skipUnless(has("pictures"), "the library reads no pictures")
     def test_a_page(self):

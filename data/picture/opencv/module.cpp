@@ -120,13 +120,13 @@ cv::Mat to_bytes(const cv::Mat& mat) {
 
 /// What shows on paper of this gray. `premultiplied`: the colors are already weighted with the opacity.
 cv::Mat on_paper(const cv::Mat& bgra, bool premultiplied, int paper) {
-    cv::Mat gray(bgra.size(), CV_8U);
+    cv::Mat gray;
+    cv::cvtColor(bgra, gray, cv::COLOR_BGRA2GRAY);  // as of a picture without opacity
     for (int y = 0; y < bgra.rows; ++y) {
         const std::uint8_t* from = bgra.ptr(y);
         std::uint8_t* to = gray.ptr(y);
         for (int x = 0; x < bgra.cols; ++x, from += 4) {
-            const int alpha = from[3];
-            const int luma = (29 * from[0] + 150 * from[1] + 77 * from[2] + 128) >> 8;  // ITU-R BT.601
+            const int alpha = from[3], luma = to[x];
             const int seen =
                 (premultiplied ? luma : (luma * alpha + 127) / 255) + (255 - alpha) * paper / 255;
             to[x] = static_cast<std::uint8_t>(std::min(seen, 255));
