@@ -130,6 +130,7 @@ std::string wrong_text(const Judgment& judgment) {
 
 /// How many are right; unless `quiet`, also the confusion matrix of those that were answered, and which are wrong.
 std::string expected_text(const PictureAnswers& answers, const Judgment& judgment, bool quiet, bool color) {
+    if (judgment.named == 0) return "";  // all failed, as their errors say
     const Score& found = judgment.evaluation.score;
     const auto number = [](auto count) { return with_commas(static_cast<std::int64_t>(count)); };
     std::string all = number(found.correct) + " of " +

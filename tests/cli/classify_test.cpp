@@ -341,6 +341,7 @@ TEST_CASE_FIXTURE(Digits, "classify --expected: folders and names tell the digit
     CHECK(fs::exists(folder / "report/index.html"));
     CHECK(csv_rows(read_file(folder / "report/predictions.csv")).size() == 5);
     CHECK(classify("--expected in/img12.pgm").exit_code == 1);
+    CHECK(classify("--expected none.pgm").out.empty());
     fs::create_directory(folder / "folders");
     fs::rename(folder / "in/3", folder / "folders/3");
     check_error(classify("--expected folders"), 1, "expected -r", true);  // nothing of names

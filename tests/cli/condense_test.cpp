@@ -55,6 +55,15 @@ TEST_CASE("condense: evaluate reads what is written, and all answers are as befo
     }
 }
 
+TEST_CASE("condense: a class of which editing leaves nothing is named") {
+    const Work work(pairs());
+    write(work.folder / "rows.csv", "x,label\n0,a\n1,a\n2,b\n3,b\n9,b\n");
+    const std::string condense = "condense --train rows.csv -k 1 --device cpu --out ";
+    CHECK(contains(work.plain(condense + "new").err, "note: editing removes all of 1 class: b\n"));
+    CHECK(!contains(work.plain(condense + "all --rule condense").err, "editing"));
+    CHECK(work.plain(condense + "quiet -q").err.empty());
+}
+
 TEST_CASE("condense: labels of an earlier run, with names or without, are not read instead") {
     const Work work(pairs());
     std::string named = "x,y,label\n", numbered = named;
