@@ -355,9 +355,12 @@ void Access::check_origin(const Head& head) const {
 
 void Access::check_token(const Head& head) const {
     constexpr std::string_view scheme = "bearer ";
-    const bool given = begins(head.authorization, scheme);
-    if (!token_.empty() &&
-        !(given && equal(std::string_view(head.authorization).substr(scheme.size()), token_)))
+    std::string_view given;
+    if (begins(head.authorization, scheme))
+        given = std::string_view(head.authorization)
+                    .substr(std::min(head.authorization.find_first_not_of(' ', scheme.size()),
+                                     head.authorization.size()));
+    if (!token_.empty() && !equal(given, token_))
         throw Problem(401, "The request has no token, or a wrong one.", "WWW-Authenticate", "Bearer");
 }
 
