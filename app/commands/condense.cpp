@@ -1,8 +1,7 @@
-#include <array>
+#include <algorithm>
 #include <filesystem>
 #include <numeric>
 #include <ostream>
-#include <set>
 
 #include "app/cli/command_line.h"
 #include "app/commands/loading.h"
@@ -71,23 +70,18 @@ std::string condensed_text(const Prototypes& reduced, const std::string& row) {
            (reduced.rule == PrototypeRule::both ? ' ' + row + "s of the edited set" : "") + " as before";
 }
 
-/// Names the first classes of which no row is kept.
-void note_lost_classes(const LoadedSet& set, const Indices& kept, const OutputOptions& output) {
-    constexpr std::size_t shown = 5;
-    const std::span<const std::uint8_t> labels = set.training().view().labels;
-    std::array<bool, 256> is_kept{};
+/// Names classes of which editing has removed every row.
+void note_lost_classes(const Dataset& data, const Training& training, const Indices& kept,
+                       const OutputOptions& output) {
+    std::vector<std::uint8_t> labels;
     for (const std::uint32_t image : kept)
-        is_kept[labels[image]] = true;
-    std::set<std::uint8_t> lost(labels.begin(), labels.end());
-    std::erase_if(lost, [&](std::uint8_t label) { return is_kept[label]; });
+        labels.push_back(training.labels[image]);
+    std::vector<std::uint8_t> lost = occurring_labels({training.labels});
+    const std::vector<std::uint8_t> left = occurring_labels({labels});
+    std::erase_if(lost, [&](std::uint8_t label) { return std::ranges::count(left, label) > 0; });
     if (lost.empty()) return;
-    const std::vector<std::string>& classes = set.data().classes;
-    std::vector<std::string> names;
-    for (const std::uint8_t label : lost)
-        if (names.size() < shown)
-            names.push_back(classes.empty() ? std::to_string(label) : harmless(classes[label]));
-    if (lost.size() > shown) names.emplace_back("...");
-    note("editing removes all of " + counted(std::ssize(lost), "class") + ": " + joined(names), output);
+    note("editing removes all of " + counted(std::ssize(lost), "class") + ": " + classes_text(data, lost),
+         output);
 }
 
 }  // namespace
@@ -108,7 +102,7 @@ int condense(const Options& options, Clock::time_point start) {
         return select_prototypes(set.training(), method, resolved, rule, token);
     });
     if (!folder.empty()) write_set(folder, set.data(), training, reduced.kept);
-    note_lost_classes(set, reduced.kept, options.output);
+    note_lost_classes(set.data(), training, reduced.kept, options.output);
     if (options.output.quiet) return 0;
     const std::string rows = row_noun(set.data());
     const std::int64_t all = training.rows.count, kept = std::ssize(reduced.kept);

@@ -27,16 +27,13 @@ bool shows_confidence(const Options& options) {
 /// Labels that are spelled in another way than in the training set are noticed here; those of the first n_query test images.
 void note_unknown_labels(std::span<const std::uint8_t> known, const Dataset& data, std::int64_t n_query,
                          const OutputOptions& output) {
-    constexpr std::size_t most = 5;
     std::vector<std::uint8_t> unknown =
         occurring_labels({data.test.labels.span().first(std::size_t(n_query))});
     std::erase_if(unknown, [&](std::uint8_t label) { return std::ranges::count(known, label) > 0; });
     if (unknown.empty()) return;
-    const auto first = std::span(unknown).first(std::min(most, unknown.size()));
-    note((unknown.size() == 1 ? "test label " : "test labels ") +
-             joined(first, [&](std::uint8_t label) { return data.class_name(label); }) +
-             (unknown.size() > most ? ", ..." : "") + ": no training " + row_noun(data) + " has " +
-             (unknown.size() == 1 ? "it" : "one of them") + ", so no answer can be right",
+    note((unknown.size() == 1 ? "test label " : "test labels ") + classes_text(data, unknown) +
+             ": no training " + row_noun(data) + " has " + (unknown.size() == 1 ? "it" : "one of them") +
+             ", so no answer can be right",
          output);
 }
 

@@ -169,6 +169,13 @@ std::string class_text(const std::string& name, std::size_t most) {
     return harmless(text) + (rest.empty() ? "" : "...");
 }
 
+std::string classes_text(const Dataset& data, std::span<const std::uint8_t> labels) {
+    constexpr std::size_t most = 5;
+    const auto class_name = [&](std::uint8_t label) { return data.class_name(label); };
+    return joined(labels.first(std::min(most, labels.size())), class_name) +
+           (labels.size() > most ? ", ..." : "");
+}
+
 std::string counted_of(std::int64_t count, std::int64_t all, const std::string& one) {
     return (count < all ? with_commas(count) + " of " : "") + counted(all, one);
 }

@@ -2,6 +2,7 @@
 /// The report for people, and the phrases that all reports have in common.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,8 @@ std::string row_text(const Dataset& data);
 
 /// The name of a class where there is little room.
 std::string class_text(const std::string& name, std::size_t most = 20);
+/// The names of the first five classes, "a, b, c, d, e, ..."; the whole names.
+std::string classes_text(const Dataset& data, std::span<const std::uint8_t> labels);
 
 /// "20 of 40 images"; of all of them "40 images".
 std::string counted_of(std::int64_t count, std::int64_t all, const std::string& one);
