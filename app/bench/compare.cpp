@@ -195,7 +195,7 @@ bool has_tensor(BenchRun& run, const Workload& work) {
 void run_compare(BenchRun& run) {
     const int k = run.options.method.vote.k;
     Workload work = load_workload(run, k);
-    agree_on({work.train, work.query}, work.labels);
+    agree_on({work.train, work.labels}, work.query);
     if (!run.leads()) return compare_spread(run, work, k);
     run.report.data = work.text;
     run.report.title =

@@ -234,7 +234,7 @@ int audit(const Options& options, Clock::time_point start) {
     if (const auto classes = occurring_labels({train_labels}); classes.size() == 1)
         throw DataError(set.data().source + ": has one class, " + set.data().class_name(classes[0]) +
                         ", which nothing contradicts; expected at least two");
-    agree_on({train, test}, train_labels);
+    agree_on(training.view(), test);
     AuditReport report{set, given, method, train_labels, std::move(planted)};
     const std::unique_ptr<Index> index = open_index(training, wide, resolved, options.output);
     report.audit = with_progress(options.output, "searching", [&](const ProgressToken& token) {

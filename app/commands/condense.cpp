@@ -97,7 +97,7 @@ int condense(const Options& options, Clock::time_point start) {
     if (rule != PrototypeRule::condense) require_others(options.method.vote.k, training.rows.count);
     const Method method = set.method(options.method);
     const Resolved resolved = set.resolve(method, training.rows.count);
-    agree_on({training.rows}, training.labels);
+    agree_on(training);
     const Prototypes reduced = with_progress(options.output, "condensing", [&](const ProgressToken& token) {
         return select_prototypes(set.training(), method, resolved, rule, token);
     });

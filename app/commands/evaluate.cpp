@@ -64,7 +64,7 @@ Evaluated evaluate_test_set(const Options& options, Clock::time_point start, boo
 
     // Plan: the engine, the devices and the kernels. Ranks compare their options and data.
     const Resolved resolved = set->resolve(options.method, queries.count);
-    agree_on({training.images(), queries}, training.labels());
+    agree_on(training.view(), queries);
     note_unknown_labels(training.labels(), set->data(), queries.count, output);
 
     // Open: fit what the method needs, move the training set to the devices.

@@ -330,7 +330,7 @@ int graph(const Options& options, Clock::time_point start) {
     require_others(k, training.rows.count);
     check_size(options.graph, training.rows.count);
     const Resolved resolved = points.resolve(result.method, training.rows.count);
-    agree_on({training.rows}, training.labels);
+    agree_on(training);
     GraphWriter writer(options.graph, result);
     const Index index(points.training(), result.method, resolved, stoppable());
     result.timeline = index.opening();

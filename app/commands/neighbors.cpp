@@ -303,7 +303,7 @@ int neighbors(const Options& options, Clock::time_point start) {
     vectors.transform(found.method, found.timeline, stoppable());
     const Method compared{.measure = found.method.measure, .vote = {.k = k}};
     const Resolved resolved = vectors.resolve(compared);
-    agree_on({vectors.train().rows(), vectors.queries().rows()}, {});
+    agree_on({vectors.train().rows(), {}}, vectors.queries().rows());
     NeighborsFiles files(wanted, {vectors.n_query(), n, k, found.measure()});
     const Index index(vectors.compared(), compared, resolved, stoppable());
     found.timeline.add(index.opening());

@@ -89,17 +89,18 @@ void agree(const Message& mine) {
     }
 }
 
-std::string checksum_of(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
+std::string checksum_of(const Training& training, const Rows& queries) {
     std::string text;
     const auto add = [&](const std::string& size, const std::uint8_t* data, std::int64_t bytes) {
         const auto sum = ::crc32_z(0, data, static_cast<std::size_t>(bytes));
         if (!text.empty()) text.push_back('-');
         text.append(size).append(".").append(std::to_string(sum));
     };
-    for (const Rows& rows : images)
+    for (const Rows& rows : {training.rows, queries})
         add(std::to_string(rows.count) + 'x' + std::to_string(rows.dim) + name(rows.type), rows.pixels,
             rows.bytes());
-    add(std::to_string(labels.size()), labels.data(), std::ssize(labels));
+    const auto labels = training.labels;
+    add(std::to_string(labels.size()) + "of" + training.shape.text(), labels.data(), std::ssize(labels));
     return text;
 }
 
@@ -147,9 +148,9 @@ bool prepare_rank(const Command& command, Options& options) {
     return true;
 }
 
-void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
+void agree_on(const Training& training, const Rows& queries) {
     if (!state().ranks) return;
-    agree({.words = state().words, .checksum = checksum_of(images, labels)});
+    agree({.words = state().words, .checksum = checksum_of(training, queries)});
 }
 
 int end_ranks(int exit_code) {

@@ -1,13 +1,12 @@
 #pragma once
 /// This process among those that mpirun started.
 
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "app/cli/command_line.h"
-#include "data/core/rows.h"
+#include "data/core/device_index.h"
 
 namespace knn {
 
@@ -28,7 +27,7 @@ bool prepare_rank(const Command& command, Options& options);
 
 /// All ranks come here before they search. Throws RanksEnd unless they have the same version, options and data, or if one
 /// of them failed before.
-void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels);
+void agree_on(const Training& training, const Rows& queries = {});
 
 /// The end of the process with success: waits for the other ranks. Returns the exit code: that of a rank that failed,
 /// after printing its error.

@@ -388,7 +388,7 @@ int tune(const Options& options, Clock::time_point start) {
     for (const TunedSearch& search : searches)
         resolved.push_back(set.resolve(search.searched(), training.rows.count));
     note_lonely(training.labels, set.data(), options.output);
-    agree_on({training.rows}, training.labels);
+    agree_on(training);
 
     TuneResult result{SelfSearch(set)};
     result.range = range;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Real
 from typing import Any, Collection, Iterable
 
@@ -28,6 +29,13 @@ def integer(value: Any, name: str) -> int:
     if value < 1:
         raise ValueError(f"{name} {value}: is too small; expected 1 or more")
     return int(value)
+
+
+def path_or_name(value: Any, name: str) -> str | os.PathLike[str]:
+    """Raises TypeError."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} {shown(value)}: is {kind(value)}; expected a text")
+    return value
 
 
 def number(value: Any, name: str) -> float:

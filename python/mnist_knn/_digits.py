@@ -11,7 +11,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _arrays, _show
-from ._checks import integer, kind, shown
+from ._checks import integer, kind, path_or_name, shown
 from ._library import Array, Digits, Index, TrainingSet, encoded_text, has
 
 _SIDE = 28
@@ -119,7 +119,7 @@ class DigitClassifier:
             if images[:1].size != _SIDE * _SIDE or labels.shape != images.shape[:1]:
                 raise ValueError(f"X, y: have shapes {images.shape}, {labels.shape}; expected n × 784 and n")
             training = TrainingSet(images.reshape(len(images), -1), labels, (_SIDE, _SIDE))
-        index = Index(training, method=self.method, device=self.device)
+        index = Index(training, method=path_or_name(self.method, "method"), device=self.device)
         if len(training) < (k := index.info.k):
             raise ValueError(f"{'data' if X is None else 'X'}: has {len(training)} images; expected at least {k}, as many as vote")
         index.classify(np.empty((0, _SIDE * _SIDE), np.uint8), ("p_values",), self.reject)  # fits what answers need
@@ -164,7 +164,7 @@ class DigitClassifier:
             return self._read(_content_of(picture), many)
 
     def _read(self, content: bytes | Array, many: bool) -> DigitList:
-        read = Digits(self._opened(), content, many, self.reject)  # which the pixels of its digits belong to
+        read = Digits(self._opened(), content, bool(many), self.reject)  # which the pixels of its digits belong to
         return DigitList([_digit_of(one) for one in read.read()])
 
     def _of_pixels(self, index: Index, pixels: Array) -> list[Digit]:

@@ -17,7 +17,7 @@ import numpy as np
 from . import _arrays, _device, _voting
 from ._arrays import BYTE
 from ._base import BaseEstimator, ClassifierMixin, NotFittedError, TransformerMixin
-from ._checks import integer, kind, number, shown, word
+from ._checks import integer, kind, number, path_or_name, shown, word
 from ._library import TYPES, Array, DType, Index, TrainingSet, has
 
 #: The library's names of scikit-learn's metrics.
@@ -66,8 +66,7 @@ class _Fitted(BaseEstimator):
         """`known`: attributes that belong to this fit."""
         name = type(self).__name__
         integer(self.n_neighbors, "n_neighbors")
-        if not isinstance(self.method, (str, os.PathLike)):
-            raise TypeError(f"method {shown(self.method)}: is {kind(self.method)}; expected a text")
+        path_or_name(self.method, "method")
         metric, exponent = library_metric(self.metric, self.p, self.method)
         names = _arrays.column_names(X)
         array = _arrays.vectors(X, name)

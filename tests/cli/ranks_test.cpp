@@ -104,6 +104,7 @@ TEST_CASE("ranks: other options, data or version on a rank are refused, one that
     const Folder folder;
     SmallSet().write(folder / "a");
     SmallSet{.levels = 5}.write(folder / "b");
+    SmallSet{.rows = 3, .cols = 5}.write(folder / "other-shape");  // of the same bytes
     fs::create_directory(folder / "c");
     const auto pair = [&](const std::string& where, const std::string& k,
                           const std::string& program = program_file()) {
@@ -117,7 +118,8 @@ TEST_CASE("ranks: other options, data or version on a rank are refused, one that
     CHECK(pair("a", "5").exit_code == 0);
     fs::remove(folder / "p.csv");
     check_one_error(pair("a", "6"), 1, "rank 1: has other options than rank 0");
-    check_one_error(pair("b", "5"), 1, "rank 1: has other images or labels than rank 0");
+    for (const char* other : {"b", "other-shape"})
+        check_one_error(pair(other, "5"), 1, "rank 1: has other images or labels than rank 0");
     check_one_error(pair("c", "5"), 1, "rank 1: ");
     check_one_error(pair("a", "5", MNIST_KNN_OTHER_VERSION), 1,
                     "rank 1: is version 0.0.0-other, but rank 0 is ");
@@ -143,7 +145,7 @@ TEST_CASE("ranks: other options, data or version on a rank are refused, one that
         check_one_error(both(command + (" --method ./method " + data)), 1,
                         "rank 1: has other options than rank 0");
     check_one_error(both("neighbors --train rows -k 1"), 1, "rank 1: has other images or labels than rank 0");
-    check_only(folder, {"a", "b", "c"});
+    check_only(folder, {"a", "b", "c", "other-shape"});
 }
 
 TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no output") {

@@ -125,6 +125,9 @@ class Digits(unittest.TestCase):
         found = model.classify(MNIST.X_test[:40])
         self.assertTrue(found.rejected.any())
         self.assertEqual(list(found), [model.read(image, many=False)[0] for image in images(40)])
+        self.assertEqual(list(model.read(images(1)[0], many=None)), list(found)[:1])
+        with self.assertRaisesRegex(TypeError, "^method None: is NoneType; expected a text$"):
+            DigitClassifier(None).fit()
 
     @unittest.skipUnless(has("pictures"), "the library reads no pictures")
     def test_a_page(self):
