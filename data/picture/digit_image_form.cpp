@@ -20,6 +20,8 @@ using Corners = std::array<cv::Point2f, 4>;  ///< of a quadrilateral, clockwise 
 
 constexpr double box_height = 1.5;  ///< of a usual box, in digits
 constexpr double least_box = 0.5;   ///< of that height: in lower ones digits are taken for punctuation
+constexpr double least_width =
+    0.25;  ///< of a box, of its height: in narrower ones the pieces of digits are taken for ones
 constexpr double box_margin =
     0.06;  ///< of a box, of its height: its lines, which are not quite where they should be
 constexpr double frame_error =
@@ -177,6 +179,12 @@ Straight straightened(const cv::Mat& gray, Corners corners, std::span<const Form
             "has boxes " + std::to_string(std::lround(pixels)) +
             " pixels high, in which digits of its size cannot be found; expected boxes of at least " +
             std::to_string(std::lround(std::ceil(least_box * box_height * digit_side / scale))) + " pixels");
+    for (const FormBox& box : boxes)
+        if (const double w = box.w * width, h = box.h * height; w < least_width * h)
+            throw DataError("has a box " + std::to_string(std::lround(w)) + " pixels wide and " +
+                            std::to_string(std::lround(h)) +
+                            " high, in which a digit has no room; expected at least " +
+                            std::to_string(std::lround(std::ceil(least_width * h))) + " pixels");
     // Reduced by areas first: warping takes single pixels.
     const double reduced = std::min(1.0, scale);
     const cv::Mat work = scaled(gray, reduced);

@@ -154,8 +154,6 @@ TEST_CASE("forms: a picture without a frame is refused") {
         const cv::Mat tiny(rows, cols, CV_8U, cv::Scalar(200));
         CHECK_THROWS_AS(knn::extract_form(picture_of(tiny), FormFrame::lines, cells), knn::DataError);
     }
-    CHECK(knn::extract_form(picture_of(cv::Mat(5000, 3, CV_8U, cv::Scalar(200))), FormFrame::picture, cells)
-              .empty());
 }
 
 TEST_CASE("forms: boxes in which digits would be too small to be found are refused") {
@@ -173,6 +171,19 @@ TEST_CASE("forms: boxes in which digits would be too small to be found are refus
     CHECK_THROWS_WITH_AS(
         knn::extract_form(picture_of(cv::Mat(4500, 4500, CV_8U, cv::Scalar(230))), FormFrame::picture, small),
         doctest::Contains("has boxes 30 pixels high, in which digits"), knn::DataError);
+}
+
+TEST_CASE("forms: boxes too narrow for a digit are refused") {
+    const auto digits = [](int rows, int cols, int boxes) {
+        const cv::Mat page(rows, cols, CV_8U, cv::Scalar(230));
+        return knn::extract_form(picture_of(page), FormFrame::picture, knn::grid_form(1, boxes).boxes);
+    };
+    CHECK(digits(100, 500, 20).empty());
+    CHECK_THROWS_WITH_AS(
+        digits(100, 500, 21),
+        "has a box 24 pixels wide and 100 high, in which a digit has no room; expected at least 25 pixels",
+        knn::DataError);
+    CHECK_THROWS_AS(digits(5000, 3, 1), knn::DataError);
 }
 
 TEST_CASE("digit images: minus signs and points, which are neither bars nor pieces of digits") {
