@@ -184,6 +184,13 @@ std::string share_text(std::int64_t part, std::int64_t whole) {
     return percent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
+std::string p_text(double p) {
+    int places = 3;
+    while (places < 17 && (std::stod(fixed(p, places)) >= significance) != (p >= significance))
+        ++places;
+    return fixed(p, places);
+}
+
 std::string aligned_right(const std::string& text, std::size_t width) {
     const std::size_t characters = characters_of(text);
     return characters < width ? std::string(width - characters, ' ') + text : text;
