@@ -239,6 +239,7 @@ std::string short_method_text(const Method& method) {
     for (const NamedMethod& one : methods()) {
         Method same = one.method;
         same.vote.k = method.vote.k;
+        same.measure.real = method.measure.real;  // of the rows
         if (same == method)
             return "method " + std::string(one.name) + ", k = " + std::to_string(method.vote.k);
     }

@@ -124,6 +124,7 @@ TEST_CASE("JSON text is readable") {
 
 TEST_CASE("a method by its name, whatever k is, and counts of a whole") {
     CHECK(short_method_text({}) == "method raw, k = 5");
+    CHECK(short_method_text({.measure = {.real = true}}) == "method raw, k = 5");
     Method accurate = methods().back().method;
     CHECK(short_method_text(accurate) == "method accurate, k = 4");
     accurate.vote.k = 7;
