@@ -40,15 +40,17 @@ std::string share_text(double share) {
 std::string classes_text(const Score& score) {
     Table table({Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"class", "precision", "recall", "f1", "support"});
-    double precision = 0, recall = 0, f1 = 0;
+    double precision = 0, recall = 0, f1 = 0, n = 0;  // of the classes that have test images
     for (const ClassScore& one : score.per_class) {
         table.add({class_text(score.class_name(one.label)), share_text(one.precision), share_text(one.recall),
                    share_text(one.f1), std::to_string(one.support)});
+        if (one.support == 0) continue;
+        ++n;
         precision += one.precision;
         recall += one.recall;
         f1 += one.f1;
     }
-    const auto n = static_cast<double>(score.per_class.size());
+    n = std::max(n, 1.0);
     table.add({"mean", share_text(precision / n), share_text(recall / n), share_text(f1 / n),
                std::to_string(score.total)});
     return table.text();
