@@ -150,10 +150,10 @@ std::vector<std::int64_t> plant_wrong_labels(std::span<std::uint8_t> labels, std
     const std::vector<std::uint8_t> classes = occurring_labels({labels});
     if (n > std::ssize(labels))
         throw UsageError("§plant " + std::to_string(n) + ": there are " + with_commas(std::ssize(labels)) +
-                         " images; expected at most that many");
+                         " labels; expected at most that many");
     if (classes.size() < 2)
-        throw UsageError("§plant " + std::to_string(n) + ": all labels are " +
-                         std::to_string(classes.front()) + "; expected at least two classes");
+        throw UsageError("§plant " + std::to_string(n) +
+                         ": all labels are the same; expected at least two classes");
     // Of the library's generators the bits are defined, of its distributions they are not.
     std::mt19937_64 random(seed);
     std::vector<std::int64_t> places(labels.size());

@@ -184,8 +184,7 @@ std::string audit_page(const AuditReport& report) {
     nlohmann::json page = {
         {"program", program_json()},
         {"created", report.created},
-        {"dataset",
-         {{"name", report_path(report.data().source)}, {"rows", train.rows}, {"cols", train.cols}}},
+        {"dataset", {{"name", report.data().source}, {"rows", train.rows}, {"cols", train.cols}}},
         {"settings", settings_json(report.method, audit.plan)},
         {"audit",
          {{"judged", judged_text(report)},

@@ -141,11 +141,7 @@ std::string sentence(const Comparison& result, bool images) {
                        less = std::min(result.only_a, result.only_b);
     if (more == 0)
         return std::string("A and B get exactly the same ") + (images ? "digits" : "rows") + " right.";
-    int places = 3;  // more where a rounded value would lie on the other side of the limit
-    while (places < 17 &&
-           (std::stod(fixed(result.p_value, places)) >= significance) != (result.p_value >= significance))
-        ++places;
-    const std::string p = result.p_value < 0.0005 ? "less than 0.001" : fixed(result.p_value, places);
+    const std::string p = result.p_value < 0.0005 ? "less than 0.001" : p_text(result.p_value);
     const std::string chance =
         "would come with probability " + p + " if both were equally good (McNemar's exact test)";
     const std::string leads = a_leads ? "A is better than B" : "B is better than A";

@@ -65,6 +65,7 @@ class SearchedVectors {
     const VectorSet& queries() const { return are_own() ? train_ : queries_; }
     std::int64_t n_query() const { return queries().count; }
     double load_ms() const { return load_ms_; }
+    double transform_ms() const { return transform_ms_; }
 
     /// What is compared: the rows, or what the transform makes of them. Throws UsageError, DataError, Interrupted.
     void transform(const Method& method, Timeline& timeline, const ProgressToken& token) {
@@ -82,8 +83,17 @@ class SearchedVectors {
         check_elements(train_.source, train_.rows(), method, threads);
         if (!are_own()) check_elements(queries_.source, queries_.rows(), method, threads);
         if (!method.transform.is_raw()) {
+            const auto start = Clock::now();
             const Features& made = set_->features(method.transform, threads, token.stop, timeline);
-            if (!are_own()) query_features_ = features(made.transform, queries_.rows(), threads, token.stop);
+            if (!are_own()) {
+                const auto queries_start = Clock::now();
+                query_features_ = features(made.transform, queries_.rows(), threads, token.stop);
+                timeline.add({.name = "transform",
+                              .launches = 1,
+                              .total_ms = ms_since(queries_start),
+                              .bytes = static_cast<double>(queries_.rows().bytes()) +
+                                       static_cast<double>(query_features_.size())});
+            }
             compared_queries_ =
                 are_own() ? made.rows
                           : Rows{query_features_.data(), queries_.count, made.rows.dim, made.rows.type};
@@ -91,6 +101,7 @@ class SearchedVectors {
                            method.measure, made.rows.dim, threads);
             original_ = std::move(set_);
             set_.emplace(Training{made.rows, {}, {}});
+            transform_ms_ = ms_since(start);
         }
     }
     const TrainingSet& compared() const { return *set_; }
@@ -115,7 +126,7 @@ class SearchedVectors {
     std::optional<TrainingSet> set_, original_;  ///< what is compared, and what it was made of
     std::vector<std::uint8_t> query_features_;
     Rows compared_queries_;
-    double load_ms_ = 0;
+    double load_ms_ = 0, transform_ms_ = 0;
 };
 
 struct Found {
@@ -307,7 +318,7 @@ int neighbors(const Options& options, Clock::time_point start) {
     NeighborsFiles files(wanted, {vectors.n_query(), n, k, found.measure()});
     const Index index(vectors.compared(), compared, resolved, stoppable());
     found.timeline.add(index.opening());
-    found.search_ms = index.open_ms();
+    found.search_ms = vectors.transform_ms() + index.open_ms();
     const int threads = threads_or_all(options.request.threads);
     with_progress(options.output, "searching", [&](const ProgressToken& token) {
         if (!wanted.range) return search_k(index, found, threads, token, files);

@@ -187,7 +187,7 @@ std::vector<std::string> row_text(const TuneResult& result, const Configuration&
             with_commas(one.errors),
             share_text(one.errors, result.images()),
             interval_text(one),
-            one.p_value < 0.0005 ? "< 0.001" : fixed(one.p_value, 3),
+            one.p_value < 0.0005 ? "< 0.001" : p_text(one.p_value),
             std::to_string(vote.k),
             name(vote.votes),
             weighs ? name(vote.weights) : "",

@@ -1,6 +1,7 @@
 #include "app/report/json.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -266,14 +267,20 @@ std::string test_checksum(const Dataset& data, std::int64_t n) {
     Sha256 sum;
     sum.add(size.data(), size.size());
     sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.images().row_bytes()));
-    if (data.classes.empty()) {
-        sum.add(set.labels.data(), static_cast<std::size_t>(n));
-        return sum.hex();
+    const auto labels = set.labels.span().first(static_cast<std::size_t>(n));
+    // The numbers of names depend on the training set, and whether labels have names, too.
+    std::array<std::uint8_t, 256> numbers{};
+    bool are_numbers = true;
+    for (const std::uint8_t label : occurring_labels({labels})) {
+        const std::string name = data.class_name(label);
+        numbers[label] = number_of<std::uint8_t>(name).value_or(0);
+        are_numbers = are_numbers && std::to_string(numbers[label]) == name;
     }
-    for (std::int64_t i = 0; i < n; ++i) {  // the numbers of names depend on the training set
-        const std::string& name = data.classes[set.labels.data()[i]];
-        sum.add(name.c_str(), name.size() + 1);
-    }
+    for (const std::uint8_t label : labels)
+        if (are_numbers)
+            sum.add(&numbers[label], 1);
+        else
+            sum.add(data.classes[label].c_str(), data.classes[label].size() + 1);
     return sum.hex();
 }
 

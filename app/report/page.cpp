@@ -271,9 +271,15 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
     if (data.are_images())
         for (const std::int64_t image : fitting(evaluation, gallery.images))
             digits.push_back(page_digit(evaluation, image));
-    return page_text(page_html, report_object(evaluation),
-                     {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), data,
-                      data.test, data.train.labels.data(), evaluation.method},
+    json page = report_object(evaluation);
+    page["dataset"]["name"] = data.name;  // a page has names as people read them, not escaped
+    page["dataset"]["source"] = data.source;
+    if (!evaluation.pictures.empty()) page["dataset"]["pictures"] = evaluation.pictures;
+    const std::int64_t selected = std::ssize(gallery.images);
+    if (std::ssize(digits) == selected) page["words"]["held"] = "as many as --limit says.";
+    return page_text(page_html, std::move(page),
+                     {gallery.title, gallery.order, std::max(gallery.found, selected), std::move(digits),
+                      data, data.test, data.train.labels.data(), evaluation.method},
                      parts);
 }
 

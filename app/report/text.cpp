@@ -40,15 +40,17 @@ std::string share_text(double share) {
 std::string classes_text(const Score& score) {
     Table table({Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"class", "precision", "recall", "f1", "support"});
-    double precision = 0, recall = 0, f1 = 0;
+    double precision = 0, recall = 0, f1 = 0, n = 0;  // of the classes that have test images
     for (const ClassScore& one : score.per_class) {
         table.add({class_text(score.class_name(one.label)), share_text(one.precision), share_text(one.recall),
                    share_text(one.f1), std::to_string(one.support)});
+        if (one.support == 0) continue;
+        ++n;
         precision += one.precision;
         recall += one.recall;
         f1 += one.f1;
     }
-    const auto n = static_cast<double>(score.per_class.size());
+    n = std::max(n, 1.0);
     table.add({"mean", share_text(precision / n), share_text(recall / n), share_text(f1 / n),
                std::to_string(score.total)});
     return table.text();
@@ -184,6 +186,13 @@ std::string share_text(std::int64_t part, std::int64_t whole) {
     return percent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
+std::string p_text(double p) {
+    int places = 3;
+    while (places < 17 && (std::stod(fixed(p, places)) >= significance) != (p >= significance))
+        ++places;
+    return fixed(p, places);
+}
+
 std::string aligned_right(const std::string& text, std::size_t width) {
     const std::size_t characters = characters_of(text);
     return characters < width ? std::string(width - characters, ' ') + text : text;
@@ -232,6 +241,7 @@ std::string short_method_text(const Method& method) {
     for (const NamedMethod& one : methods()) {
         Method same = one.method;
         same.vote.k = method.vote.k;
+        same.measure.real = method.measure.real;  // of the rows
         if (same == method)
             return "method " + std::string(one.name) + ", k = " + std::to_string(method.vote.k);
     }

@@ -28,6 +28,9 @@ std::string counted_of(std::int64_t count, std::int64_t all, const std::string& 
 /// A part of a whole as "12.34 %".
 std::string share_text(std::int64_t part, std::int64_t whole);
 
+/// The p of a test with three digits; more where these would lie on the other side of `significance`.
+std::string p_text(double p);
+
 /// A rate in three digits; nothing of one that is not known.
 std::string rate_text(double value);
 

@@ -111,7 +111,8 @@ TEST_CASE("audit: unusual sets") {
     const Work one({.classes = {200}, .train = 60});
     check_error(one.run("audit --method raw"), 1,
                 ": has one class, 200, which nothing contradicts; expected at least two");
-    check_error(one.run("audit --method raw --plant 3"), 2);
+    check_error(one.run("audit --method raw --plant 3"), 2,
+                "--plant 3: all labels are the same; expected at least two classes");
 
     const Work equal({.classes = {0, 255}, .train = 30});  // nothing contradicts anything
     equal.make_all_images_equal();

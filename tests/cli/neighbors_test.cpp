@@ -293,6 +293,19 @@ TEST_CASE_FIXTURE(Work, "neighbors: scaled attributes count alike") {
           "06\n");
     check_contains(output_of(plain("neighbors --train a.csv -k 1 --transform zscore --device cpu")),
                    {"transform zscore, k = 1"});
+    // Fitting and transforming, of queries too, are parts of the search, as with evaluate.
+    std::string bytes;
+    for (int i = 0; i < 40 * 300; ++i)
+        bytes += static_cast<char>(i * 7919 % 251);
+    write(folder / "b.npy", npy_of("|u1", 40, 300, bytes));
+    output_of(
+        plain("neighbors -q --train b.npy --queries b.npy -k 1 --transform pca:2 --device cpu --json j"));
+    const json timing = json_of("j")["timing"];
+    double before = 0;
+    for (const json& stage : timing["stages"])
+        if (stage["name"] == "fit" || stage["name"] == "transform") before += stage["total_ms"].get<double>();
+    CHECK(timing["stages"][1]["launches"] == 2);
+    CHECK(timing["search_ms"] > before);
     // A query far outside the scale: the place is that of the file.
     write(folder / "t.csv", "x,y\n1e-300,2\n2e-300,3\n0,1\n");
     write(folder / "t-labels.csv", "1\n2\n3\n");

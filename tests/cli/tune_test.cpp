@@ -127,6 +127,17 @@ TEST_CASE("tune: what is one classifier has one line, and p is explained") {
     check_contains(text, {"share a line", "\np: how likely ",
                           "* as good as the best: p >= 0.05; 4 of 4 configurations\n"});
     CHECK(!contains(text, " more (--limit"));
+
+    // Rows in groups, of 42 of which one is wrong with k = 1 alone, of 25 with k = 3 alone: p = 0.0498.
+    std::string rows = "x,label\n";
+    for (int group = 0; group < 42 + 25; ++group)
+        for (const auto& [x, label] :
+             group < 42 ? std::vector<std::pair<int, int>>{{18, 0}, {24, 1}, {2, 1}, {8, 1}}
+                        : std::vector<std::pair<int, int>>{{12, 1}, {6, 0}, {3, 1}, {15, 1}, {0, 0}, {24, 0}})
+            rows += std::to_string(1000 * group + x) + ',' + std::to_string(label) + '\n';
+    write(work.folder / "t.csv", rows);
+    check_contains(output_of(work.plain("tune --train t.csv -k 1,3 --vote majority --weights uniform")),
+                   {"  0.0498  1  majority", "; 2 of 4 configurations"});
 }
 
 TEST_CASE("tune: -q and standard output") {

@@ -123,6 +123,13 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
     check_contains(more, {"exactly the same rows right", "more.csv"});
     CHECK(json::parse(file("a/report.json"))["dataset"]["test_checksum"] ==
           json::parse(file("c/report.json"))["dataset"]["test_checksum"]);
+    // A label above 255 in one training set gives all labels names.
+    write(folder / "few.csv", "x,label\n1,1\n5,2\n9,1\n");
+    write(folder / "large.csv", "x,label\n1,1\n5,2\n9,300\n");
+    for (const char* train : {"few", "large"})
+        output(Words{"evaluate", "-q", "-k", "1", "--device", "cpu", "--test", "few.csv", "--report", train} +
+               (Words{"--train"} + (train + std::string(".csv"))));
+    check_contains(output("compare few large"), {"both right    2", "only A right  1"});
     auto report = nlohmann::json::parse(file("b/report.json"));
     report["dataset"]["type"] = "float32";
     write(folder / "b/report.json", report.dump());

@@ -202,6 +202,10 @@ TEST_CASE_FIXTURE(Evaluated, "view --html holds the selection") {
         CHECK(data.at(json::json_pointer(path)) == report.at(json::json_pointer(path)));
     CHECK(data["result"]["calibration"]["fitted"] == report["result"]["calibration"]["fitted"]);
     CHECK(data["timing"]["stages"].size() == report["timing"]["stages"].size());
+
+    const json some = page_data(output_of(view("--html - --limit 2")))["gallery"];
+    CHECK(some["digits"].size() == 2);
+    CHECK(some["total"] == std::ranges::count_if(answers, is_wrong));
 }
 
 TEST_CASE("view: what the data set does not have is an error before the search") {

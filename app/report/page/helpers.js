@@ -15,15 +15,6 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** A name as it was before JSON: there, % and what is no text are written as % and two hexadecimal digits. */
-function unescaped(name) {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
-
 const whole = new Intl.NumberFormat("en-US");
 const counted = (count, one, many) => `${whole.format(count)} ${count === 1 ? one : many}`;
 

@@ -203,11 +203,24 @@ TEST_CASE("a page without mistakes, and one with the digits that a caller wants"
     CHECK(data_of(page)["gallery"]["digits"].empty());
     if (test::has_opencv) CHECK(sprite_of(page).height == options.rows);
 
-    const nlohmann::json data = data_of(html_page(sample.evaluation, {{7, 3}, "Two digits", "index"}));
+    const nlohmann::json data = data_of(html_page(sample.evaluation, {{7, 3}, "Two digits", "index", 20}));
     REQUIRE(data["gallery"]["digits"].size() == 2);
+    CHECK(data["gallery"]["total"] == 20);
+    CHECK(data["words"]["held"] == "as many as --limit says.");
     CHECK(data["gallery"]["digits"][0]["index"] == 7);
     CHECK(data["gallery"]["title"] == "Two digits");
     CHECK_THROWS_AS(html_page(sample.evaluation, {{options.n_test}, "", "index"}), std::out_of_range);
+}
+
+TEST_CASE("a page has names as a terminal shows them") {
+    test::Sample sample = test::sample_evaluation();
+    sample.data->name = "100%25\u202e";
+    sample.data->source = "caf\xe9/100%25";
+    sample.evaluation.pictures.assign(static_cast<std::size_t>(sample.evaluation.n_test), "50%_7\xe9.png");
+    const nlohmann::json dataset = data_of(html_page(sample.evaluation))["dataset"];
+    CHECK(dataset["name"] == "100%25?");
+    CHECK(dataset["source"] == "caf?/100%25");
+    CHECK(dataset["pictures"][0] == "50%_7?.png");
 }
 
 TEST_CASE("votes by distance are shown as such") {

@@ -124,6 +124,7 @@ TEST_CASE("JSON text is readable") {
 
 TEST_CASE("a method by its name, whatever k is, and counts of a whole") {
     CHECK(short_method_text({}) == "method raw, k = 5");
+    CHECK(short_method_text({.measure = {.real = true}}) == "method raw, k = 5");
     Method accurate = methods().back().method;
     CHECK(short_method_text(accurate) == "method accurate, k = 4");
     accurate.vote.k = 7;
@@ -165,6 +166,8 @@ TEST_CASE("the whole text names data, device, engine and settings") {
         text.starts_with("data      sample ?: 3 training and 2 test images of 1 x 2, 3 classes\n"
                          "source    a folder\n"));
     CHECK(test::contains(text, "\nsettings  k = 5, metric "));
+    // Of classes 1, 7 and 200, of which no test image has 1.
+    CHECK(test::contains(text, "   mean     0.5000  0.5000  0.5000        2\n"));
     CHECK(!test::contains(text, "\x1b"));
     CHECK(test::contains(text_report(sample.evaluation, true), "\x1b[1maccuracy 50.00 %"));
 }
