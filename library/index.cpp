@@ -175,7 +175,7 @@ void save(const TrainingSet& set, const Method& method, const std::string& file)
     write_file_atomically(file, [&](std::ostream& out) {
         out << heading << "\nset " << digest_of(set) << '\n';
         for (const auto& [name, bytes] : pieces)
-            out << name << ' ' << bytes.size() << '\n';
+            out << name << ' ' << std::to_string(bytes.size()) << '\n';  // the same in every locale
         out << "end " << sha.hex() << '\n';
         for (const auto& [name, bytes] : pieces)
             out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));

@@ -90,9 +90,10 @@ std::shared_ptr<GrowingSet> opened_set(const knn_files* given) {
             std::filesystem::exists(file, none) &&
             !std::filesystem::is_regular_file(file, none))  // a pipe may never be written to
             throw DataError(file + ": is no regular file; expected an IDX file or one of vectors");
-    if (options.folder.empty() && !options.train_images.empty() &&
-        (options.train_labels.empty() || !is_idx(options.train_images, IdxKind::images) ||
-         !is_idx(options.train_labels, IdxKind::labels))) {
+    const bool lacks_labels = options.folder.empty() && options.train_labels.empty();
+    if (!options.train_images.empty() && (lacks_labels || !is_idx(options.train_images, IdxKind::images) ||
+                                          !is_idx(options.train_labels, IdxKind::labels))) {
+        options.folder.clear();
         options.train = options.train_images;
         const DataLocation location = locate_training_data(options);
         return std::make_shared<GrowingSet>(read_vectors(location, files.first), location.inputs());

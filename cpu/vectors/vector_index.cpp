@@ -112,8 +112,10 @@ class Block {
 /// fused multiply-add for 8 elements, and is given up when the sum so far exceeds the k-th distance. Stage `distance`.
 void search_exhaustively(const RealSearch& search, std::span<const std::int64_t> queries) {
     const auto start = Clock::now();
-    const std::int64_t n = std::ssize(queries), n_train = search.train.rows().count;
+    const std::int64_t n = std::ssize(queries), asked = search.queries.count(),
+                       n_train = search.train.rows().count;
     if (n == 0) return;
+    const ProgressToken token = search.token.part(asked - n, asked);  // the others are answered
     const std::int64_t row_bytes = search.train.stride() * std::int64_t{sizeof(double)};
     const std::int64_t most =
         std::clamp<std::int64_t>(block_bytes / row_bytes, 1, std::min(n, most_block_queries));
@@ -122,7 +124,7 @@ void search_exhaustively(const RealSearch& search, std::span<const std::int64_t>
     const double pair_ns = 5 + static_cast<double>(search.train.stride()) / 4;
     const int threads =
         threads_for(search.plan, static_cast<double>(n) * static_cast<double>(n_train) * pair_ns);
-    Team team(threads, search.token, n, n_train);
+    Team team(threads, token, n, n_train);
     for (std::int64_t begin = 0; begin < n; begin += at_once) {
         const auto some = queries.subspan(at(begin), at(std::min(at_once, n - begin)));
         const std::int64_t blocks = divide_up(std::ssize(some), most);

@@ -137,11 +137,13 @@ typedef struct knn_set_info {
 
 /// A set of these vectors, at least one, copied unless they are `borrowed`. `labels`, which are copied: one for each, or NULL: then the set has no classes.
 KNN_API knn_status knn_set_create(const knn_vectors* vectors, const uint8_t* labels, knn_set** set);
-/// A set read from files; NULL: MNIST, where the program looks for it.
+/// A set read from files; NULL: MNIST, where the program looks for it. Where no file is named and MNIST is not there, 6,000 digits that
+/// the library draws.
 KNN_API knn_status knn_set_open(const knn_files* files, knn_set** set);
 /// Appends copies; all or, after an error, nothing. Searches that begin after it returns find them. An index of a method
 /// that fits nothing to the set searches the new vectors beside the others; another is fitted again by its next search.
-/// Vectors that the metric of an open index cannot compare, as their sums could overflow, are KNN_INVALID.
+/// Vectors that the metric of an open index cannot compare, as their sums could overflow, are KNN_INVALID; that minmax or zscore
+/// cannot be fitted to them is KNN_DATA of the searches that follow.
 /// `labels`: as many, if the set has labels, else NULL.
 KNN_API knn_status knn_set_add(knn_set* set, const knn_vectors* vectors, const uint8_t* labels);
 /// Fills in the info, whose struct_size is the caller's.
@@ -299,7 +301,8 @@ typedef struct knn_digit {
     int32_t h;              ///< height
 } knn_digit;
 
-/// Finds and classifies the digits of a picture, in reading order: exactly one, perhaps rejected, unless `many`.
+/// Finds and classifies the digits of a picture, in reading order: exactly one, perhaps rejected, unless `many`. As the program's
+/// `classify`, but by `accurate` without the forms drawn for pictures that vote there beside MNIST (docs/classify.md).
 KNN_API knn_status knn_digits_read(knn_index* index, const knn_picture* picture, const knn_options* options,
                                    knn_digits** digits);
 /// How many there are.

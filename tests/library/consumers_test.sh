@@ -12,6 +12,7 @@ check "exported symbols" equal "$(nm -D --defined-only "$library" | awk '{print 
 declared=$(grep -oE '^KNN_API [^;(]*\(' "$repository/include/mnist_knn/knn.h" | grep -oE 'knn_[a-z_]*\(' | tr -d '(' | sort)
 check "declared functions" equal "$declared" "$(sort <<<"$listed")"
 check "the SONAME is apart from the version" contains "$(readelf -d "$library")" '[libmnistknn.so.0]'
+check "it stays loaded after dlclose" contains "$(readelf -d "$library")" NODELETE
 
 for component in library development pictures; do
     cmake --install "$build" --prefix "$work/first" --component $component >>"$work/log"

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <locale>
+
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
 #include "tests/support/idx_bytes.h"
@@ -358,6 +360,21 @@ TEST_CASE("library: a saved index gives the same answers, and is refused for ano
     refused(same, content.substr(0, size) + "9" + content.substr(size), "is damaged");
     const knn_settings settings = settings_of("raw");
     REFUSED(KNN_INVALID, "settings", knn_index_open(same.get(), file.c_str(), &settings, &opened));
+}
+
+TEST_CASE("library: a saved index is the same file in every locale") {
+    struct Grouping : std::numpunct<char> {
+        std::string do_grouping() const override { return "\3"; }
+    };
+    const TempFolder folder;
+    const std::string files[] = {folder / "saved", folder / "grouped"};
+    const Set set = made_set(train.vectors(), train.labels.data());
+    const OpenIndex index = made_index(set, settings_of("raw"));
+    OK(knn_index_save(index.get(), files[0].c_str()));
+    const std::locale before = std::locale::global(std::locale(std::locale(), new Grouping));
+    CHECK(knn_index_save(index.get(), files[1].c_str()) == KNN_OK);
+    std::locale::global(before);
+    CHECK(read_file(files[0]) == read_file(files[1]));
 }
 
 TEST_CASE("library: a callback sees progress and stops a search, after which the index works") {

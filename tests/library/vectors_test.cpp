@@ -188,10 +188,17 @@ TEST_CASE("library: distances of scaled vectors are the program's, of queries an
 
 TEST_CASE("library: a set of a file has its type, and labels in it, beside it, named, or none") {
     const TempFolder folder;
-    const auto opened = [&](const char* images, const char* labels, std::int64_t first = 0) {
+    const std::string all = folder / "";
+    const auto opened = [&](const char* images, const char* labels, std::int64_t first = 0,
+                            bool instead = false) {
         const std::string file = folder / images, named = labels == nullptr ? "" : folder / labels;
-        const knn_files files{
-            sizeof files, nullptr, file.c_str(), labels == nullptr ? nullptr : named.c_str(), first, 1, 0};
+        const knn_files files{sizeof files,
+                              instead ? all.c_str() : nullptr,
+                              file.c_str(),
+                              labels == nullptr ? nullptr : named.c_str(),
+                              first,
+                              1,
+                              0};
         knn_set* set = nullptr;
         OK(knn_set_open(&files, &set));
         return Set(set, knn_set_free);
@@ -224,6 +231,13 @@ TEST_CASE("library: a set of a file has its type, and labels in it, beside it, n
     check(opened("images", nullptr), 2, KNN_UINT8, {});
     check(opened("images", "idx-labels"), 2, KNN_UINT8, {3, 4});
     check(opened("images", "labels.txt"), 2, KNN_UINT8, {7, 9});
+    // Instead of a folder's, of whose files only labels of images are read.
+    check(opened("images", "labels.txt", 0, true), 2, KNN_UINT8, {7, 9});
+    check(opened("named.csv", nullptr, 0, true), 3, KNN_FLOAT64, {1, 0, 1});
+    check(opened("plain.csv", "idx-labels", 0, true), 2, KNN_UINT8, {3, 4});
+    folder.write("train-images-idx3-ubyte", "");
+    folder.write("train-labels-idx1-ubyte", "\0\0\x08\x01\0\0\0\x02\x05\x06"s);
+    check(opened("images", nullptr, 0, true), 2, KNN_UINT8, {5, 6});
 
     const Set set = opened("named.csv", nullptr);
     const OpenIndex index = made_index(set, settings_of("raw", 1));

@@ -311,6 +311,26 @@ TEST_CASE("cpu vectors: what cannot be searched is refused in a line") {
     CHECK(refuse_problem(wide).value_or("") == "rows of 65537 columns are too long; expected at most 65536");
 }
 
+TEST_CASE("cpu vectors: progress is of all queries, also where bytes prove nothing for most of them") {
+    constexpr std::size_t n = 4000, dim = 64;
+    std::vector<double> values;
+    std::mt19937 random(4);
+    std::uniform_real_distribution<double> upto(0, 100);
+    for (std::size_t i = 0; i < n; ++i)  // those by which the depth is chosen are apart, the others not
+        for (std::size_t j = 0; j < dim; ++j)
+            values.push_back(i % 125 == 0 ? upto(random) : 500 + 1e-9 * upto(random));
+    const test::RealSet set = test::real_set("one place", values, dim);
+    std::int64_t last = 0, calls = 0;
+    const auto progress = [&](std::int64_t done, std::int64_t total) {
+        CHECK(total == std::int64_t{n});
+        CHECK((done >= last && done <= total));
+        last = done;
+        ++calls;
+    };
+    search_on_cpu(set.rows(), Queries::all_of(set.rows()), 1, real_l2, {.progress = progress}, 1);
+    CHECK(calls > 0);
+}
+
 TEST_CASE("cpu vectors: a search stops soon") {
     const test::RealSet set = test::normal_set(4000, 400, 9);
     const Rows rows = set.rows();
