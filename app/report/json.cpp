@@ -1,12 +1,14 @@
 #include "app/report/json.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/sha256.h"
+#include "data/vectors/vectors.h"
 #include "version.h"
 
 namespace knn {
@@ -265,15 +267,26 @@ std::string test_checksum(const Dataset& data, std::int64_t n) {
         std::to_string(n) + ' ' + std::to_string(set.rows) + ' ' + std::to_string(set.cols) + '\n';
     Sha256 sum;
     sum.add(size.data(), size.size());
-    sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.images().row_bytes()));
-    if (data.classes.empty()) {
-        sum.add(set.labels.data(), static_cast<std::size_t>(n));
-        return sum.hex();
+    // The type of rows, and the numbers of names, depend on the training set.
+    constexpr std::int64_t piece = 1024;
+    for (std::int64_t i = 0; i < n && !data.are_images(); i += piece) {
+        const Bytes wide = converted(set.images().slice(i, std::min(piece, n - i)), ElementType::float64);
+        sum.add(wide.data(), wide.size());
     }
-    for (std::int64_t i = 0; i < n; ++i) {  // the numbers of names depend on the training set
-        const std::string& name = data.classes[set.labels.data()[i]];
-        sum.add(name.c_str(), name.size() + 1);
+    if (data.are_images()) sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.dim()));
+    const std::span labels = set.labels.span().first(static_cast<std::size_t>(n));
+    const std::vector<std::uint8_t> occurring = occurring_labels({labels});
+    const bool are_bytes = std::ranges::all_of(occurring, [&](std::uint8_t label) {
+        const auto number = number_of<std::uint8_t>(data.class_name(label));
+        return number && std::to_string(*number) == data.class_name(label);
+    });
+    std::array<std::string, 256> written;
+    for (const std::uint8_t label : occurring) {
+        const std::string name = data.class_name(label);
+        written[label] = are_bytes ? std::string(1, static_cast<char>(std::stoi(name))) : name + '\0';
     }
+    for (const std::uint8_t label : labels)
+        sum.add(written[label].data(), written[label].size());
     return sum.hex();
 }
 
