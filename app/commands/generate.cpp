@@ -30,8 +30,6 @@ GenerateSettings checked_settings(const Options& options) {
         throw UsageError("--out " + out + ": its name says no format; expected one that ends with " +
                          written_endings);
     const std::optional<ElementType> needed = written_type(out);
-    if (needed == ElementType::int8)
-        throw UsageError("--out " + out + ": holds int8; expected one of uint8, float32 or float64");
     if (needed && options.given.contains("type") && settings.type != *needed)
         throw UsageError("--type " + std::string(name(settings.type)) + ": " + out + " holds " +
                          name(*needed) + "; expected that type, or another ending");
