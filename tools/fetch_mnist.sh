@@ -63,7 +63,7 @@ checksum() {  # FILE
 present() {  # NAME
     local spelling
     for spelling in "$1" "$1.gz" "${1/-idx/.idx}" "${1/-idx/.idx}.gz"; do
-        [[ ! -e $dir/$spelling ]] || { printf '%s\n' "$dir/$spelling"; return; }
+        [[ ! -e $dir/$spelling && ! -L $dir/$spelling ]] || { printf '%s\n' "$dir/$spelling"; return; }
     done
 }
 
@@ -141,8 +141,8 @@ for name in "${names[@]}"; do
     if [[ -z $file ]]; then
         command -v curl >/dev/null || command -v wget >/dev/null || { say "error: neither curl nor wget is there"; exit 1; }
         fetch "$name" || { say "error: no mirror gave $name.gz; put the four files into $dir by hand"; exit 1; }
-    elif [[ $(checksum "$file") != "${sha256[$name]}" ]]; then
-        say "error: $file is not MNIST's file (its checksum differs); move it away to have it fetched"
+    elif [[ $(checksum "$file" 2>/dev/null) != "${sha256[$name]}" ]]; then
+        say "error: $file is not MNIST's file (its checksum differs, or it cannot be read); move it away to have it fetched"
         exit 1
     fi
 done

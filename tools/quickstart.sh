@@ -13,7 +13,7 @@ data_is_settled() {  # OPTION...
     local option
     for option; do
         case $option in
-        --data | --data=* | --train-images* | --train-labels* | --test-images* | --test-labels*) return 0 ;;
+        --data | --data=* | --train* | --test*) return 0 ;;
         esac
     done
     return 1

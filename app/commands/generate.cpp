@@ -1,6 +1,7 @@
 #include "data/vectors/generate.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <ostream>
 
@@ -11,6 +12,7 @@
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/file/transfer.h"
 #include "data/vectors/vectors.h"
 #include "data/vectors/write.h"
 
@@ -28,8 +30,6 @@ GenerateSettings checked_settings(const Options& options) {
         throw UsageError("--out " + out + ": its name says no format; expected one that ends with " +
                          written_endings);
     const std::optional<ElementType> needed = written_type(out);
-    if (needed == ElementType::int8)
-        throw UsageError("--out " + out + ": holds int8; expected one of uint8, float32 or float64");
     if (needed && options.given.contains("type") && settings.type != *needed)
         throw UsageError("--type " + std::string(name(settings.type)) + ": " + out + " holds " +
                          name(*needed) + "; expected that type, or another ending");
@@ -71,13 +71,18 @@ void check_space(const GenerateSettings& settings, const std::string& file) {
 }
 
 void write_labels(const GenerateSettings& settings, const std::string& file, std::ostream& out) {
-    std::vector<std::uint8_t> labels;
-    for (std::int64_t row = 0; row < settings.n; ++row)
-        labels.push_back(static_cast<std::uint8_t>(class_of_row(settings, row)));
-    if (file.ends_with(".npy")) return write_npy(out, labels);
+    constexpr std::size_t piece_bytes = 1 << 20;
+    const bool is_npy = file.ends_with(".npy");
+    if (is_npy) put_npy_header(out, std::array{settings.n}, npy_type(ElementType::uint8));
     std::string text;
-    for (const std::uint8_t label : labels)
-        text += std::to_string(label) + '\n';
+    for (std::int64_t row = 0; row < settings.n; ++row) {
+        const int label = class_of_row(settings, row);
+        text += is_npy ? std::string(1, static_cast<char>(label)) : std::to_string(label) + '\n';
+        if (text.size() < piece_bytes) continue;
+        throw_if_stopped();
+        out << text;
+        text.clear();
+    }
     out << text;
 }
 

@@ -84,7 +84,8 @@ void list_folder(const fs::path& folder, bool recursive, std::vector<PictureSour
     if (error) found.push_back({folder.string(), error.message() + "; expected a folder that can be read"});
 }
 
-void add_folder(const std::string& folder, bool recursive, PictureSources& sources) {
+void add_folder(const std::string& folder, Deeper deeper, PictureSources& sources) {
+    const bool recursive = deeper == Deeper::entered, has_r = deeper == Deeper::left_out_without_r;
     std::vector<PictureSource> found;
     LeftOut left_out;
     list_folder(folder, recursive, found, left_out);
@@ -96,13 +97,15 @@ void add_folder(const std::string& folder, bool recursive, PictureSources& sourc
         return fail("holds no pictures but " + files + "; expected " + picture_kinds +
                     ": convert them first");
     if (found.empty() && left_out.folders > 0 && !recursive)
-        return fail("holds no pictures but " + folders + "; expected -r to go into folders");
+        return fail("holds no pictures but " + folders + "; expected " +
+                    (has_r ? "-r to go into folders" : "the name of one of them"));
     if (found.empty())
         return fail(std::string("holds no pictures; expected a folder with at least ") + picture_kinds);
     if (left_out.files > 0)
         sources.notices.push_back(folder + ": " + files + " left out; convert them to PNG first");
     if (left_out.folders > 0 && !recursive)
-        sources.notices.push_back(folder + ": " + folders + " in it left out; -r goes into them");
+        sources.notices.push_back(folder + ": " + folders + " in it left out" +
+                                  (has_r ? "; -r goes into them" : ""));
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
     std::move(found.begin(), found.end(), std::back_inserter(sources.pictures));
 }
@@ -250,14 +253,14 @@ bool names_no_digit(const std::string& file) {
     return told_by(file) == '?';
 }
 
-PictureSources find_pictures(const std::vector<std::string>& names, bool recursive) {
+PictureSources find_pictures(const std::vector<std::string>& names, Deeper deeper) {
     if (std::count(names.begin(), names.end(), "-") > 1)
         throw UsageError("-: given more than once; expected standard input once");
     PictureSources sources;
     for (const std::string& name : names) {
         std::error_code none;
         if (name != "-" && fs::is_directory(name, none))
-            add_folder(name, recursive, sources);
+            add_folder(name, deeper, sources);
         else
             sources.pictures.push_back({name, name.empty() ? "empty name; expected a picture file" : ""});
     }

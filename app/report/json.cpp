@@ -8,6 +8,7 @@
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/sha256.h"
+#include "data/vectors/vectors.h"
 #include "version.h"
 
 namespace knn {
@@ -266,9 +267,14 @@ std::string test_checksum(const Dataset& data, std::int64_t n) {
         std::to_string(n) + ' ' + std::to_string(set.rows) + ' ' + std::to_string(set.cols) + '\n';
     Sha256 sum;
     sum.add(size.data(), size.size());
-    sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.images().row_bytes()));
+    // The type of rows, whether labels have names, and the numbers of names depend on the training set.
+    constexpr std::int64_t piece = 1024;
+    for (std::int64_t i = 0; i < n && !data.are_images(); i += piece) {
+        const Bytes wide = converted(set.images().slice(i, std::min(piece, n - i)), ElementType::float64);
+        sum.add(wide.data(), wide.size());
+    }
+    if (data.are_images()) sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.dim()));
     const auto labels = set.labels.span().first(static_cast<std::size_t>(n));
-    // The numbers of names depend on the training set, and whether labels have names, too.
     std::array<std::uint8_t, 256> numbers{};
     bool are_numbers = true;
     for (const std::uint8_t label : occurring_labels({labels})) {

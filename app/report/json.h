@@ -59,7 +59,8 @@ std::string report_path(const std::filesystem::path& file);
 std::filesystem::path path_in_report(const std::string& text);
 
 /// SHA-256 (hex) of the size, the pixels and the labels of the first `n` images: tells whether two reports are of one test
-/// set, wherever its files are and however they are compressed.
+/// set, wherever its files are and however they are compressed, and whatever the training set is: rows that are no images count as
+/// float64, labels by their names unless those are all numbers from 0 to 255.
 std::string test_checksum(const Dataset& data, std::int64_t n);
 
 }  // namespace knn

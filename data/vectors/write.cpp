@@ -16,7 +16,8 @@ namespace {
 /// The one of the file's name; null: CSV, NPY, or nothing that is written.
 const BinaryFormat* binary_format_of(const std::string& name) {
     for (const BinaryFormat& format : binary_formats)
-        if (name.ends_with(format.ending) && format.stored != Stored::int32) return &format;
+        if (name.ends_with(format.ending) && format.stored != Stored::int8 && format.stored != Stored::int32)
+            return &format;
     return nullptr;
 }
 

@@ -11,7 +11,7 @@
 
 namespace knn {
 
-/// The endings of names that `generate` lists, and what type an ending needs; none: any. `condense` writes .i8bin too.
+/// The endings of names that `generate` lists, and what type an ending needs; none: any.
 inline constexpr const char* written_endings = ".npy, .csv, .fvecs, .bvecs, .fbin or .u8bin";
 bool can_write_vectors(const std::string& file);
 std::optional<ElementType> written_type(const std::string& file);

@@ -125,6 +125,13 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     const json files = work.json_of("pictures.json")["data"]["files"];
     CHECK(files.size() == 30);
     CHECK(files[7] == "pictures/107.pgm");
+    write(work.folder / "pictures/b.gif", "GIF89a");
+    fs::create_directory(work.folder / "pictures/deeper");
+    const std::string notes = with("pictures").err;
+    CHECK(contains(notes, "note: pictures: 1 file of other formats (b.gif, a GIF file) left out"));
+    CHECK(contains(notes, "note: pictures: 1 folder in it left out\n"));
+    fs::create_directories(work.folder / "above/deeper");
+    check_error(with("above"), 1, "holds no pictures but 1 folder; expected the name of one of them");
 
     write_picture("11x.pgm", "5 3", 0);
     check_error(with("pictures"), 1, "11x.pgm: has 5x3 pixels; expected 3x5");

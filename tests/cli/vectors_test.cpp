@@ -131,9 +131,30 @@ TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files agai
                (Words{"--train"} + (train + std::string(".csv"))));
     check_contains(output("compare few large"), {"both right    2", "only A right  1"});
     auto report = nlohmann::json::parse(file("b/report.json"));
-    report["dataset"]["type"] = "float32";
+    report["dataset"]["columns"] = 5;
     write(folder / "b/report.json", report.dump());
-    check_error(run("compare a b"), 1, "rows of another size or type");
+    check_error(run("compare a b"), 1, "rows of another size)");
+}
+
+TEST_CASE_FIXTURE(Flowers, "vectors: compare knows a test set by any training set") {
+    write(folder / "test.csv", "a,b,label\n1,2,0\n3,4,1\n5,4,1\n");
+    const std::array training = {"1,2,0\n4,4,1\n", "1,2.5,0\n4,4,1\n", "1,2,0\n4,4,1\n-9,-9,0\n",
+                                 "1,2,0\n4,4,1\n9,9,300\n", "1,2,0\n4,4,1\n9.5,9,other\n"};
+    const auto evaluate = [&](const std::string& name, const char* rows) {
+        write(folder / (name + ".csv"), std::string("a,b,label\n") + rows);
+        output("evaluate -q -k 1 --device cpu --test test.csv --train " + name + ".csv --report " + name);
+    };
+    for (std::size_t i = 0; i < training.size(); ++i) {
+        CAPTURE(i);
+        const std::string name = "train" + std::to_string(i);
+        evaluate(name, training[i]);
+        check_contains(output("compare train0 " + name), {"A and B get exactly the same rows right"});
+    }
+    for (const char* other : {"a,b,label\n1,2,0\n3,4.5,1\n5,4,1\n", "a,b,label\n1,2,0\n3,4,0\n5,4,1\n"}) {
+        write(folder / "test.csv", other);
+        evaluate("train5", training[1]);
+        check_error(run("compare train1 train5"), 1, "is of another test set");
+    }
 }
 
 TEST_CASE_FIXTURE(Flowers, "vectors: compare reads names of classes in quotes, of two lines, or not UTF-8") {
@@ -288,6 +309,21 @@ TEST_CASE_FIXTURE(Flowers, "generate: what its disk has no space for is refused 
     check_error(run("generate --n 4294967295 --dim 65536 --type float64 --out huge.npy"), 1,
                 "huge.npy: takes 2251800 GB, more than the ");
     CHECK(!std::filesystem::exists(folder / "huge.npy"));
+}
+
+TEST_CASE_FIXTURE(Flowers, "generate: labels are not all in memory") {
+    // What the program needs for few rows, and 60 MB; the labels have 40.
+    const std::string tried =
+        "for k in $(seq 60000 20000 900000); do ulimit -S -v $k; "
+        "\"$0\" generate -q --n 9 --dim 1 --out few.u8bin --threads 1 2>/dev/null && break; done; ";
+    const RunResult run = started({"/bin/sh", "-c",
+                                   tried + "ulimit -S -v $((k + 60000)); exec \"$0\" generate -q --n "
+                                           "40000000 --dim 1 --threads 1 --out many.u8bin",
+                                   program_file()},
+                                  {.folder = folder / ""});
+    CHECK(run.exit_code == 0);
+    CHECK(run.err.empty());
+    CHECK(file("many-labels.npy").size() == 128 + 40'000'000);
 }
 
 TEST_CASE_FIXTURE(Flowers, "generate: the same bytes for any number of threads, read back by evaluate") {

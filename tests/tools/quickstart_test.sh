@@ -90,6 +90,8 @@ touch "$checkout/app/main.cpp"
 quickstart -- --data=x
 check "a changed source is said to be built" contains "$errors" "building build/default"
 check "--data=x is seen too" equal "$called" "built "
+quickstart -- --train a.csv --test b.csv
+check "vectors need no MNIST" equal "$called" "built "
 quickstart MNIST_KNN_DATA=/mine --
 check "MNIST_KNN_DATA is the user's" equal "$called$output" "built <evaluate> data=/mine"
 
