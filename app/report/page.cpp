@@ -271,9 +271,17 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
     if (data.are_images())
         for (const std::int64_t image : fitting(evaluation, gallery.images))
             digits.push_back(page_digit(evaluation, image));
-    return page_text(page_html, report_object(evaluation),
-                     {gallery.title, gallery.order, std::ssize(gallery.images), std::move(digits), data,
-                      data.test, data.train.labels.data(), evaluation.method},
+    json page = report_object(evaluation);
+    page["dataset"].update({{"name", data.name}, {"source", data.source}});  // as they are, not for a path
+    if (!evaluation.pictures.empty()) page["dataset"]["pictures"] = evaluation.pictures;
+    const std::int64_t selected = std::ssize(gallery.images), found = std::max(gallery.found, selected);
+    if (selected < found)
+        page["words"]["held"] = std::ssize(digits) < selected
+                                    ? "the most sure of the first " + with_commas(selected) + '.'
+                                    : "the first ones; --limit takes more.";
+    return page_text(page_html, std::move(page),
+                     {gallery.title, gallery.order, found, std::move(digits), data, data.test,
+                      data.train.labels.data(), evaluation.method},
                      parts);
 }
 

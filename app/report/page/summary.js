@@ -22,14 +22,14 @@ function showReportHead() {
                                : `images of ${dataset.rows} × ${dataset.cols} pixels, `;
   const images = `${whole.format(dataset.train)} training ` + (dataset.pictures ? "" : "and " +
     `${whole.format(dataset.test)} test `) + size +
-    (dataset.synthetic ? "drawn by the program" : `from ${unescaped(dataset.source)}`) +
+    (dataset.synthetic ? "drawn by the program" : `from ${dataset.source}`) +
     (dataset.pictures ? `; ${whole.format(dataset.test)} of ${whole.format(dataset.named)} pictures, without those ` +
       "that were rejected or failed" : "");
   const processor = [device.name, device.kind === "gpu" ? `compute capability ${device.compute_capability}`
                                                         : `${settings.threads} threads`];
   const choices = ["transform", "rerank", "vote", "engine", "distance", "select", "metric", "p", "weights", "tie"]
     .filter((name) => settings[name]).map((name) => `${name} ${settings[name]}`);
-  showFacts(`${unescaped(dataset.name)}: ${percent(result.accuracy)}`, {
+  showFacts(`${dataset.name}: ${percent(result.accuracy)}`, {
     "Data set": images,
     "Settings": [`k = ${settings.k}`, ...choices].join(", "),
     "Device": processor.join(", "),
