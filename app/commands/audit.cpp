@@ -181,6 +181,7 @@ PageDigits page_digits(const AuditReport& report) {
 std::string audit_page(const AuditReport& report) {
     const Audit& audit = report.audit;
     const LabeledImages& train = report.data().train;
+    const PageDigits digits = page_digits(report);
     nlohmann::json page = {
         {"program", program_json()},
         {"created", report.created},
@@ -199,11 +200,13 @@ std::string audit_page(const AuditReport& report) {
           {"share", "probability that the label is wrong"},
           {"order", "most suspicious first"},
           {"votes", "Labels"},
-          {"held", "the most suspicious ones; --limit takes more."}}}};
+          {"held", digits.digits.size() < report.first(usual_in_page).size()
+                       ? "the most suspicious ones; more do not fit."
+                       : "the most suspicious ones; --limit takes more."}}}};
     page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
     if (!report.planted.empty())
         page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";
-    return page_text(audit_html, std::move(page), page_digits(report));
+    return page_text(audit_html, std::move(page), digits);
 }
 
 }  // namespace

@@ -207,17 +207,18 @@ std::string figure(const Disagreement& one, const LabeledImages* test, const Sco
     if (test != nullptr)
         html += "<img alt=\"\" src=\"data:image/png;base64," +
                 base64(encode_png(test->images().row(one.index), test->rows, test->cols, 1)) + "\">";
+    const auto named = [&](int label) { return escaped(class_text(score.class_name(label))); };
     const auto answer = [&](const char* letter, int label) {
         return std::string("<span class=\"") + (label == one.label ? "right" : "wrong") + "\">" + letter +
-               ' ' + escaped(score.class_name(label)) + "</span> ";
+               ' ' + named(label) + "</span> ";
     };
-    return html + "<figcaption>#" + std::to_string(one.index) + " <b>" +
-           escaped(score.class_name(one.label)) + "</b> " + answer("A", one.a) + answer("B", one.b) +
-           "</figcaption></figure>\n";
+    return html + "<figcaption>#" + std::to_string(one.index) + " <b>" + named(one.label) + "</b> " +
+           answer("A", one.a) + answer("B", one.b) + "</figcaption></figure>\n";
 }
 
 constexpr const char* style =
     "<style>\n"
+    "p { overflow-wrap: anywhere; }\n"
     ".digits { display: flex; flex-wrap: wrap; gap: 1rem; }\n"
     "figure { margin: 0; } figure img { width: 84px; image-rendering: pixelated; display: block; background: "
     "#000; }\n"

@@ -272,14 +272,16 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
         for (const std::int64_t image : fitting(evaluation, gallery.images))
             digits.push_back(page_digit(evaluation, image));
     json page = report_object(evaluation);
-    page["dataset"]["name"] = data.name;  // a page has names as people read them, not escaped
-    page["dataset"]["source"] = data.source;
+    page["dataset"].update({{"name", data.name}, {"source", data.source}});  // as they are, not for a path
     if (!evaluation.pictures.empty()) page["dataset"]["pictures"] = evaluation.pictures;
-    const std::int64_t selected = std::ssize(gallery.images);
-    if (std::ssize(digits) == selected) page["words"]["held"] = "as many as --limit says.";
+    const std::int64_t selected = std::ssize(gallery.images), found = std::max(gallery.found, selected);
+    if (selected < found)
+        page["words"]["held"] = std::ssize(digits) < selected
+                                    ? "the most sure of the first " + with_commas(selected) + '.'
+                                    : "the first ones; --limit takes more.";
     return page_text(page_html, std::move(page),
-                     {gallery.title, gallery.order, std::max(gallery.found, selected), std::move(digits),
-                      data, data.test, data.train.labels.data(), evaluation.method},
+                     {gallery.title, gallery.order, found, std::move(digits), data, data.test,
+                      data.train.labels.data(), evaluation.method},
                      parts);
 }
 

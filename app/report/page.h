@@ -81,8 +81,8 @@ std::map<std::string, std::string> page_tables(const Evaluation& evaluation);
 
 /// The summary, the confusion matrix, the tables of classes and of times, and the digits with their
 /// neighbors. A page has at most 1,000 digits with 10 neighbors each, fewer if the images are large, and says
-/// so; they are taken from all cells of the matrix in turn, highest confidence first. Throws
-/// std::out_of_range if the gallery contains an image that was not classified.
+/// so; they are those of the highest confidence. Throws std::out_of_range if the gallery contains an image that was not
+/// classified.
 std::string html_page(const Evaluation& evaluation, const Gallery& gallery);
 
 // The same for a terminal: digits as characters.

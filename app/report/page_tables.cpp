@@ -48,7 +48,7 @@ std::string classes_table(const Score& score) {
         const ClassScore& one = score.per_class[i];
         const std::string bar =
             std::string(" class=\"bar ") + (wrong(i) > 0 ? "wrong" : "none") + "\" aria-hidden=\"true\"";
-        rows += table_row(escaped(score.class_name(one.label)), double(wrong(i)) / double(most),
+        rows += table_row(escaped(class_text(score.class_name(one.label))), double(wrong(i)) / double(most),
                           {td(with_commas(one.support)), td(with_commas(wrong(i))), td("", bar),
                            td(escaped(percent(one.precision))), td(escaped(percent(one.recall))),
                            td(escaped(percent(one.f1)))});

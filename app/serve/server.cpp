@@ -144,11 +144,13 @@ void Server::Connection::look(SteadyClock::time_point now) {
     // Whether the client has ended its side before it has its answer, also behind bytes that are not read yet.
     pollfd end{socket_.native_handle(), POLLRDHUP, 0};
     if (phase_ == Phase::working && ::poll(&end, 1, 0) > 0) abandon();
-    if (phase_ == Phase::closed || now < deadline_) return;
+    const bool is_late = network_.stopping && phase_ == Phase::working && now > network_.last - max_lingering;
+    if (phase_ == Phase::closed || (now < deadline_ && !is_late)) return;
     if (phase_ == Phase::reading)
         fail(Problem(408, "The request came too slowly."));
     else if (phase_ == Phase::working)
-        fail(try_later(503, "The answer took longer than 30 seconds.", 5));
+        fail(is_late ? try_later(503, "The server is stopping.")
+                     : try_later(503, "The answer took longer than 30 seconds.", 5));
     else
         close();
 }
@@ -328,7 +330,7 @@ void Server::Network::look() {
 
 void Server::Network::begin_to_stop() {
     stopping = true;
-    last = SteadyClock::now() + max_stopping;
+    last = SteadyClock::now() + max_stopping + max_lingering;
     routes->close();
     // Clients that the system has accepted already get answers too.
     Error error;

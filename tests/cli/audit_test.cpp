@@ -88,7 +88,15 @@ TEST_CASE("audit: text, JSON, page and sheet have the first ones") {
     CHECK(report["images"].size() == 7);
     CHECK(report["images"][0]["neighbors"].size() == 5);
     CHECK(std::to_string(report["images"][3]["index"].get<int>()) == rows[4][1]);
-    const json digits = page_data(work.file("a.html"))["gallery"]["digits"];
+    const json page = page_data(work.file("a.html")), &digits = page["gallery"]["digits"];
+    CHECK(contains(page["words"]["held"].get<std::string>(), "; --limit takes more."));
+    const Work large({.rows = 250, .cols = 250, .train = 60});  // a page holds 18 of them with 10 neighbors
+    large.output("audit --method raw --html a.html --limit 20 -q");
+    CHECK(
+        contains(page_data(large.file("a.html"))["words"]["held"].get<std::string>(), "; more do not fit."));
+    std::filesystem::create_directory_symlink(work.folder.path(), work.folder / "50%");
+    silent_output(work.plain("audit -q --device cpu --method raw --data 50% --html b.html"));
+    CHECK(page_data(work.file("b.html"))["dataset"]["name"] == "50%");
     REQUIRE(digits.size() == 7);
     CHECK(std::to_string(digits[6]["index"].get<int>()) == rows[7][1]);
     CHECK(digits[0]["neighbors"].size() == 10);

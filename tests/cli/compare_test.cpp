@@ -80,6 +80,17 @@ TEST_CASE_FIXTURE(Reports, "compare: other training sets are named") {
     CHECK(contains(compare("a c").out, "/other, "));
 }
 
+TEST_CASE_FIXTURE(Reports, "compare: the page has long names of classes as all forms have them") {
+    const std::string longest(60, 'x');
+    write(folder / "rows.csv", "a,label\n0,b\n1,b\n2," + longest + "\n3,b\n9," + longest + "\n");
+    for (const std::string k : {"1", "3"})
+        output_of(
+            plain("evaluate -q --train rows.csv --test rows.csv --device cpu --report r" + k + " -k " + k));
+    silent_output(compare("r1 r3 -q --html c.html"));
+    CHECK(contains(file("c.html"), " <b>" + longest.substr(0, 20) + "...</b> "));
+    CHECK(contains(file("c.html"), longest.substr(0, 20) + "...</span>"));
+}
+
 TEST_CASE_FIXTURE(Reports, "compare: reports of different test sets are refused") {
     make("fewer", "--limit-test 80");
     check_error(compare("a fewer"), 1, "is of another test set than");

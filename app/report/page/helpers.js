@@ -18,9 +18,12 @@ function element(tag, attributes = {}, ...children) {
 const whole = new Intl.NumberFormat("en-US");
 const counted = (count, one, many) => `${whole.format(count)} ${count === 1 ? one : many}`;
 
-/** As `percent` of data/core/format.cpp: less than all is never rounded up to 100 %. */
+const fixed = [0, 1, 2].map((places) => new Intl.NumberFormat("en-US",
+  { minimumFractionDigits: places, maximumFractionDigits: places, roundingMode: "halfEven" }));
+
+/** As `percent` of data/core/format.cpp: a half is rounded to the even digit, less than all never up to 100 %. */
 function percent(share, places = 2) {
-  const text = (100 * share).toFixed(places);
+  const text = fixed[places].format(100 * share);
   if (share >= 1 || Number(text) < 100) return `${text}\u00a0%`;
   return places < 1 ? percent(share, 1) : `>\u00a0${(100 - 10 ** -places).toFixed(places)}\u00a0%`;
 }

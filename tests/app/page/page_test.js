@@ -19,7 +19,7 @@ async function showsEverything(browser) {
   assert.equal(await browser.value("document.querySelectorAll('#matrix tbody tr').length"), 10);
   assert.equal(await browser.value("document.querySelectorAll('#classes tbody tr').length"), 10);
   assert.equal(await browser.value("document.querySelectorAll('#timing tbody tr').length"), 2);
-  for (const [share, text] of [[0.97, "97 %"], [0.9951, "99.5 %"], [0.9996, "> 99.9 %"], [1, "100 %"]])
+  for (const [share, text] of [[0.97, "97 %"], [0.9951, "99.5 %"], [0.9996, "> 99.9 %"], [1, "100 %"], [0.125, "12 %"], [0.375, "38 %"]])
     assert.equal(await browser.value(`percent(${share}, 0)`), text.replaceAll(" ", "\u00a0"));
   assert.ok(await browser.value(`${status}.startsWith(${mistakes}.length + ' digits')`));
   assert.ok(await browser.value("document.querySelector('.card canvas').getContext('2d')" +
@@ -78,7 +78,12 @@ async function fitsPhonesAndThemes(browser) {
   assert.notEqual(await browser.value(ground), light);
   assert.equal(await browser.value("document.documentElement.scrollWidth"), 375);
   await browser.click(".card");
-  assert.ok(await browser.value("document.getElementById('viewer').scrollWidth <= 375"));
+  await browser.open(address, { width: 360, height: 740 });
+  await browser.click(".card");
+  await browser.value(`page.gallery.classes = Array.from({ length: 10 }, (_, label) => "x".repeat(2 * label)), showViewed()`);
+  assert.ok(await browser.value("viewer.open && viewer.scrollWidth <= viewer.clientWidth"), "nothing is cut, whatever the names");
+  await browser.value("page.gallery.classes = [], showViewed()");
+  assert.ok(await browser.value("viewer.scrollWidth <= viewer.clientWidth"));
 }
 
 async function diagonalFilters(browser) {

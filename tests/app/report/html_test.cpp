@@ -186,6 +186,11 @@ TEST_CASE("a page with very many digits stays bounded") {
     CHECK(gallery["digits"].size() == 1000);
     CHECK(gallery["digits"][0]["neighbors"].size() == 10);
     CHECK(gallery["digits"][0]["confidence"] >= gallery["digits"][999]["confidence"]);
+    Gallery some = misclassified(sample.evaluation);
+    some.found = 3000;
+    some.images.resize(2000);
+    CHECK(data_of(html_page(sample.evaluation, some))["words"]["held"] ==
+          "the most sure of the first 2,000.");
 
     options = {};
     options.rows = options.cols = 250;  // 12 << 20 pixels hold 201 of them, 33 digits with 5 neighbors
@@ -210,6 +215,27 @@ TEST_CASE("a page without mistakes, and one with the digits that a caller wants"
     CHECK(data["gallery"]["digits"][0]["index"] == 7);
     CHECK(data["gallery"]["title"] == "Two digits");
     CHECK_THROWS_AS(html_page(sample.evaluation, {{options.n_test}, "", "index"}), std::out_of_range);
+
+    // The first of more: how many there are, as in a sheet.
+    const nlohmann::json first = data_of(html_page(sample.evaluation, {{7, 3}, "Two digits", "index", 12}));
+    CHECK(first["gallery"]["total"] == 12);
+    CHECK(first["words"]["held"] == "the first ones; --limit takes more.");
+}
+
+TEST_CASE("names are on the page as they are, but harmless, and those of classes are short") {
+    const std::string longest(60, 'x'), override = "\u202e";
+    const test::Sample sample =
+        test::sample_evaluation({.names = {"zero", longest, "c", "d", "e", "f", "g", "h", "i", "j"}});
+    sample.data->name = "100% " + override + "a";
+    sample.data->source = "in/100%41";
+    Evaluation evaluation = sample.evaluation;
+    evaluation.pictures.assign(400, "in/50%" + override + ".png");
+    const std::string page = html_page(evaluation);
+    const nlohmann::json dataset = data_of(page)["dataset"];
+    CHECK(dataset["name"] == "100% ?a");
+    CHECK(dataset["source"] == "in/100%41");
+    CHECK(dataset["pictures"] == std::vector<std::string>(400, "in/50%?.png"));
+    CHECK(test::count_of(page, "<th scope=\"row\">" + longest.substr(0, 20) + "...</th>") == 1);
 }
 
 TEST_CASE("a page has names as a terminal shows them") {
