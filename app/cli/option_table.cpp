@@ -76,7 +76,8 @@ std::vector<Option> picture_options(Options& o) {
         {"classify", "--template", input("FILE", c.form),
          "each picture is a form with the fields of FILE; JSON, see docs/classify.md: boxes, how many "
          "digits, which, their checksum"},
-        {"classify", "-r, --recursive", flag(c.recursive), "also searches the folders in folders"},
+        {"classify", "-r, --recursive", flag(c.recursive),
+         "also searches the folders in folders; links are not followed"},
         {"classify learn", "--rotate", choice(c.rotate),
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
          "is the default"},

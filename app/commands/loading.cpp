@@ -62,15 +62,18 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     return images;
 }
 
-std::vector<std::string> pictures_in(const std::string& folder) {
+std::vector<std::string> pictures_in(const std::string& folder, const OutputOptions& output) {
     if (!pictures_available())
         throw DataError("--images " + folder +
                         ": this build cannot read pictures; expected an IDX file, or a build with OpenCV");
     std::vector<std::string> files;
-    for (const PictureSource& source : find_pictures({folder}).pictures) {
+    const PictureSources found = find_pictures({folder}, Subfolders::never);
+    for (const PictureSource& source : found.pictures) {
         if (!source.error.empty()) throw DataError(source.file + ": " + source.error);
         files.push_back(source.file);
     }
+    for (const std::string& notice : found.notices)
+        note(notice, output);
     return files;
 }
 
@@ -152,7 +155,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
         location_ = std::move(*location);
     } else if (const std::string& images = options.graph.images; !images.empty()) {
         std::error_code none;
-        if (fs::is_directory(images, none)) pictures_ = pictures_in(images);
+        if (fs::is_directory(images, none)) pictures_ = pictures_in(images, output_);
         location_.source = images;
         location_.files = {images};
     } else {
