@@ -303,7 +303,7 @@ std::size_t report_failures(std::span<const PictureAnswer> pictures) {
 }
 
 Form read_form(const std::string& file) {
-    const JsonSource source{file, "a template as docs/classify.md has it"};
+    const JsonSource source{file, "a template as docs/classify.md and the man page have it"};
     const nlohmann::json root = source.parse(read_text(file, 1 << 20, source.expected));
     const JsonPart part(source, root);
     part.check_keys({"schema", "frame", "size", "fields"});
