@@ -71,12 +71,14 @@ std::vector<Option> picture_options(Options& o) {
         {"classify", "--numbers", flag(c.numbers),
          "--many, with minus signs and decimal points; such as -12.50; a comma is a point"},
         {"classify", "--grid", once("ROWSxCOLS", c.grid, parse_grid),
-         "each picture is a grid of lines, such as a sudoku; 9x9, with at most a digit in each cell; an "
+         "each picture is a grid of lines, such as a sudoku; 9x9, at most 50x50, with at most a digit in "
+         "each cell; an "
          "empty one is ."},
         {"classify", "--template", input("FILE", c.form),
-         "each picture is a form with the fields of FILE; JSON, see docs/classify.md: boxes, how many "
-         "digits, which, their checksum"},
-        {"classify", "-r, --recursive", flag(c.recursive), "also searches the folders in folders"},
+         "each picture is a form with the fields of FILE; JSON, see docs/classify.md or the man page: "
+         "boxes, how many digits, which, their checksum"},
+        {"classify", "-r, --recursive", flag(c.recursive),
+         "also searches the folders in folders; links are not followed"},
         {"classify learn", "--rotate", choice(c.rotate),
          "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
          "is the default"},
@@ -341,7 +343,8 @@ std::vector<Option> output_options(Options& o) {
         {"tune", "--limit", number(o.tune.limit), "lines of the table (default 20); files have all"},
         {"evaluate", "-q, --quiet", flag(out.quiet), "only the accuracy"},
         {"classify", "-q, --quiet", flag(out.quiet),
-         "only the digits; one line per picture or row of a page, 'error' for a picture that failed; with "
+         "only the digits; one line per picture, row of a page or field of a form, 'error' for a picture "
+         "that failed; with "
          "--expected the counts"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},

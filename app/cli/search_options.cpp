@@ -116,7 +116,8 @@ std::vector<Option> search_options(Options& o) {
                                      ", or a FILE of tune --save (default ",
                       overriding = "); options beside it, in any order, override its parts";
     const std::string first_images = "only the first N training images";
-    const std::string candidates = "number of nearest neighbors to re-rank, 10 to 1024 (default 96)";
+    const std::string candidates =
+        "number of nearest neighbors that are re-ranked, or vote by class-mean, 10 to 1024 (default 96";
     return {
         {"evaluate view graph condense", "--method", method, methods_text + "raw" + overriding},
         {"classify draw serve", "--method", method, methods_text + "accurate" + overriding},
@@ -132,8 +133,9 @@ std::vector<Option> search_options(Options& o) {
          "spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from its "
          "class"},
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
-        {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates), candidates},
-        {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates},
+        {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates),
+         candidates + ", or -k if that is more)"},
+        {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates + ")"},
         {voting, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average"},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),

@@ -279,8 +279,8 @@ int classify(const Options& options, Clock::time_point start) {
     check(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
-    const PictureSources found_pictures = find_pictures(
-        options.operands, options.classify.recursive ? Deeper::entered : Deeper::left_out_without_r);
+    const PictureSources found_pictures =
+        find_pictures(options.operands, options.classify.recursive ? Subfolders::read : Subfolders::with_r);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
     const DataLocation location = locate_training_data(options.data);
     std::vector<fs::path> inputs = location.inputs();

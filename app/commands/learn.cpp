@@ -85,7 +85,7 @@ int learn(const Options& options, Clock::time_point) {
     if (!pictures_available())
         throw DataError("learn: this build cannot read pictures; expected a build with OpenCV");
     check_outputs(output_places(options), {});  // before folders are searched
-    const PictureSources found = find_pictures(options.operands, Deeper::entered);
+    const PictureSources found = find_pictures(options.operands, Subfolders::read);
     std::vector<fs::path> inputs;
     std::vector<PictureSource> named;
     for (const PictureSource& picture : found.pictures) {
@@ -108,6 +108,8 @@ int learn(const Options& options, Clock::time_point) {
     Learned digits, none;
     learn_from(pictures, digits, none);
     const std::size_t failures = report_failures(pictures);
+    for (const std::string& notice : found.notices)
+        note(notice, options.output);
     if (digits.labels.empty() && failures > 0) return 1;
     if (digits.labels.empty())
         throw DataError(

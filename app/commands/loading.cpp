@@ -62,17 +62,18 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     return images;
 }
 
-std::vector<std::string> pictures_in(const std::string& folder, std::vector<std::string>& notices) {
+std::vector<std::string> pictures_in(const std::string& folder, const OutputOptions& output) {
     if (!pictures_available())
         throw DataError("--images " + folder +
                         ": this build cannot read pictures; expected an IDX file, or a build with OpenCV");
     std::vector<std::string> files;
-    PictureSources found = find_pictures({folder}, Deeper::left_out);
+    const PictureSources found = find_pictures({folder}, Subfolders::never);
     for (const PictureSource& source : found.pictures) {
         if (!source.error.empty()) throw DataError(source.file + ": " + source.error);
         files.push_back(source.file);
     }
-    notices = std::move(found.notices);
+    for (const std::string& notice : found.notices)
+        note(notice, output);
     return files;
 }
 
@@ -154,7 +155,7 @@ LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLo
         location_ = std::move(*location);
     } else if (const std::string& images = options.graph.images; !images.empty()) {
         std::error_code none;
-        if (fs::is_directory(images, none)) pictures_ = pictures_in(images, picture_notices_);
+        if (fs::is_directory(images, none)) pictures_ = pictures_in(images, output_);
         location_.source = images;
         location_.files = {images};
     } else {
@@ -235,8 +236,6 @@ Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     const auto note_once = [&](const std::string& notice) {
         if (noted_.insert(notice).second) note(notice, output_);
     };
-    for (const std::string& notice : picture_notices_)
-        note_once(notice);
     note_once(resolved.notice);
     if (needed_ != Needed::both && !location_.extra.empty())  // leave-one-out, or a graph
         note_once("--extra: each of its images is there twice, and its nearest neighbor is the other copy");

@@ -62,7 +62,6 @@ class LoadedSet {
     Planner planner_;
     DataLocation location_;              ///< of a data set; of --images its source alone
     std::vector<std::string> pictures_;  ///< of a folder, in the order of the images
-    std::vector<std::string> picture_notices_;
     std::vector<std::filesystem::path> files_;
     std::unique_ptr<HostMemory> memory_;
     Dataset data_;

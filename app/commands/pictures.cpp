@@ -47,7 +47,8 @@ std::vector<std::uint8_t> start_of(const fs::path& file) {
 
 /// What of a folder is left out.
 struct LeftOut {
-    int folders = 0, files = 0;  ///< files: of well-known formats that are not supported
+    int folders = 0, links = 0;  ///< links: to folders
+    int files = 0;               ///< of well-known formats that are not supported
     std::string file;            ///< "b.gif, a GIF file": one of them
 };
 
@@ -63,10 +64,11 @@ void list_folder(const fs::path& folder, bool recursive, std::vector<PictureSour
         const bool is_file = entry->is_regular_file(ignored);
         if (entry->is_directory(ignored)) {
             // A link to a folder above would never end.
-            if (recursive && !entry->is_symlink(ignored))
+            const bool is_link = entry->is_symlink(ignored);
+            if (recursive && !is_link)
                 list_folder(file, true, found, left_out);
             else
-                ++left_out.folders;
+                ++(is_link ? left_out.links : left_out.folders);
         } else if (has_picture_ending(file)) {
             const bool leads_nowhere = entry->is_symlink(ignored) && !entry->exists(ignored);
             if (is_file || leads_nowhere) found.push_back({file.string(), ""});  // reading it tells
@@ -84,28 +86,30 @@ void list_folder(const fs::path& folder, bool recursive, std::vector<PictureSour
     if (error) found.push_back({folder.string(), error.message() + "; expected a folder that can be read"});
 }
 
-void add_folder(const std::string& folder, Deeper deeper, PictureSources& sources) {
-    const bool recursive = deeper == Deeper::entered, has_r = deeper == Deeper::left_out_without_r;
+void add_folder(const std::string& folder, Subfolders subfolders, PictureSources& sources) {
     std::vector<PictureSource> found;
     LeftOut left_out;
-    list_folder(folder, recursive, found, left_out);
-    const std::string folders = with_commas(left_out.folders) + ' ' + noun(left_out.folders, "folder");
-    const std::string files = with_commas(left_out.files) + ' ' + noun(left_out.files, "file") +
-                              " of other formats (" + left_out.file + ")";
+    list_folder(folder, subfolders == Subfolders::read, found, left_out);
+    const bool may_ask = subfolders == Subfolders::with_r;
+    const std::string folders = counted(left_out.folders, "folder");
+    const std::string links = counted(left_out.links, "linked folder");
+    const std::string files = counted(left_out.files, "file") + " of other formats (" + left_out.file + ")";
     const auto fail = [&](const std::string& why) { sources.pictures.push_back({folder, why}); };
     if (found.empty() && left_out.files > 0)
         return fail("holds no pictures but " + files + "; expected " + picture_kinds +
                     ": convert them first");
-    if (found.empty() && left_out.folders > 0 && !recursive)
+    if (found.empty() && left_out.folders > 0)
         return fail("holds no pictures but " + folders + "; expected " +
-                    (has_r ? "-r to go into folders" : "the name of one of them"));
+                    (may_ask ? "-r to go into folders" : "pictures in it"));
+    if (found.empty() && left_out.links > 0)
+        return fail("holds no pictures but " + links +
+                    "; expected the folder itself: links are not followed");
     if (found.empty())
         return fail(std::string("holds no pictures; expected a folder with at least ") + picture_kinds);
-    if (left_out.files > 0)
-        sources.notices.push_back(folder + ": " + files + " left out; convert them to PNG first");
-    if (left_out.folders > 0 && !recursive)
-        sources.notices.push_back(folder + ": " + folders + " in it left out" +
-                                  (has_r ? "; -r goes into them" : ""));
+    const auto tell = [&](const std::string& what) { sources.notices.push_back(folder + ": " + what); };
+    if (left_out.files > 0) tell(files + " left out; convert them to PNG first");
+    if (left_out.folders > 0) tell(folders + " in it left out" + (may_ask ? "; -r goes into them" : ""));
+    if (left_out.links > 0) tell(links + " in it left out; links are not followed");
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
     std::move(found.begin(), found.end(), std::back_inserter(sources.pictures));
 }
@@ -253,14 +257,14 @@ bool names_no_digit(const std::string& file) {
     return told_by(file) == '?';
 }
 
-PictureSources find_pictures(const std::vector<std::string>& names, Deeper deeper) {
+PictureSources find_pictures(const std::vector<std::string>& names, Subfolders subfolders) {
     if (std::count(names.begin(), names.end(), "-") > 1)
         throw UsageError("-: given more than once; expected standard input once");
     PictureSources sources;
     for (const std::string& name : names) {
         std::error_code none;
         if (name != "-" && fs::is_directory(name, none))
-            add_folder(name, deeper, sources);
+            add_folder(name, subfolders, sources);
         else
             sources.pictures.push_back({name, name.empty() ? "empty name; expected a picture file" : ""});
     }
@@ -299,7 +303,7 @@ std::size_t report_failures(std::span<const PictureAnswer> pictures) {
 }
 
 Form read_form(const std::string& file) {
-    const JsonSource source{file, "a template as docs/classify.md has it"};
+    const JsonSource source{file, "a template as docs/classify.md and the man page have it"};
     const nlohmann::json root = source.parse(read_text(file, 1 << 20, source.expected));
     const JsonPart part(source, root);
     part.check_keys({"schema", "frame", "size", "fields"});

@@ -22,16 +22,16 @@ struct PictureSource {
 
 struct PictureSources {
     std::vector<PictureSource> pictures;
-    std::vector<std::string> notices;  ///< of files and folders in folders that are left out
+    std::vector<std::string> notices;  ///< of what is left out of folders
 };
 
-/// What becomes of folders in a folder. `left_out_without_r`: messages name -r.
-enum class Deeper { left_out, left_out_without_r, entered };
+/// Whether the folders in a folder are read: they are, the option -r would, no option does.
+enum class Subfolders { read, with_r, never };
 
-/// Files and "-" as they are; for a folder the picture files directly in it, with `entered` also those in its
+/// Files and "-" as they are; for a folder the picture files directly in it, with Subfolders::read also those in its
 /// folders, by content or ending, sorted by name; links to folders are not followed. Names that begin with a dot are left
 /// out; a folder that cannot be read is an error of its own. Throws UsageError where standard input is named twice.
-PictureSources find_pictures(const std::vector<std::string>& names, Deeper deeper);
+PictureSources find_pictures(const std::vector<std::string>& names, Subfolders subfolders);
 
 /// The digit that the name of a file tells: its folder is called 3, or its name without the ending is 3 or ends
 /// with _3 or -3. The folder is asked first.

@@ -15,10 +15,11 @@ constexpr Command all_commands[] = {
      .operands = "IMAGE...",
      .operand = "picture",
      .operands_wanted = "files, folders, or - for standard input",
-     .more_help = "An IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PNM file, recognized by its content, or a "
-                  "folder of such files; with -r also those in its folders. With --device auto up to 1,000 "
-                  "digits are searched on the CPU, which takes less time than starting a GPU. "
-                  "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.",
+     .more_help =
+         "An IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PNM file, recognized by its content, or a "
+         "folder of such files; with -r also those in its folders. With --device auto up to 1,000 "
+         "images of digits, two of most, are searched on the CPU, which takes less time than starting a GPU. "
+         "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.",
      .method = "accurate"},
     {.name = "draw",
      .summary = "a window to draw a digit in, answered at each stroke",
@@ -40,8 +41,9 @@ constexpr Command all_commands[] = {
      .run = graph,
      .under_mpirun = UnderMpirun::all_ranks,
      .more_help = "No image is its own neighbor; equal images are distinguished by index. A directed "
-                  "graph is written as it is searched: besides the images it needs 64 MiB, 32 bytes an "
-                  "image and the memory of the engine. The other forms keep all neighbors in memory: up "
+                  "graph is written as it is searched: besides the images it needs 64 MiB, or as much again "
+                  "as these, 32 bytes "
+                  "an image and the memory of the engine. The other forms keep all neighbors in memory: up "
                   "to 24 k bytes an image."},
     {.name = "neighbors",
      .summary = "the exact nearest of any vectors, or all within a distance; no labels are needed",

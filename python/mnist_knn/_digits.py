@@ -87,7 +87,7 @@ class DigitClassifier:
     that the library draws. device: as NearestNeighbors. The training set is opened by `fit`, or by the first picture:
     `accurate` takes 10 s for it on two cores, then 0.1 s, because what it fits is kept in the user's cache.
 
-    A picture is a path, encoded bytes (PNG, JPEG, BMP, TIFF, WebP, PGM), a PIL image, or an array: rows × columns of gray values
+    A picture is a path, encoded bytes (PNG, JPEG, BMP, TIFF, WebP, PNM), a PIL image, or an array: rows × columns of gray values
     of any size and polarity, with a third axis of 3 or 4 for colors. Values are uint8, uint16, bool, or floats from 0 to 1. It
     is no scikit-learn estimator: its input are pictures, not rows of one length.
     """

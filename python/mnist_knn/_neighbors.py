@@ -221,7 +221,7 @@ class _Fitted(BaseEstimator):
 class NearestNeighbors(_Fitted):
     """Exact nearest neighbors, as scikit-learn's class of this name.
 
-    n_neighbors: 1 to 16,384, with the engine "tensor" 1,024. metric: None or "minkowski" with the exponent p (0.1 to 15; 2: Euclidean, 1: Manhattan),
+    n_neighbors: 1 to 16,384, with the engine "tensor" 1,024. metric: None (of a file that of the method) or "minkowski" with the exponent p (0.1 to 15; 2: Euclidean, 1: Manhattan),
     "euclidean", "sqeuclidean", "manhattan", "cosine", "correlation". method: "raw"; "gradients" and "accurate", for images of 28 × 28
     as rows of 784 of uint8; or a file of `mnist-knn tune --save`. device: "auto", "cpu", "gpu", "gpu:N", "gpu:all". engine: None,
     "classic", "tensor", "cpu", "auto".

@@ -431,7 +431,12 @@ TEST_CASE_FIXTURE(Digits, "classify: folders in folders are told of, and searche
     CHECK(contains(flat.err, "1 folder in it left out; -r goes into them"));
     CHECK(classify("-q --method raw --reject off in").err.empty());
     CHECK(classify("-rq --method raw --reject off in").out == "3\n2\n1\n");
+    CHECK(contains(classify("-r --method raw --reject off in").err,
+                   "in: 1 linked folder in it left out; links are not followed"));
     check_error(classify("above"), 1, "holds no pictures but 1 folder; expected -r");
+    fs::create_directory_symlink("../../in", folder / "above/below/link");
+    for (const char* words : {"-r above", "above/below"})
+        check_error(classify(words), 1, "holds no pictures but 1 linked folder; expected the folder itself");
     // Of formats that are not supported.
     folder.write("in/a.xml", "<?xml version=\"1.0\"?>");
     folder.write("in/b.gif", "GIF89a");

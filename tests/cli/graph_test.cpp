@@ -120,23 +120,25 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     };
     for (std::size_t i = 0; i < 30; ++i)
         write_picture(std::to_string(100 + i) + ".pgm", "3 5", i);
-    output_of(with("pictures"));
+    write_picture("more/a.pgm", "3 5", 0);
+    write(work.folder / "pictures/b.gif", "GIF89a");
+    const RunResult read = with("pictures");
+    output_of(read);
+    CHECK(contains(read.err, "pictures: 1 folder in it left out\n"));  // without an option that none has
+    CHECK(contains(read.err, "pictures: 1 file of other formats (b.gif, a GIF file) left out"));
     CHECK(work.file("pictures.csv") == work.file("labeled.csv"));
     const json files = work.json_of("pictures.json")["data"]["files"];
     CHECK(files.size() == 30);
     CHECK(files[7] == "pictures/107.pgm");
-    write(work.folder / "pictures/b.gif", "GIF89a");
-    fs::create_directory(work.folder / "pictures/deeper");
-    const std::string notes = with("pictures").err;
-    CHECK(contains(notes, "note: pictures: 1 file of other formats (b.gif, a GIF file) left out"));
-    CHECK(contains(notes, "note: pictures: 1 folder in it left out\n"));
-    fs::create_directories(work.folder / "above/deeper");
-    check_error(with("above"), 1, "holds no pictures but 1 folder; expected the name of one of them");
 
+    fs::remove_all(work.folder / "pictures/more");
+    fs::remove(work.folder / "pictures/b.gif");
     write_picture("11x.pgm", "5 3", 0);
     check_error(with("pictures"), 1, "11x.pgm: has 5x3 pixels; expected 3x5");
     fs::create_directory(work.folder / "empty");
     check_error(with("empty"), 1);
+    fs::create_directory(work.folder / "empty/in");
+    check_error(with("empty"), 1, "holds no pictures but 1 folder; expected pictures in it");
 }
 
 TEST_CASE("graph: the statistics for people, and the plot") {

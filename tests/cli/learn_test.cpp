@@ -13,12 +13,14 @@ TEST_CASE("learn: pictures whose names give their digits become IDX files, in th
     digits.write_photo("hand/deep/er/x_7.pgm", chosen[7]);
     digits.write_photo("hand/letter.pgm", chosen[1]);
     write(digits.folder / "hand/9/broken.png", "no picture");
-    write(digits.folder / "hand/9/b.gif", "GIF89a");
+    write(digits.folder / "hand/9/a.gif", "GIF89a");
+    fs::create_directory_symlink("..", digits.folder / "hand/8");
     const RunResult result = digits.run("learn hand --out my");
     CHECK(result.exit_code == 3);
+    CHECK(contains(result.err, "hand: 1 file of other formats (a.gif, a GIF file) left out"));
+    CHECK(contains(result.err, "hand: 1 linked folder in it left out"));
     CHECK(contains(result.out, "learned  3 digits: 2 of label 3, 1 of label 7"));
     CHECK(contains(result.err, "1 picture left out: no digit in the name"));
-    CHECK(contains(result.err, "note: hand: 1 file of other formats (b.gif, a GIF file) left out"));
     CHECK(contains(result.err, "error: hand/9/broken.png: "));
     CHECK(read_file(digits.folder / "my/learned.csv") ==
           "index,label,file\n0,3,hand/3/a.pgm\n1,3,hand/3/b.pgm\n2,7,hand/deep/er/x_7.pgm\n");

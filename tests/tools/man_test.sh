@@ -28,6 +28,12 @@ for case in $cases; do
     check "case $case in README" grep -q "bench --case $case \|\`$case\`" "$repository/README.md"
 done
 
+members=$(grep -oE 'check_keys\(\{"name"[^}]*' "$repository/app/commands/pictures.cpp" | grep -oE '"[a-z]+"' | tr -d '"')
+check "a template has fields" contains "$members" checksum
+for member in $members; do
+    check "template: $member" grep -qx ".It Cm $member" "$page"
+done
+
 variables=$(grep -rhoE '(getenv|environment)\("MNIST_KNN_[A-Z_]+"' "$repository"/{app,cpu,data,gpu} | grep -oE 'MNIST_KNN_[A-Z_]+' | grep -v FAULT)
 check "the program reads variables" test -n "$variables"
 for variable in $variables; do

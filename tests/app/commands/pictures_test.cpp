@@ -8,14 +8,14 @@ using namespace knn;
 namespace {
 
 void check_sources(const test::TempFolder& folder) {
-    const PictureSources found = find_pictures({folder.path().string()}, knn::Deeper::entered);
+    const PictureSources found = find_pictures({folder.path().string()}, Subfolders::read);
     REQUIRE(found.pictures.size() == 3);
     CHECK(found.pictures[0].file == folder / "a/1.png");
     CHECK(found.pictures[0].error.empty());
     CHECK(found.pictures[1].file == folder / "b");
     CHECK(test::contains(found.pictures[1].error, "; expected a folder that can be read"));
     CHECK(found.pictures[2].file == folder / "c/2.png");
-    CHECK(find_pictures({(folder / "b").string()}, knn::Deeper::left_out).pictures[0].file == folder / "b");
+    CHECK(find_pictures({(folder / "b").string()}, Subfolders::never).pictures[0].file == folder / "b");
 }
 
 }  // namespace
