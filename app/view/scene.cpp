@@ -53,7 +53,8 @@ void draw_verdict(Canvas& canvas, const Dataset& data, const PageDigit& digit) {
     canvas.arrow(from, base - 12, std::max(min_arrow, second - 28 - from), 34);
     canvas.fitted(class_text(data.class_name(digit.predicted)), second, base, big, third - second - gap, 0.35,
                   ink_of(digit.predicted, digit), Side::left, 0.12);
-    canvas.text(short_percent(digit.confidence), third, base, 34, ink, Side::left, 0.11);
+    canvas.fitted(short_percent(digit.confidence), third, base, 34, window_width - window_margin - third, 0.6,
+                  ink, Side::left, 0.11);
 }
 
 void draw_votes(Canvas& canvas, const Dataset& data, int k, const PageDigit& digit) {

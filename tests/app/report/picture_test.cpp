@@ -215,6 +215,14 @@ TEST_CASE("a sheet takes any title and images of any size") {
     }
 }
 
+TEST_CASE("a confidence that is nearly 100 % fits in the window") {
+    test::Sample sample = test::sample_evaluation();
+    std::ranges::fill(sample.evaluation.confidence, 0.99999);
+    const auto png = test::read_png(scene_png(sample.evaluation, Viewer(sample.evaluation, {3})));
+    for (int row = 0; row < png.height; ++row)
+        REQUIRE(png.at(row, png.width - 1) == 255);
+}
+
 TEST_CASE("the window of draw shows what a rejected digit would be") {
     Answer answer;
     answer.reason = "near more than one class";
