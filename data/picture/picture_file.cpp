@@ -104,6 +104,9 @@ void check(const PictureHeader& header, const std::string& name) {
         fail(name, "has " + size, "at most 1,000,000 in a row or column");
     if (header.odd_range)
         fail(name, "has samples of another range", "a PNM whose largest sample is declared as 255 or 65535");
+    if (header.apart)
+        fail(name, "has planes of more than 8 bits, one for each color",
+             "a TIFF with the colors of a pixel together");
     if (header.padded) fail(name, "has more data than its pixels", "a usual PNG");
     // Each scan of a progressive JPEG is a pass over all pixels, even if it has 20 bytes. 10 are usual; 100 is libtiff's limit.
     const std::int64_t max_scans =

@@ -163,6 +163,13 @@ PictureHeader tiff(const BytesView& file) {
     const bool big = file.is("MM", 0);
     const std::uint64_t directory = file.u32(4, big), count = file.u16(directory, big);
     header.cut_short = count == 0 || !file.has(directory, 2 + 12 * count);
+    header.orientation = orientation_of(file);
+    if (header.orientation != 1) {  // libtiff mixes up tiles that it turns
+        header.still = file.copy();
+        std::uint8_t* const value = header.still.data() + tiff_entry(file, 274, 274) + 8;
+        value[0] = big ? 0 : 1;
+        value[1] = big ? 1 : 0;
+    }
     const auto side = [&](std::uint32_t tag) {
         const std::uint64_t entry = tiff_entry(file, tag, tag);
         return entry > 0 ? std::int64_t(tiff_value(file, entry, 0, big)) : 0;
@@ -172,6 +179,7 @@ PictureHeader tiff(const BytesView& file) {
     header.tile_cols = side(322);
     header.tile_rows = side(323);
     header.weight = std::max<std::int64_t>(1, (side(258) * std::max<std::int64_t>(1, side(277)) + 63) / 64);
+    header.apart = side(284) == 2 && side(277) > 1 && side(258) > 8;
     const std::uint64_t offsets = tiff_entry(file, 273, 324), sizes = tiff_entry(file, 279, 325);
     if (offsets == 0 || sizes == 0) return header;
     const auto parts =

@@ -18,7 +18,7 @@ enum class MouseAction { press, move, release };
 /// something is wrong; none throws.
 struct PictureModule {
     /// The first picture in the bytes, as 8-bit gray on white, not turned: EXIF orientation is the caller's,
-    /// except for TIFF, whose orientation is applied. `damaged` is set if a codec made up for missing or
+    /// who passes a TIFF that needs no turn. `damaged` is set if a codec made up for missing or
     /// broken data. `error` stays empty if there was no memory.
     bool (*decode)(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,
                    std::string& error);

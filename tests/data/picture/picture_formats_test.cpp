@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <array>
+
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/picture/picture_header.h"
@@ -115,26 +117,59 @@ Bytes exif(std::uint8_t orientation) {
                  3,   0,   0, 0,  1, 0, orientation, 0, 0, 0, 0, 0,  0};
 }
 
-/// Gray, not compressed, little-endian, with the orientation (274). `rows_tag`: 278, or another in its place.
-Bytes tiff(int orientation, std::uint32_t rows_tag = 278) {
-    const std::uint32_t tags[][3] = {{256, 4, 48},
-                                     {257, 4, 32},
-                                     {258, 3, 8},
-                                     {259, 3, 1},
-                                     {262, 3, 1},
-                                     {273, 4, 0},
-                                     {274, 3, std::uint32_t(orientation)},
-                                     {277, 3, 1},
-                                     {rows_tag, 4, 32},
-                                     {279, 4, 48 * 32}};
-    const std::uint32_t pixels = 8 + 2 + 12 * 10 + 4;
-    Bytes file = text("II") + little(42, 2) + little(8, 4) + little(10, 2);
+/// Tag, type and value, in the order of the tags; `place_of_pixels` as the value: where these lie.
+using TiffTags = std::vector<std::array<std::uint32_t, 3>>;
+constexpr std::uint32_t place_of_pixels = 0xffffffff;
+
+/// Not compressed, little-endian.
+Bytes tiff_of(const TiffTags& tags, const Bytes& data) {
+    Bytes file = text("II") + little(42, 2) + little(8, 4) + little(tags.size(), 2);
     for (const auto& [tag, type, value] : tags)
-        file =
-            file + little(tag, 2) + little(type, 2) + little(1, 4) + little(tag == 273 ? pixels : value, 4);
-    file = file + little(0, 4);
+        file = file + little(tag, 2) + little(type, 2) + little(1, 4) +
+               little(value == place_of_pixels ? 8 + 2 + 12 * tags.size() + 4 : value, 4);
+    return file + little(0, 4) + data;
+}
+
+/// Gray with the orientation (274). `rows_tag`: 278, or another in its place.
+Bytes tiff(int orientation, std::uint32_t rows_tag = 278) {
     const cv::Mat mat = marked();
-    return file + Bytes(mat.datastart, mat.dataend);
+    return tiff_of({{256, 4, 48},
+                    {257, 4, 32},
+                    {258, 3, 8},
+                    {259, 3, 1},
+                    {262, 3, 1},
+                    {273, 4, place_of_pixels},
+                    {274, 3, std::uint32_t(orientation)},
+                    {277, 3, 1},
+                    {rows_tag, 4, 32},
+                    {279, 4, 48 * 32}},
+                   Bytes(mat.datastart, mat.dataend));
+}
+
+/// The same in two tiles of 32 × 32, the second of which is wider than what is left of the picture.
+Bytes tiled_tiff(int orientation) {
+    constexpr std::uint32_t side = 32, bytes = side * side, place = 8 + 2 + 12 * 11 + 4;
+    cv::Mat wide(side, 2 * side, CV_8U, cv::Scalar(0));
+    marked().copyTo(wide.colRange(0, 48));
+    Bytes data = little(place + 16, 4) + little(place + 16 + bytes, 4) + little(bytes, 4) + little(bytes, 4);
+    for (const int tile : {0, 1}) {
+        const cv::Mat one = wide.colRange(32 * tile, 32 * tile + 32).clone();
+        data = data + Bytes(one.datastart, one.dataend);
+    }
+    Bytes file = tiff_of({{256, 4, 48},
+                          {257, 4, 32},
+                          {258, 3, 8},
+                          {259, 3, 1},
+                          {262, 3, 1},
+                          {274, 3, std::uint32_t(orientation)},
+                          {277, 3, 1},
+                          {322, 4, side},
+                          {323, 4, side},
+                          {324, 4, place},
+                          {325, 4, place + 8}},
+                         data);
+    file[10 + 12 * 9 + 4] = file[10 + 12 * 10 + 4] = 2;  // values of the last two tags
+    return file;
 }
 
 /// Two frames; the second is black.
@@ -273,11 +308,31 @@ TEST_CASE("picture formats: all eight orientations, of JPEG, PNG, WebP and TIFF"
         CHECK(knn::test::corners(upright) == expected[turn - 1]);
         CHECK(corners(png(8, gray_png, chunk("eXIf", exif(turn)), gray)) == expected[turn - 1]);
         CHECK(corners(tiff(turn)) == expected[turn - 1]);
+        CHECK(corners(tiled_tiff(turn)) == expected[turn - 1]);
         const Bytes chunks = text("WEBPVP8X") + little(10, 4) + little(8, 4) + little(47, 3) + little(31, 3) +
                              Bytes(still.begin() + 12, still.end()) + text("EXIF") + little(26, 4) +
                              exif(turn);
         CHECK(corners(text("RIFF") + little(chunks.size(), 4) + chunks) == expected[turn - 1]);
     }
+}
+
+TEST_CASE("picture formats: a TIFF of 16 bits with a plane for each color is refused") {
+    const auto planes = [](std::uint32_t bits, std::uint32_t together) {
+        return tiff_of({{256, 4, 1},
+                        {257, 4, 1},
+                        {258, 3, bits},
+                        {259, 3, 1},
+                        {262, 3, 2},
+                        {273, 4, place_of_pixels},
+                        {277, 3, 3},
+                        {278, 4, 1},
+                        {279, 4, 6},
+                        {284, 3, together}},
+                       Bytes(18));
+    };
+    CHECK(knn::test::contains(error_of(planes(16, 2)), "planes of more than 8 bits"));
+    CHECK_FALSE(knn::test::contains(error_of(planes(16, 1)), "planes"));
+    CHECK_FALSE(knn::test::contains(error_of(planes(8, 2)), "planes"));
 }
 
 TEST_CASE("picture formats: cut short at every hundredth of their length") {
