@@ -303,9 +303,11 @@ Workload load_workload(BenchRun& run, int largest_k) {
     Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, largest_k,
                   1);  // empty without --dim
     if (bench.dim == 0) {
-        const DataLocation location = locate_data(options.data);
+        const DataLocation location = locate_sets(options);
         work.memory = host_memory(first_engine(run.has_gpu()), run.gpu());
-        work.dataset = load_data(location, {.threads = threads_or_all(options.request.threads),
+        const bool both = needs_test_set(options);
+        const auto load_sets = both ? load_data : load_training_data;
+        work.dataset = load_sets(location, {.threads = threads_or_all(options.request.threads),
                                             .free_bytes = available_bytes(),
                                             .memory = work.memory->resource()});
         if (!bench.which.empty() && bench.which != "graph" && !work.dataset.are_images())
@@ -314,7 +316,7 @@ Workload load_workload(BenchRun& run, int largest_k) {
         note(data_notice(location));
         const LabeledImages &train = work.dataset.train, &test = work.dataset.test;
         work.train = train.images().first(limited("--n-train", bench.n_train, train.count));
-        work.query = test.images().first(limited("--n-query", bench.n_query, test.count));
+        work.query = both ? test.images().first(limited("--n-query", bench.n_query, test.count)) : work.train;
         work.labels = train.labels.span().first(static_cast<std::size_t>(work.train.count));
         work.text = work.dataset.name + ": ";
     }
@@ -323,7 +325,8 @@ Workload load_workload(BenchRun& run, int largest_k) {
     if (const UnsupportedReason refusal = refuse_problem(problem)) throw UsageError(*refusal);
     if (work.dataset.named_vectors) {
         check_elements(work.dataset.files[0].string(), work.train, work.measure, work.train.dim, 0);
-        check_elements(work.dataset.files[2].string(), work.query, work.measure, work.query.dim, 0);
+        if (work.dataset.test.count > 0)
+            check_elements(work.dataset.files[2].string(), work.query, work.measure, work.query.dim, 0);
     }
     const std::string row = row_noun(work.dataset);
     work.text += with_commas(problem.n_train) + " training and " + counted(problem.n_query, "test " + row) +

@@ -68,8 +68,11 @@ void check_case(const BenchCase& which, const Options& options) {
          {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "p"})
         refuse_if(fixed(name, name.c_str()),
                   (name == "-k" ? "" : "--") + name + has_its_own + "; expected one of the two");
-    for (const std::string file : files)
-        refuse_if(fixed(file, "data"), "--" + file + has_its_own + " images; expected one of the two");
+    for (const std::string file : files) {
+        const bool of_queries = file == "test" || (file == "test-labels" && options.given.contains("train"));
+        refuse_if(fixed(file, of_queries ? "n-query" : "data"),
+                  "--" + file + has_its_own + " images; expected one of the two");
+    }
     refuse_if(options.request.device.several(),
               "--device " + options.request.device.text() + ": the case " + which.name +
                   " measures one device; expected gpu or gpu:N, or no --case");
@@ -109,8 +112,6 @@ void check_engine(const Options& options) {
     if (!options.request.engine) return;
     const std::string given = "--engine " + *options.request.engine;
     const Engine* engine = find_engine(*options.request.engine);
-    refuse_if(engine == nullptr,
-              given + ": all of them are measured unless one is named; expected a name or no --engine");
     refuse_if(!options.bench.only.empty(),
               "--engine and --only: both say which engines are measured; expected one of the two");
     refuse_if(engine->on_gpu && options.request.device.kind == DeviceKind::cpu,
@@ -221,7 +222,7 @@ void BenchRun::not_run(const std::string& part, const std::vector<std::string>& 
 
 int bench(const Options& options, Clock::time_point) {
     check_bench_options(options);
-    check_outputs(output_places(options), uses_data_set(options) ? locate_data(options.data).inputs()
+    check_outputs(output_places(options), uses_data_set(options) ? locate_sets(options).inputs()
                                                                  : std::vector<std::filesystem::path>());
     const BenchReport report = measured(options);
     const std::string& plot = options.bench.plot;
@@ -319,6 +320,15 @@ const std::vector<BenchCase>& bench_cases() {
 
 const BenchCase* find_case(const std::string& name) {
     return row_named(bench_cases(), name);
+}
+
+bool needs_test_set(const Options& options) {
+    const BenchCase* which = find_case(options.bench.which);
+    return options.data.train.empty() || which == nullptr || has(words_of(which->takes), "n-query");
+}
+
+DataLocation locate_sets(const Options& options) {
+    return needs_test_set(options) ? locate_data(options.data) : locate_training_data(options.data);
 }
 
 bool uses_data_set(const Options& options) {

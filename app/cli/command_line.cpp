@@ -127,6 +127,7 @@ GivenValues parse_words(const std::vector<std::string>& words, const Known& know
             described.add_options()(name.c_str(), po::bool_switch());
     }
     constexpr int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    constexpr const char* has_value = ": has a value; expected none";
     GivenValues values;
     const auto shown = [](const std::string& name) {
         return name == "--k" ? "-k" : name;
@@ -136,13 +137,14 @@ GivenValues parse_words(const std::vector<std::string>& words, const Known& know
              po::command_line_parser(words).options(described).style(style).run().options)
             values[option.string_key].push_back(option.value.empty() ? "" : option.value.front());
     } catch (const po::unknown_option& error) {
-        explain_unknown(error.get_option_name(), known);
+        const std::string given = error.get_option_name(), flag = given.substr(0, given.find('='));
+        if (lookup(flag, known) == nullptr || flag.size() != 2) explain_unknown(given, known);
+        throw UsageError(flag + has_value);
     } catch (const po::error_with_option_name& error) {
         const Option* option = lookup(error.get_option_name(), known);
         const bool takes_none = option != nullptr && option->value.placeholder == nullptr;
-        throw UsageError(shown(error.get_option_name()) + (takes_none
-                                                               ? ": has a value; expected none"
-                                                               : ": its value is missing; expected one"));
+        throw UsageError(shown(error.get_option_name()) +
+                         (takes_none ? has_value : ": its value is missing; expected one"));
     } catch (const po::error& error) {
         throw UsageError(std::string(error.what()) + "; expected options that --help=all lists");
     }

@@ -115,7 +115,8 @@ std::vector<Option> search_options(Options& o) {
     const std::string methods_text = "a whole classifier: " + one_of(names_of(methods())) +
                                      ", or a FILE of tune --save (default ",
                       overriding = "); options beside it, in any order, override its parts";
-    const std::string first_images = "only the first N training images";
+    const std::string first_images = "only the first N training images",
+                      with_extra = "; those of --extra come on top";
     const std::string candidates =
         "number of nearest neighbors that are re-ranked, or vote by class-mean, 10 to 1024 (default 96";
     return {
@@ -150,7 +151,7 @@ std::vector<Option> search_options(Options& o) {
         {searching, "--engine", engine,
          one_of(engine_names()) + " (default " + default_engine +
              "); auto: the fastest on the device; a named GPU engine needs a GPU"},
-        {"bench", "--engine", engine, "only this engine"},
+        {"bench", "--engine", name_of(names_of(engines()), w.engine), "only this engine"},
         {searching, "--distance", distance, list_of("another distance kernel", distance_kernels())},
         {"bench", "--distance", distance,
          "the distance kernel whose output selectors are measured on (default: float4, or the first that "
@@ -180,9 +181,10 @@ std::vector<Option> search_options(Options& o) {
         {searching, "--memory", once("SIZE", w.memory, parse_size),
          "limit of device memory for training images, such as 500M or 8GB; a larger training set is searched "
          "in parts"},
-        {"evaluate classify draw serve view", "--limit-train", number(o.first.train), first_images},
+        {"evaluate classify draw serve view", "--limit-train", number(o.first.train),
+         first_images + with_extra},
         {"graph condense audit tune", "--limit-train", number(o.first.train, 2),
-         first_images + ", at least 2"},
+         first_images + ", at least 2" + with_extra},
         {"evaluate serve view audit", "--limit-test", number(o.first.test), "only the first N test images"},
         {searching, "--sketch", choice(w.sketch, "WHEN"),
          "bounds from 8-bit projections before exact distances by l2, on a CPU also by cosine and pearson: "

@@ -117,12 +117,14 @@ std::string choices_sections(const Inventory& inventory) {
 }
 
 std::string cache_text(const Inventory& inventory) {
-    std::error_code none;
     if (inventory.cache.empty())
         return "none: XDG_CACHE_HOME=/dev/null turns it off, or neither it nor $HOME is a folder's whole "
                "name";
-    if (!std::filesystem::is_directory(inventory.cache, none))
+    std::error_code error;
+    if (std::filesystem::status(inventory.cache, error).type() == std::filesystem::file_type::not_found)
         return harmless(inventory.cache) + ", which is not there yet";
+    const std::filesystem::directory_iterator entries(inventory.cache, error);
+    if (error) return harmless(inventory.cache) + ", which cannot be read: " + error.message();
     std::string text = harmless(inventory.cache) + ", " + fixed(double(inventory.cache_bytes) / 1e6, 1) +
                        " of at most " + with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
                        " MB, made by earlier runs; may be deleted";

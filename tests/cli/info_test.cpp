@@ -83,6 +83,9 @@ TEST_CASE("info says how large the cache is and may be, and empties it") {
     CHECK(bytes() == 0);
     CHECK(contains(output_of(info()), "/mnist-knn, which is not there yet\n"));
     CHECK(output_of(info("--clear-cache")) == "there is no cache folder\n");
+    write(folder / "mnist-knn", "no folder");
+    CHECK(contains(output_of(info()), "/mnist-knn, which cannot be read: Not a directory\n"));
+    std::filesystem::remove(folder / "mnist-knn");
     output_of(program("evaluate -q --device cpu --transform hog", own));
     CHECK(bytes() > 1'000'000);
     CHECK(contains(output_of(info()), " of at most 100 MB, made by earlier runs; may be deleted\n"));

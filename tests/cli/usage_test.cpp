@@ -106,6 +106,8 @@ const std::vector<Mistake>& mistakes() {
         {"bench --case graph --data . --device cpu -k 40", "expected at most 39"},
         {"bench --dim 70000 --n-train 5 --n-query 5", "out of range"},
         {"bench --json a --csv a", "the same place"},
+        {"bench --case graph --train t.csv --test-labels l.csv", "--test-labels: the case graph has its own"},
+        {"bench --engine auto", "--engine auto: unknown name; expected tensor, classic or cpu"},
         {"bench --data . --device cpu --n-train 41", "the data set has 40"},
     };
     return all;

@@ -103,6 +103,8 @@ TEST_CASE_FIXTURE(Flowers, "vectors: the other commands take them") {
     check_contains(output("bench -q --seconds 0.01 --repeat 3 --train train.csv --test test.csv "
                           "--label-column species --device cpu"),
                    {"train: 60 training and 15 test rows of 4 float64 columns"});
+    check_contains(output("bench -q --seconds 0.01 --repeat 3 --case graph" + train),
+                   {"train: 60 training rows of 4 float64 columns, each a query among all of them"});
 }
 
 TEST_CASE_FIXTURE(Flowers, "vectors: compare and view --from find the files again") {
@@ -195,9 +197,8 @@ TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
                     needs + " for --sheet");
         check_error(run("classify p.pgm --train train.csv --label-column species --device cpu"), 1, needs);
     }
-    check_error(
-        run("bench --case transforms --device cpu --train train.csv --test test.csv --label-column species"),
-        1, needs);
+    check_error(run("bench --case transforms --device cpu --train train.csv --label-column species"), 1,
+                needs);
 }
 
 /// Those of files: tests/data/vectors.

@@ -266,6 +266,7 @@ TEST_CASE("errors name the mistake") {
         {"evaluate --json=", "--json: its value is missing; expected one"},
         {"evaluate --quiet=3", "--quiet: has a value; expected none"},
         {"evaluate --quiet=", "--quiet: has a value; expected none"},
+        {"evaluate -q=3", "-q: has a value; expected none"},
         {"evaluate --report -", "--report -: several files are written; expected the name of a folder"},
         {"evaluate 5", "5: unexpected argument; expected options after 'evaluate'"},
         {"evaluate -k -1", "-k -1: out of range; expected a whole number from 1 to 16384"},
