@@ -72,8 +72,7 @@ std::vector<Option> picture_options(Options& o) {
          "--many, with minus signs and decimal points; such as -12.50; a comma is a point"},
         {"classify", "--grid", once("ROWSxCOLS", c.grid, parse_grid),
          "each picture is a grid of lines, such as a sudoku; 9x9, at most 50x50, with at most a digit in "
-         "each cell; an "
-         "empty one is ."},
+         "each cell; an empty one is ."},
         {"classify", "--template", input("FILE", c.form),
          "each picture is a form with the fields of FILE; JSON, see docs/classify.md or the man page: "
          "boxes, how many digits, which, their checksum"},
@@ -344,8 +343,7 @@ std::vector<Option> output_options(Options& o) {
         {"evaluate", "-q, --quiet", flag(out.quiet), "only the accuracy"},
         {"classify", "-q, --quiet", flag(out.quiet),
          "only the digits; one line per picture, row of a page or field of a form, 'error' for a picture "
-         "that failed; with "
-         "--expected the counts"},
+         "that failed; with --expected the counts"},
         {"view", "-q, --quiet", flag(out.quiet), "no summary, and no notes except about synthetic digits"},
         {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
         {"serve", "-q, --quiet", flag(out.quiet), "no notes except about synthetic digits"},

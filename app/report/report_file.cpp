@@ -117,8 +117,9 @@ void read_result(const JsonPart& part, Evaluation& evaluation) {
             if (std::ranges::count(score.classes, score.classes.back()) > 1) label.wrong("there twice");
             continue;
         }
-        const std::int64_t low = score.labels.empty() ? 0 : score.labels.back() + 1;
-        score.labels.push_back(static_cast<std::uint8_t>(label.whole(low, 255)));
+        const std::int64_t number = label.whole(0, 255);
+        if (!score.labels.empty() && number <= score.labels.back()) label.wrong("not above the one before");
+        score.labels.push_back(static_cast<std::uint8_t>(number));
     }
     const JsonPart confusion = part.at("confusion");
     for (const JsonPart& row : confusion.items()) {

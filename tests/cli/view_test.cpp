@@ -311,6 +311,9 @@ TEST_CASE_FIXTURE(Evaluated, "view refuses damaged reports") {
             changed[json::json_pointer(path)] = value;
             refused(changed.dump(), path == "/settings/transform" ? "settings.transform" : "");
         }
+    json labels = report;
+    labels["result"]["labels"] = {1, 255, 256};
+    refused(labels.dump(), "result.labels[2] is out of range: not 0 to 255");
     json powers = report;
     powers["settings"]["metric"] = "lp";
     for (const json& p : {json(nullptr), json("3"), json(0), json(1e9)}) {
