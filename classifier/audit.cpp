@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "classifier/exact_distances.h"
 #include "data/core/clock.h"
 #include "data/core/dataset.h"
 #include "data/core/format.h"
@@ -21,18 +22,19 @@ struct Means {
     std::uint8_t suggested = 0;
 };
 
-/// `row`: the neighbors of an image with this label; `labels`: of the training set, which has `classes`.
-Means means_of(std::span<const Neighbor> row, std::span<const std::uint8_t> labels,
-               std::span<const std::uint8_t> classes, std::uint8_t label, int each, const Measure& measure) {
+/// `row`: the neighbors of an image with this label, with `distances`; `labels`: of the training set, which has `classes`.
+Means means_of(std::span<const Neighbor> row, std::span<const double> distances,
+               std::span<const std::uint8_t> labels, std::span<const std::uint8_t> classes,
+               std::uint8_t label, int each) {
     std::array<double, 256> sums{};
     std::array<int, 256> counts{};
-    for (const Neighbor& neighbor : row) {
-        const std::uint8_t c = labels[neighbor.index];
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::uint8_t c = labels[row[i].index];
         if (counts[c] == each) continue;
         ++counts[c];
-        sums[c] += distance_of(measure, neighbor.distance);
+        sums[c] += distances[i];
     }
-    const double last = distance_of(measure, row.back().distance);
+    const double last = distances.back();
     const auto mean = [&](std::uint8_t c) { return (sums[c] + (each - counts[c]) * last) / each; };
     Means means{.own = mean(label), .other = -1, .suggested = label};
     for (const std::uint8_t c : classes) {
@@ -43,13 +45,22 @@ Means means_of(std::span<const Neighbor> row, std::span<const std::uint8_t> labe
     return means;
 }
 
-/// Of each image, in their order; `measure`: of the neighbors' distances.
-std::vector<Means> all_means(const Neighbors& neighbors, const Training& training,
-                             std::span<const std::uint8_t> labels, int each, const Measure& measure) {
+/// Of each of the `images`, in their order. Distances of real rows are exact, those of what a transform makes scores.
+std::vector<Means> all_means(const Neighbors& neighbors, const Training& training, const Rows& images,
+                             std::span<const std::uint8_t> labels, const Method& method) {
     const std::vector<std::uint8_t> classes = occurring_labels({training.labels});
+    const Measure measure = method.neighbor_measure();
+    const bool exact = measure.real && method.transform.is_raw();
     std::vector<Means> means;
-    for (std::int64_t i = 0; i < neighbors.n_query; ++i)
-        means.push_back(means_of(neighbors.row(i), training.labels, classes, labels[at(i)], each, measure));
+    std::vector<double> distances(at(neighbors.k));
+    for (std::int64_t i = 0; i < neighbors.n_query; ++i) {
+        const std::span<const Neighbor> row = neighbors.row(i);
+        std::ranges::transform(row, distances.begin(), [&](const Neighbor& one) {
+            return exact ? exact_distance_to(training.rows, one, images.slice(i, 1), measure)
+                         : distance_of(measure, one.distance);
+        });
+        means.push_back(means_of(row, distances, training.labels, classes, labels[at(i)], method.vote.k));
+    }
     return means;
 }
 
@@ -118,10 +129,9 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
     const auto start = Clock::now();
     Audit audit;
     audit.each = method.vote.k;
-    const Measure measure = method.neighbor_measure();
     Results found = index.search(Queries::all_of(training.rows), {.vote = false, .token = token});
     audit.neighbors = std::move(found.neighbors);
-    std::vector<Means> means = all_means(audit.neighbors, training, training.labels, audit.each, measure);
+    std::vector<Means> means = all_means(audit.neighbors, training, training.rows, training.labels, method);
     const double t = smallest_unit(means);
     std::vector<double> evidence;
     for (const Means& one : means)
@@ -132,7 +142,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
         found = index.search(test, {.vote = false, .token = token});
         audit.neighbors = std::move(found.neighbors);
         labels = test_labels;
-        means = all_means(audit.neighbors, training, labels, audit.each, measure);
+        means = all_means(audit.neighbors, training, test, labels, method);
     }
     for (std::size_t i = 0; i < means.size(); ++i) {
         const double against = evidence_of(means[i], t);

@@ -36,9 +36,6 @@ constexpr std::int64_t slices_bytes = 64 << 20;
 /// faster than without a limit.
 constexpr std::int64_t block_lists_bytes = 16 << 20;
 
-/// A search that needs no more does not ask the system how much is free, which takes as long as to search for a digit.
-constexpr std::int64_t unquestioned_bytes = 16 << 20;
-
 /// Above, the bounds of sketches prune too little for what their lists cost.
 constexpr int max_sketched_k = 1024;
 bool can_sketch(Metric metric) {
@@ -148,14 +145,9 @@ void Search::require_memory() const {
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count() * std::int64_t{sizeof(Vote)} + thread * team_.threads();
     if (packs_ && sketched_ == nullptr) needed += resident_.bytes_to_pack();
-    if (needed <= unquestioned_bytes) return;
-    const std::int64_t available = available_bytes();
-    if (available < 0 || needed <= available) return;
-    const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
-    throw MemoryError("memory: searching " + std::to_string(train.count) + " training images of " +
-                      std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count()) +
-                      " others needs " + mib(needed) + "; expected at most " + mib(available) +
-                      ", the free memory");
+    cpu::require_memory(needed, "searching " + std::to_string(train.count) + " training images of " +
+                                    std::to_string(train.dim) + " pixels for " +
+                                    std::to_string(queries_.count()) + " others");
 }
 
 template <class Scanner>

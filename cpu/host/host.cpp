@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "data/core/errors.h"
+#include "data/core/round_up.h"
 
 namespace knn::cpu {
 
@@ -105,6 +106,16 @@ std::int64_t available_bytes() {
     const std::int64_t system = kilobytes ? static_cast<std::int64_t>(*kilobytes * 1024) : -1;
     const std::int64_t group = cgroup_free_bytes(content_of("/proc/self/cgroup"), "/sys/fs/cgroup");
     return system < 0 || (group >= 0 && group < system) ? group : system;
+}
+
+void require_memory(std::int64_t needed, const std::string& work) {
+    constexpr std::int64_t unquestioned = 16 << 20;  // to ask takes as long as to search for a digit
+    if (needed <= unquestioned) return;
+    const std::int64_t available = available_bytes();
+    if (available < 0 || needed <= available) return;
+    const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
+    throw MemoryError("memory: " + work + " needs " + mib(needed) + "; expected at most " + mib(available) +
+                      ", the free memory");
 }
 
 void throw_out_of_memory(const std::string& work) {

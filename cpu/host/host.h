@@ -30,6 +30,9 @@ std::int64_t cgroup_free_bytes(const std::string& self, const std::filesystem::p
 /// kernel's own estimate; -1: unknown.
 std::int64_t available_bytes();
 
+/// Throws MemoryError if `work` needs more bytes than that. Does not ask for a few.
+void require_memory(std::int64_t needed, const std::string& work);
+
 /// Throws MemoryError. `work`: "searching 60000 training images".
 [[noreturn]] void throw_out_of_memory(const std::string& work);
 

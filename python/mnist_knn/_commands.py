@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -123,8 +124,9 @@ def audit(X: Any, y: Any, n_neighbors: int = 5, **parameters: Any) -> Audit:
         np.put_along_axis(means, given, np.inf, axis=1)
         other[some], suggested[some] = means.min(axis=1), means.argmin(axis=1)
     suggested = np.where(other < own, suggested, codes)
-    unit = 0.01 * np.minimum(own, other).mean() or 1.0
-    evidence = np.log((own + unit) / (other + unit))
+    # Rounded as the program does, which adds one after another: near ties of evidence are then in its order.
+    unit = 0.01 * float(np.minimum(own, other).cumsum()[-1]) / len(own) or 1.0
+    evidence = np.array([math.log(ratio) for ratio in (own + unit) / (other + unit)])
     probability = np.clip(_logistic(_slope(evidence) * evidence), 1e-6, 1 - 1e-6)
     order = np.argsort(-evidence, kind="stable")
     return Audit(order, classes[codes[order]], classes[suggested[order]], evidence[order], probability[order])

@@ -4,6 +4,7 @@
 
 #include "classifier/exact_distances.h"
 #include "classifier/index.h"
+#include "cpu/host/host.h"
 #include "cpu/kernels/kernels.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
@@ -309,6 +310,26 @@ TEST_CASE("cpu vectors: what cannot be searched is refused in a line") {
           "queries: row 1, column 1 is not finite; expected finite numbers");
     const Problem wide{10, 10, max_columns + 1, 1, real_l2, ElementType::float32};
     CHECK(refuse_problem(wide).value_or("") == "rows of 65537 columns are too long; expected at most 65536");
+}
+
+TEST_CASE("cpu vectors: neighbors that need more memory than is free are refused first, as those of bytes") {
+    const std::int64_t available = cpu::available_bytes();
+    if (available < 0) return;
+    const std::int64_t n = available / (max_k * std::int64_t{sizeof(Neighbor)}) + 10'000;
+    const std::vector<float> zeros(static_cast<std::size_t>(std::max<std::int64_t>(n, max_k)));
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(zeros.data());
+    Neighbor untouched{};
+    for (const ElementType type : {ElementType::uint8, ElementType::float32}) {
+        CAPTURE(name(type));
+        const Rows train{bytes, max_k, 1, type}, queries{bytes, n, 1, type};
+        const auto index = open_on_cpu(train, n, max_k, measure_of({}, type), 1);
+        Timeline timeline;
+        const std::string why = test::error_of<MemoryError>([&] {
+            index->top_k({.queries = queries, .k = max_k}, {{&untouched, std::size_t(n) * max_k}}, timeline,
+                         {});
+        });
+        CHECK(test::contains(why, "for " + std::to_string(n) + " others needs "));
+    }
 }
 
 TEST_CASE("cpu vectors: progress is of all queries, also where bytes prove nothing for most of them") {
