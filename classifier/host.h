@@ -21,6 +21,7 @@ using cpu::for_rows;
 using cpu::lists_per_piece;
 using cpu::magnitude_of;
 using cpu::piece_for_all;
+using cpu::require_memory;
 using cpu::Team;
 using cpu::threads_or_all;
 

@@ -17,6 +17,7 @@
 #include "app/report/plot.h"
 #include "app/report/text.h"
 #include "classifier/exact_distances.h"
+#include "classifier/host.h"
 #include "data/core/format.h"
 #include "data/vectors/write.h"
 
@@ -179,10 +180,14 @@ class GraphWriter {
         }
         if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("point,rank,neighbor,distance");
         if (!options.mtx.empty()) mtx_.emplace(files_.open(options.mtx), ' ');
-        if (is_directed())
+        if (is_directed()) {
             put_matrix_heading(n * k());
-        else
-            all_ = Neighbors(n, k());
+            return;
+        }
+        const std::int64_t lists = options.form == GraphForm::symmetric ? 2 : 1;  // at least
+        require_memory(lists * n * k() * std::int64_t{sizeof(Neighbor)},
+                       std::string("the ") + name(options.form) + " graph of " + with_commas(n) + " points");
+        all_ = Neighbors(n, k());
     }
 
     /// Of a real measure, before the first row: what the index compares.

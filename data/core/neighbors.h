@@ -82,8 +82,12 @@ struct Neighbors {
     Uninitialized<Neighbor> rows;
 
     Neighbors() = default;
-    Neighbors(std::int64_t n_query_, int k_)
-        : n_query(n_query_), k(k_), rows(static_cast<std::size_t>(n_query_) * static_cast<std::size_t>(k_)) {}
+    Neighbors(std::int64_t n_query, int k);
+    Neighbors(const Neighbors&) = default;
+    Neighbors(Neighbors&&) = default;
+    Neighbors& operator=(const Neighbors&) = default;
+    Neighbors& operator=(Neighbors&&) = default;
+    ~Neighbors();
 
     /// The first `n` neighbors of each query, n <= k.
     Neighbors first(int n) const {

@@ -141,6 +141,25 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     check_error(with("empty"), 1, "holds no pictures but 1 folder; expected pictures in it");
 }
 
+TEST_CASE("graph: more neighbors than fit into the free memory are refused at once") {
+    const std::string free = read_file("/proc/meminfo"), name = "MemAvailable:";
+    const std::int64_t kilobytes = std::stoll(free.substr(free.find(name) + name.size()));
+    const auto n = static_cast<std::uint32_t>(kilobytes / 100);  // 16,384 neighbors take 128 kB
+    const Folder folder;
+    std::string rows(8 + std::size_t{n}, '\0');
+    for (int i = 0; i < 4; ++i)
+        rows[static_cast<std::size_t>(i)] = static_cast<char>(n >> 8 * i & 255);
+    rows[4] = 1;
+    write(folder / "rows.u8bin", rows);
+    const auto graph = [&](const std::string& form) {
+        return program("graph --train " + (folder / "rows.u8bin") + " --device cpu -k 16384 --csv " +
+                       (folder / "g.csv") + " --form " + form);
+    };
+    check_error(graph("mutual"), 1, "memory: the mutual graph of ");
+    check_error(graph("symmetric"), 1, "memory: the symmetric graph of ");
+    CHECK(folder.names() == std::vector<std::string>{"rows.u8bin"});
+}
+
 TEST_CASE("graph: the statistics for people, and the plot") {
     const Work work(points());
     check_contains(work.output("graph -k 3 --plot g.svg"),
