@@ -17,8 +17,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(header->still.size() <= size + 1,
                 "scaled samples take no more bytes, plain ones end with a line");
         require(still->rows == header->rows && still->cols == header->cols, "and form the same picture");
+    } else if (header->format == "TIFF") {
+        require(header->still.size() == size && still->orientation == 1, "it is stored upright");
+        require(still->rows <= header->rows && still->cols <= header->cols, "and is no larger");
     } else {
-        require(header->format == "WebP", "of the others only WebP is animated");
+        require(header->format == "WebP" || header->format == "PNG",
+                "of the others WebP is animated, PNG has texts");
     }
     return 0;
 }
