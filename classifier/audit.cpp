@@ -7,6 +7,7 @@
 #include <random>
 
 #include "classifier/exact_distances.h"
+#include "cpu/host/threads.h"
 #include "data/core/clock.h"
 #include "data/core/dataset.h"
 #include "data/core/format.h"
@@ -47,20 +48,24 @@ Means means_of(std::span<const Neighbor> row, std::span<const double> distances,
 
 /// Of each of the `images`, in their order. Distances of real rows are exact, those of what a transform makes scores.
 std::vector<Means> all_means(const Neighbors& neighbors, const Training& training, const Rows& images,
-                             std::span<const std::uint8_t> labels, const Method& method) {
+                             std::span<const std::uint8_t> labels, const Method& method, int threads,
+                             const ProgressToken& token) {
+    constexpr std::int64_t piece = 16;
     const std::vector<std::uint8_t> classes = occurring_labels({training.labels});
     const Measure measure = method.neighbor_measure();
     const bool exact = measure.real && method.transform.is_raw();
-    std::vector<Means> means;
-    std::vector<double> distances(at(neighbors.k));
-    for (std::int64_t i = 0; i < neighbors.n_query; ++i) {
-        const std::span<const Neighbor> row = neighbors.row(i);
-        std::ranges::transform(row, distances.begin(), [&](const Neighbor& one) {
-            return exact ? exact_distance_to(training.rows, one, images.slice(i, 1), measure)
-                         : distance_of(measure, one.distance);
-        });
-        means.push_back(means_of(row, distances, training.labels, classes, labels[at(i)], method.vote.k));
-    }
+    std::vector<Means> means(at(neighbors.n_query));
+    cpu::for_rows(neighbors.n_query, piece, threads, token.stop, [&](std::int64_t first, std::int64_t last) {
+        std::vector<double> distances(at(neighbors.k));
+        for (std::int64_t i = first; i < last; ++i) {
+            const std::span<const Neighbor> row = neighbors.row(i);
+            std::ranges::transform(row, distances.begin(), [&](const Neighbor& one) {
+                return exact ? exact_distance_to(training.rows, one, images.slice(i, 1), measure)
+                             : distance_of(measure, one.distance);
+            });
+            means[at(i)] = means_of(row, distances, training.labels, classes, labels[at(i)], method.vote.k);
+        }
+    });
     return means;
 }
 
@@ -131,7 +136,10 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
     audit.each = method.vote.k;
     Results found = index.search(Queries::all_of(training.rows), {.vote = false, .token = token});
     audit.neighbors = std::move(found.neighbors);
-    std::vector<Means> means = all_means(audit.neighbors, training, training.rows, training.labels, method);
+    const auto means_by = [&](const Rows& images, std::span<const std::uint8_t> labels) {
+        return all_means(audit.neighbors, training, images, labels, method, found.plan.threads, token);
+    };
+    std::vector<Means> means = means_by(training.rows, training.labels);
     const double t = smallest_unit(means);
     std::vector<double> evidence;
     for (const Means& one : means)
@@ -142,7 +150,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
         found = index.search(test, {.vote = false, .token = token});
         audit.neighbors = std::move(found.neighbors);
         labels = test_labels;
-        means = all_means(audit.neighbors, training, test, labels, method);
+        means = means_by(test, labels);
     }
     for (std::size_t i = 0; i < means.size(); ++i) {
         const double against = evidence_of(means[i], t);

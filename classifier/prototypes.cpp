@@ -46,7 +46,7 @@ int SubsetSearch::depth(std::int64_t n) const {
 Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
                                 int k, const ProgressToken& token, bool leave_out) const {
     cpu::require_memory(2 * std::ssize(queries) * k * std::int64_t{sizeof(Neighbor)},  // and lists of them
-                        "the neighbors of " + std::to_string(queries.size()) + " images");
+                        [&] { return "the neighbors of " + std::to_string(queries.size()) + " images"; });
     const std::vector<std::uint8_t> train = gathered(features_, among);
     const Rows rows{train.data(), std::ssize(among), features_.dim, features_.type};
     std::vector<std::uint8_t> others;

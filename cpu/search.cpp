@@ -145,9 +145,10 @@ void Search::require_memory() const {
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count() * std::int64_t{sizeof(Vote)} + thread * team_.threads();
     if (packs_ && sketched_ == nullptr) needed += resident_.bytes_to_pack();
-    cpu::require_memory(needed, "searching " + std::to_string(train.count) + " training images of " +
-                                    std::to_string(train.dim) + " pixels for " +
-                                    std::to_string(queries_.count()) + " others");
+    cpu::require_memory(needed, [&] {
+        return "searching " + std::to_string(train.count) + " training images of " +
+               std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count()) + " others";
+    });
 }
 
 template <class Scanner>

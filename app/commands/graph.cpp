@@ -185,8 +185,9 @@ class GraphWriter {
             return;
         }
         const std::int64_t lists = options.form == GraphForm::symmetric ? 2 : 1;  // at least
-        require_memory(lists * n * k() * std::int64_t{sizeof(Neighbor)},
-                       std::string("the ") + name(options.form) + " graph of " + with_commas(n) + " points");
+        require_memory(lists * n * k() * std::int64_t{sizeof(Neighbor)}, [&] {
+            return std::string("the ") + name(options.form) + " graph of " + with_commas(n) + " points";
+        });
         all_ = Neighbors(n, k());
     }
 

@@ -118,8 +118,6 @@ int learn(const Options& options, Clock::time_point) {
             "; expected pictures in folders 0 to 9, or with names such as four_4.png");
     write_set(options.learn.out, digits, none);
     const auto unnamed = static_cast<std::int64_t>(found.pictures.size() - named.size());
-    for (const std::string& notice : found.notices)
-        note(notice, options.output);
     if (unnamed > 0) note(counted(unnamed, "picture") + " left out: no digit in the name", options.output);
     if (!options.output.quiet)
         print(facts_text(

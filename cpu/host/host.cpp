@@ -108,9 +108,7 @@ std::int64_t available_bytes() {
     return system < 0 || (group >= 0 && group < system) ? group : system;
 }
 
-void require_memory(std::int64_t needed, const std::string& work) {
-    constexpr std::int64_t unquestioned = 16 << 20;  // to ask takes as long as to search for a digit
-    if (needed <= unquestioned) return;
+void require_available(std::int64_t needed, const std::string& work) {
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
     const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };

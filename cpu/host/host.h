@@ -30,8 +30,14 @@ std::int64_t cgroup_free_bytes(const std::string& self, const std::filesystem::p
 /// kernel's own estimate; -1: unknown.
 std::int64_t available_bytes();
 
-/// Throws MemoryError if `work` needs more bytes than that. Does not ask for a few.
-void require_memory(std::int64_t needed, const std::string& work);
+/// Throws MemoryError if `work` needs more bytes than that.
+void require_available(std::int64_t needed, const std::string& work);
+/// The same of what work() says, but few bytes are not asked for, which takes as long as to search for a digit.
+template <class Work>
+void require_memory(std::int64_t needed, const Work& work) {
+    constexpr std::int64_t unquestioned = 16 << 20;
+    if (needed > unquestioned) require_available(needed, work());
+}
 
 /// Throws MemoryError. `work`: "searching 60000 training images".
 [[noreturn]] void throw_out_of_memory(const std::string& work);

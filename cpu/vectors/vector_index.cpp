@@ -459,9 +459,10 @@ void VectorIndex::search(const TopKRequest& wanted, const TopKResult& result, Ti
                          const ProgressToken& token) {
     const Queries& queries = wanted.queries;
     const std::int64_t n = queries.count();
-    require_memory(n * (wanted.k * std::int64_t{sizeof(Neighbor)} + std::int64_t{sizeof(Vote)}),
-                   "searching " + std::to_string(train_.count) + " training rows of " +
-                       std::to_string(train_.dim) + " columns for " + std::to_string(n) + " others");
+    require_memory(n * (wanted.k * std::int64_t{sizeof(Neighbor)} + std::int64_t{sizeof(Vote)}), [&] {
+        return "searching " + std::to_string(train_.count) + " training rows of " +
+               std::to_string(train_.dim) + " columns for " + std::to_string(n) + " others";
+    });
     const ProgressToken rising = token.rising(), still = rising.waiting(0, n);
     std::optional<RealRows> own;
     if (!queries.is_training_set || queries.rows.pixels != train_.pixels) {

@@ -8,7 +8,6 @@ same, and the search is many times faster.
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any, Callable, NoReturn
 
