@@ -1,5 +1,6 @@
 """No include runs against the layers, no two folders include each other, and no two headers define a class of one name in
-one namespace: the linker keeps one of their inline functions for both. The files that docs/classify.md names are there.
+one namespace: the linker keeps one of their inline functions for both. The files that docs/classify.md names are there, and
+docs/report.md has the name of every stage.
 
 app, library -> classifier -> gpu, cpu -> data: a file includes its own layer and those behind it, app and library nothing of cpu/. Folders
 are those of two levels, such as app/cli or data/set.
@@ -20,6 +21,7 @@ BEHIND = {
 }
 INCLUDE = re.compile(r'^#include "((?:app|library|classifier|gpu|cpu|data)/[^"]+)"', re.MULTILINE)
 CLASS = re.compile(r"^(?:struct|class) ([A-Z]\w*)(?:\s[^;{()]*)?\{", re.MULTILINE)
+STAGE = re.compile(r'(?:\bstage\(|\btime\(|\badd\(|\badd_since\()[^"();]*"([a-z_]+)"')
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
 
 
@@ -29,7 +31,7 @@ def folder_of(path):
 
 
 def main(root):
-    wrong, folders, classes = [], {}, {}
+    wrong, folders, classes, stages = [], {}, {}, set()
     listed = subprocess.run(["git", "-C", root, "ls-files", *BEHIND], capture_output=True, text=True, check=True)
     for file in listed.stdout.split():
         if Path(file).suffix not in {".h", ".cpp", ".cu", ".cuh"}:
@@ -41,6 +43,8 @@ def main(root):
                 wrong.append(f"{file}: includes {included}; expected {', '.join(sorted(BEHIND[here] | {here}))} alone")
             if folder_of(file) != folder_of(included):
                 folders.setdefault((folder_of(file), folder_of(included)), f"{file} includes {included}")
+        if file.startswith(("classifier/", "cpu/", "gpu/")) and "/bench/" not in file:
+            stages.update(STAGE.findall(text))
         if file.endswith((".h", ".cuh")):
             outer = NAMESPACE.search(text)
             for name in CLASS.findall(text):
@@ -49,6 +53,8 @@ def main(root):
     for a, b in sorted(cycles):
         wrong.append(f"{a} and {b} include each other: {folders[a, b]}, {folders[b, a]}")
     wrong += [f"{name}: {', '.join(sorted(files))}" for name, files in classes.items() if len(files) > 1]
+    report = (Path(root) / "docs/report.md").read_text(encoding="utf-8")
+    wrong += [f"docs/report.md: lacks the stage {stage}" for stage in sorted(stages) if f"`{stage}`" not in report]
     for suffix in set(re.findall(r"`(_[a-z]+)`", (Path(root) / "docs/classify.md").read_text(encoding="utf-8"))):
         if not (Path(root) / f"data/picture/digit_image{suffix}.cpp").exists():
             wrong.append(f"docs/classify.md: {suffix} is no file data/picture/digit_image{suffix}.cpp")
