@@ -101,8 +101,11 @@ def missing_figures(root, claims):
 def main(root, program):
     root = Path(root)
     page = (root / "docs/seeds.md").read_text(encoding="utf-8")
-    names, wrong, claims = names_of(root, program), [], {}
+    names, wrong, claims, seen = names_of(root, program), [], {}, set()
     for section, cells in rows_of(page):
+        if (section, *cells[:2]) in seen:
+            wrong.append(f"{section}, {cells[0]}: {cells[1]}: two rows")
+        seen.add((section, *cells[:2]))
         if len(cells) == 3:
             claims.setdefault(section.lower(), []).append(" ".join(cells[:2]))
             wrong += wrong_row(f"{section}, {cells[0]}", cells[2], names)
