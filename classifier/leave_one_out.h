@@ -60,7 +60,7 @@ inline constexpr std::int64_t min_sampled_images = 200;
 
 /// The training images of the sample: image ⌊i · n / m⌋ of n for each i < m, all or 4,999. That is a prime number, so that
 /// no period in the order of the images meets the sample's: MNIST's even and odd images come from two groups of writers,
-/// and one group makes 2.8 times as many errors as the other (raw, k = 5).
+/// and one group makes 2.5 times as many errors as the other (raw, k = 5).
 std::vector<std::uint32_t> strided_sample(std::int64_t n_train);
 
 /// One image of the sample. Without gaps, as it is kept in files.
