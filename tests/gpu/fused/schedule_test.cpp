@@ -186,4 +186,13 @@ TEST_CASE(
                 }
 }
 
+TEST_CASE("a sampling of MNIST's 235 tiles at k = 5 has the numbers of docs/tensor.md") {
+    const Sampling direct = choose_sampling(235, 5, 717, 1000);
+    CHECK(direct.sample_tiles == 10);
+    REQUIRE(direct.passes.size() == 2);
+    CHECK(direct.passes[0].n_tiles == 46);
+    CHECK(direct.passes[1].n_tiles == 189);
+    CHECK(choose_sketch_sampling(235, 5, 1000, false).sample_tiles == 122);
+}
+
 }  // namespace knn::gpu
