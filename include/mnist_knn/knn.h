@@ -87,9 +87,10 @@ enum {
     KNN_CUDA = 1   ///< memory of a CUDA device
 };
 
-/// `count` vectors of `dim` elements, one behind the other, of one type for a set and its queries. Elements other than KNN_UINT8 are
-/// finite, dim is at most 65,536, and the method's transform is raw, minmax or zscore, without re-ranking. KNN_CUDA needs a build with CUDA. Vectors of a set, and queries of a search that the host has a
-/// part in, are copied to the host; knn_search says which searches stay on the device.
+/// `count` vectors of `dim` elements, one behind the other, of one type for a set and its queries. `dim` is at most 66,051 for
+/// KNN_UINT8, else 65,536. Elements of the other types are finite, and methods for them have the transform raw, minmax or zscore and no
+/// re-ranking. KNN_CUDA needs a build with CUDA. Vectors of a set, and queries of a search that the host has a part in, are copied to
+/// the host; knn_search says which searches stay on the device.
 typedef struct knn_vectors {
     size_t struct_size;  ///< sizeof the struct
     const void* data;    ///< the first element
