@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures what `mnist-knn classify` rejects: MNIST's test digits, noise, scribbles, and labeled pictures.
+"""Measures what `mnist-knn classify` rejects: MNIST's test digits, noise, random curves, and labeled pictures.
 
 usage: measure_rejection.py [--binary FILE] [--data DIR] [--pictures DIR] [--limit N] [--shares LIST] [OPTION of classify]...
        measure_rejection.py --held-out [--binary FILE] [--data DIR] [--shares LIST] [OPTION of classify]...
 
-Digits, noise and scribbles are 28x28 pictures, scaled and centered like MNIST's. DIR has labels.csv (file,label) and
-nondigits.csv (file,what,lookalike): pictures of digits, and of letters and signs; lookalike 1 is a twin of a digit, such as
+Digits, noise and curves are 28x28 pictures, scaled and centered like MNIST's. DIR has labels.csv (file,label) and
+nondigits.csv (file,what,lookalike): pictures of digits, and of letters and signs; lookalike 1 looks the same as a digit, such as
 O. `classify` runs once for each kind; the member `usual` of its answers tells what each --reject would reject.
 
 --held-out: no test digits and no pictures. Ten times one class is taken out of the training set, and 600 of its images are
@@ -165,7 +165,7 @@ def main():
         made = {
             "test": [pixels[size * i:size * (i + 1)] for i in range(len(labels))],
             "noise": [noise(rng, i % 3) for i in range(NOISE)],
-            "scribbles": [scribble(rng) for _ in range(SCRIBBLES)],
+            "curves": [scribble(rng) for _ in range(SCRIBBLES)],
         }
         answers = {kind: classify(options, write(temp / kind, images)) for kind, images in made.items()}
         # Which digit it would have been: with --reject off nothing is withheld.
@@ -178,7 +178,7 @@ def main():
         kinds["pictures of digits"] = [usual(one) for one in classify(options, paths(digits))]
         found = [usual(one) for one in classify(options, paths(others))]
         kinds["letters, signs"] = [u for u, row in zip(found, others) if row["lookalike"] != "1"]
-        kinds["twins"] = [u for u, row in zip(found, others) if row["lookalike"] == "1"]
+        kinds["look-alikes"] = [u for u, row in zip(found, others) if row["lookalike"] == "1"]
     print("| `--reject` | errors left | " + " | ".join(kinds) + " |")
     print("|---" * (2 + len(kinds)) + "|")
     print(f"| off | {sum(wrong)} |" + " 0 |" * len(kinds))

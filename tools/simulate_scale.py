@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes the time of a large search on 8 to 1,024 GPUs from measured rates, and where the efficiency falls below 0.8.
+"""Computes the time of a large search on 1 to 1,024 GPUs from measured rates, and where the efficiency falls below 0.8.
 
 simulate_scale.py [--n-train N] [--n-query N] [--dim D] [-k K] [--sketches] [--csv]
 
