@@ -25,7 +25,7 @@ struct Inventory {
     std::vector<FileChecksum> checksums;
     std::string data_problem;  ///< why it cannot be used
     std::string fetch_script;  ///< that gets MNIST, beside an installed program; empty: there is none
-    std::string cache;         ///< the folder of `classify`; empty: none
+    std::string cache;         ///< the user's cache folder; empty: none
     std::uint64_t cache_bytes = 0, cache_limit = 0;
 };
 

@@ -24,7 +24,7 @@ namespace knn {
 ///    - Weights::uniform: 1.0;
 ///    - Weights::distance and neighbors[0].distance > 0: 1/d², by `inverse_square`. For l2 that is
 ///      1.0 / double(D), one division; for l1 d = double(D), for cosine and pearson d = double(the float
-///      whose bits D is), and 1.0 / (d * d), one multiplication and one division.
+///      whose bits D is), for lp d is `distance_of`, and 1.0 / (d * d), one multiplication and one division.
 ///      Of rows that are not bytes d, for l2 d², is `distance_of`, divided by the power of two in that of the first
 ///      neighbor, so that no unit is too small or too large, and w at least 1e-300;
 ///    - Weights::distance and neighbors[0].distance == 0: 1.0 where D == 0, and no vote where D > 0
