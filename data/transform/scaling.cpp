@@ -66,7 +66,8 @@ ColumnScaling fit_scaling(TransformKind kind, const Rows& rows, const std::atomi
     for (std::size_t j = 0; j < dim; ++j)
         if (!std::isfinite(offsets[j]) || !std::isfinite(divisors[j]))
             throw DataError(std::string("transform ") + name(kind) + ": column " + std::to_string(j + 1) +
-                            " has numbers of such size that their sums are infinite; expected smaller ones");
+                            ", counted from 1, has numbers of such size that their sums are infinite; "
+                            "expected smaller ones");
     return scaling;
 }
 
