@@ -243,7 +243,7 @@ typedef struct knn_answers {
     uint8_t* labels;           ///< the class that won
     double* vote_shares;       ///< the winner's share of the votes, above 0 to 1
     double* probabilities;     ///< that the label is right
-    double* p_values;          ///< share of training images that are as unusual as the query
+    double* p_values;          ///< share of training images that are at least as unusual as the query
     uint8_t* rejected;         ///< 1: rejected, by knn_options.reject
     knn_neighbors* neighbors;  ///< those of the same search; k: the index's
 } knn_answers;
@@ -293,7 +293,7 @@ typedef struct knn_digit {
     const char* reason;     ///< of the rejection; "": accepted
     double probability;     ///< that the label is right
     double vote_share;      ///< the winner's share of the votes
-    double p_value;         ///< share of training images that are as unusual
+    double p_value;         ///< share of training images that are at least as unusual
     int32_t label;          ///< -1: rejected
     int32_t guess;          ///< of a rejected digit: what it would be; -1: none
     int32_t x;              ///< of the ink in the picture, in pixels: from the left
