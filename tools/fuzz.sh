@@ -10,7 +10,7 @@ help_if_asked "$@"
 seconds=${1:-20}
 check_number SECONDS "$seconds"
 shift || true
-for name; do [[ -f $root/tests/fuzz/$name.cpp ]] || refuse "$name: no such fuzzer; expected one of tests/fuzz/"; done
+for name; do grep -qs LLVMFuzzerTestOneInput "$root/tests/fuzz/$name.cpp" || refuse "$name: no such fuzzer; expected one of tests/fuzz/"; done
 
 install_missing "${build_packages[@]}" "${test_packages[@]}" python3
 install_clang
