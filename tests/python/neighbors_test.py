@@ -659,7 +659,14 @@ import sys
 sys.modules["sklearn"] = sys.modules["pandas"] = None  # importing them fails
 from mnist_knn import KNeighborsClassifier
 model = KNeighborsClassifier(1, weights="distance").fit([[0], [9]], ["a", "b"])
-assert model.score([[1], [8]], ["a", "b"]) == 1
+assert model.score([[1], [8]], ["a", "b"]) == model.score([[1], [8]], [["a"], ["b"]]) == 1
+for wrong in (["a"], [["a", "b"]]):
+    try:
+        model.score([[1], [8]], wrong)
+    except ValueError as error:
+        assert "y: has shape" in str(error)
+    else:
+        raise AssertionError(wrong)
 assert model.get_params()["weights"] == "distance" and model.set_params(p=1).p == 1
 assert repr(KNeighborsClassifier(1)) == "KNeighborsClassifier(n_neighbors=1)"
 import pickle
