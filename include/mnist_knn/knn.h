@@ -87,7 +87,7 @@ enum {
     KNN_CUDA = 1   ///< memory of a CUDA device
 };
 
-/// `count` vectors of `dim` elements, one behind the other, of one type for a set and its queries. Elements other than KNN_UINT8 are
+/// `count` vectors of `dim` elements, one behind the other, of one type, and one size of images, for a set and its queries. Elements other than KNN_UINT8 are
 /// finite, dim is at most 65,536, and the method's transform is raw, minmax or zscore, without re-ranking. KNN_CUDA needs a build with CUDA. Vectors of a set, and queries of a search that the host has a
 /// part in, are copied to the host; knn_search says which searches stay on the device.
 typedef struct knn_vectors {
