@@ -65,7 +65,8 @@ ColumnScaling fit_scaling(TransformKind kind, const Rows& rows, const std::atomi
     }
     for (std::size_t j = 0; j < dim; ++j)
         if (!std::isfinite(offsets[j]) || !std::isfinite(divisors[j]))
-            throw DataError(std::string("transform ") + name(kind) + ": column " + std::to_string(j + 1) +
+            throw DataError(std::string("transform ") + name(kind) + ", counted from 1: column " +
+                            std::to_string(j + 1) +
                             " has numbers of such size that their sums are infinite; expected smaller ones");
     return scaling;
 }
