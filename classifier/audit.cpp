@@ -60,8 +60,9 @@ std::vector<Means> all_means(const Neighbors& neighbors, const Training& trainin
         for (std::int64_t i = first; i < last; ++i) {
             const std::span<const Neighbor> row = neighbors.row(i);
             std::ranges::transform(row, distances.begin(), [&](const Neighbor& one) {
-                return exact ? exact_distance_to(training.rows, one, images.slice(i, 1), measure)
-                             : distance_of(measure, one.distance);
+                if (!exact) return distance_of(measure, one.distance);
+                return shown_distance(measure,
+                                      exact_distance_to(training.rows, one, images.slice(i, 1), measure));
             });
             means[at(i)] = means_of(row, distances, training.labels, classes, labels[at(i)], method.vote.k);
         }

@@ -164,6 +164,13 @@ void require_same_form(const Rows& rows, const Rows& set, const char* name) {
             std::string(name) + ": has " + form(rows) + "; expected " + form(set) + ", as the set");
 }
 
+void require_same_images(const knn_vectors& vectors, const ImageShape& set, const char* name) {
+    const ImageShape own{vectors.image_rows, vectors.image_cols};
+    require(
+        own.rows <= 1 || set.rows <= 1 || own == set,
+        std::string(name) + ": has images of " + own.text() + "; expected " + set.text() + ", as the set");
+}
+
 knn_options read_options(const knn_options* given) {
     const knn_options options = given == nullptr ? knn_options{} : read_struct(given, "options");
     require(options.reject >= 0 && options.reject < 1,

@@ -78,6 +78,9 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
 /// Throws std::invalid_argument unless rows have the dim and the type of the set's.
 void require_same_form(const Rows& rows, const Rows& set, const char* name);
 
+/// Throws std::invalid_argument if both are images, of different sizes.
+void require_same_images(const knn_vectors& vectors, const ImageShape& set, const char* name);
+
 /// Throws std::invalid_argument. NULL: all are defaults.
 knn_options read_options(const knn_options* given);
 

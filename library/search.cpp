@@ -27,6 +27,7 @@ struct Asked {
         const knn::Rows& set = opened.index->set().images();
         if (!of_set) {
             require_same_form(rows, set, "queries");
+            require_same_images(given, opened.index->set().shape(), "queries");
             return rows;
         }
         if (indices == nullptr) {
@@ -134,6 +135,7 @@ bool is_queued(knn_index& index, const knn_vectors* given, const knn_neighbors* 
     if (opened->rest != nullptr || opened->index->set().images().dim != queries.dim ||
         !opened->index->set().images().are_bytes())
         return false;
+    require_same_images(queries, opened->index->set().shape(), "queries");
     require_k(out.k, *opened, false);
     return opened->index->enqueue({.queries = static_cast<const std::uint8_t*>(queries.data),
                                    .count = queries.count,

@@ -233,7 +233,9 @@ knn_status knn_set_add(knn_set* set, const knn_vectors* vectors, const uint8_t* 
     return call([&] {
         require_there(set, "set", "a set");
         std::vector<std::uint8_t> copy;
-        const knn::Rows rows = dense_rows(read_struct(vectors, "vectors"), copy, "vectors");
+        const knn_vectors given = read_struct(vectors, "vectors");
+        const knn::Rows rows = dense_rows(given, copy, "vectors");
+        require_same_images(given, set->rows->now()->base().shape(), "vectors");
         set->rows->add(rows, {labels, labels == nullptr ? 0 : static_cast<std::size_t>(rows.count)});
     });
 }

@@ -87,8 +87,8 @@ enum {
     KNN_CUDA = 1   ///< memory of a CUDA device
 };
 
-/// `count` vectors of `dim` elements, one behind the other, of one type for a set and its queries. `dim` is at most 66,051 for
-/// KNN_UINT8, else 65,536. Elements of the other types are finite, and methods for them have the transform raw, minmax or zscore and no
+/// `count` vectors of `dim` elements, one behind the other, of one type, and one size of images, for a set and its queries. `dim` is at
+/// most 66,051 for KNN_UINT8, else 65,536. Elements of the other types are finite, and methods for them have the transform raw, minmax or zscore and no
 /// re-ranking. KNN_CUDA needs a build with CUDA. Vectors of a set, and queries of a search that the host has a part in, are copied to
 /// the host; knn_search says which searches stay on the device.
 typedef struct knn_vectors {

@@ -120,8 +120,11 @@ class _Fitted(BaseEstimator):
                 self._of_bytes = index
         return index
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_indexes")
+
     def _require_fitted(self) -> None:
-        if not hasattr(self, "_indexes"):
+        if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
                                  "arguments before using this estimator.")  # fmt: skip
 

@@ -43,8 +43,12 @@ class ClassifierMixin:
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of labels y (n) that `predict` of X (n × dim) finds."""
-        right = np.asarray(self.predict(X)) == np.asarray(y)  # type: ignore[attr-defined]
-        return float(np.average(right, weights=sample_weight))
+        predicted, labels = np.asarray(self.predict(X)), np.asarray(y)  # type: ignore[attr-defined]
+        if labels.shape == (len(predicted), 1):
+            labels = labels.ravel()
+        if labels.shape != predicted.shape:
+            raise ValueError(f"y: has shape {labels.shape}; expected {predicted.shape}, a label for each row")
+        return float(np.average(predicted == labels, weights=sample_weight))
 
 
 class TransformerMixin:

@@ -23,17 +23,21 @@ def check_weights(weights: Any) -> None:
 
 def weigh(lengths: Array | None, weights: str | Callable[[Array], Array] | None, squared: bool) -> Array | None:
     """The weight of each vote (n × k), or None if all are equal, from distances or, where `squared`, their squares, whose roots are
-    rounded. Where a neighbor is at distance 0, or its weight is infinite, only such ones vote."""
+    rounded. Where a neighbor is at distance 0, or its weight by a function is infinite, only such ones vote."""
     check_weights(weights)
     if weights in (None, "uniform") or lengths is None:
         return None
-    with np.errstate(divide="ignore"):
-        if weights == "inverse_square":
-            weighed = 1.0 / (lengths if squared else lengths * lengths)
-        else:
-            distances = np.sqrt(lengths) if squared else lengths
-            weighed = _checked(weights(distances), distances.shape) if callable(weights) else 1.0 / distances
-    same = np.isinf(weighed)
+    if squared and weights != "inverse_square":
+        lengths, squared = np.sqrt(lengths), False
+    if callable(weights):
+        weighed = _checked(weights(lengths), lengths.shape)
+        same = np.isinf(weighed)
+    else:
+        with np.errstate(divide="ignore", over="ignore"):
+            # By the nearest's power of 2, so that their unit makes no weights infinite or 0.
+            near = np.ldexp(lengths, -np.frexp(lengths[:, :1])[1])
+            weighed = 1.0 / (near * near if weights == "inverse_square" and not squared else near)
+        same = lengths == 0
     rows = same.any(axis=1)
     weighed[rows] = same[rows]
     return np.asarray(weighed)

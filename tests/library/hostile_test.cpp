@@ -159,6 +159,12 @@ TEST_CASE_FIXTURE(Opened, "library: wrong vectors are refused") {
     REFUSED(KNN_INVALID, "count 0", knn_set_create(&none, nullptr, &made));
     const knn_vectors small = KNN_VECTORS(drawn.pixels.data(), 1, 7);
     REFUSED(KNN_INVALID, "dim 7", knn_set_add(set.get(), &small, drawn.labels.data()));
+    knn_vectors wide = drawn.vectors(0, 2);
+    wide.image_rows = 14;
+    wide.image_cols = 56;
+    REFUSED(KNN_INVALID, "queries: has images of 14x56; expected 28x28, as the set",
+            knn_classify(index.get(), &wide, nullptr, &answers.out));
+    REFUSED(KNN_INVALID, "vectors: has images of 14x56", knn_set_add(set.get(), &wide, drawn.labels.data()));
 }
 
 TEST_CASE_FIXTURE(Opened, "library: wrong counts, k and rows are refused; no query is no error") {

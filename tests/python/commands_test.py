@@ -70,11 +70,13 @@ class AsTheProgram(unittest.TestCase):
         X = 0.1 * (random.integers(0, 20, (450, 3)) + 5 * y[:, None])  # many near ties
         np.save(self.out / "x.npy", X)
         np.save(self.out / "x-labels.npy", y.astype(np.uint8))
-        words = [PROGRAM, "audit", "--train", self.out / "x.npy", "-k", 4, "--csv", self.out / "x.csv", "-q"]
-        subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL)
-        rows = [line.split(",") for line in (self.out / "x.csv").read_text().split()[1:]]
-        ours = audit(X, y, 4)
-        self.assertEqual([[str(a), str(b)] for a, b in zip(ours.index, ours.suggested)], [[row[1], row[3]] for row in rows])
+        for metric, parameters in ([], {}), (["--metric", "lp", "--p", 0.5], {"metric": "minkowski", "p": 0.5}):
+            words = [PROGRAM, "audit", "--train", self.out / "x.npy", "-k", 4, *metric, "--csv", self.out / "x.csv", "-q"]
+            subprocess.run([str(word) for word in words], check=True, stdout=subprocess.DEVNULL)
+            rows = [line.split(",") for line in (self.out / "x.csv").read_text().split()[1:]]
+            ours = audit(X, y, 4, **parameters)
+            self.assertEqual([[str(a), str(b)] for a, b in zip(ours.index, ours.suggested)], [[row[1], row[3]] for row in rows])
+            np.testing.assert_allclose(ours.probability, [float(row[4]) for row in rows], atol=1e-6)
 
     def test_graph(self):
         self.folder.run("graph", "-k", 7, "--npy", self.out / "graph")

@@ -264,6 +264,18 @@ class Votes(unittest.TestCase):
         self.assertEqual(model.predict([[0, 0]]).tolist(), [0])
         self.assertEqual(model.predict_proba([[0, 0]]).tolist(), [[0.5, 0.5]])
 
+    def test_votes_do_not_depend_on_the_unit_of_distances(self):
+        X, y = np.array([[1.0], [2.0], [3.0], [10.0]]), [0, 1, 1, 0]
+        for weights in ("distance", "inverse_square"):
+            for metric, units in (("manhattan", (1e160, 1e-170, 2.0**-1060)), ("euclidean", (1e140, 1e-154))):
+                expected = KNeighborsClassifier(4, weights=weights, metric=metric).fit(X, y).predict_proba([[2.5]])
+                for unit in units:
+                    model = KNeighborsClassifier(4, weights=weights, metric=metric).fit(X * unit, y)
+                    np.testing.assert_allclose(model.predict_proba([[2.5 * unit]]), expected, rtol=1e-6)
+        # Near, but not at distance 0.
+        model = KNeighborsClassifier(2, weights="inverse_square", metric="manhattan").fit([[0.0], [1e-170]], [0, 1])
+        self.assertEqual(model.predict_proba([[0.0]]).tolist(), [[1, 0]])
+
     def test_effective_metric_is_that_of_the_distances(self):
         for metric, p, effective in (("minkowski", 2, "euclidean"), ("minkowski", 1, "manhattan"), ("minkowski", 3, "minkowski"),
                                      (None, 2, "euclidean"), ("cosine", 2, "cosine"), ("cityblock", 2, "cityblock")):  # fmt: skip
@@ -647,7 +659,14 @@ import sys
 sys.modules["sklearn"] = sys.modules["pandas"] = None  # importing them fails
 from mnist_knn import KNeighborsClassifier
 model = KNeighborsClassifier(1, weights="distance").fit([[0], [9]], ["a", "b"])
-assert model.score([[1], [8]], ["a", "b"]) == 1
+assert model.score([[1], [8]], ["a", "b"]) == model.score([[1], [8]], [["a"], ["b"]]) == 1
+for wrong in (["a"], [["a", "b"]]):
+    try:
+        model.score([[1], [8]], wrong)
+    except ValueError as error:
+        assert "y: has shape" in str(error)
+    else:
+        raise AssertionError(wrong)
 assert model.get_params()["weights"] == "distance" and model.set_params(p=1).p == 1
 assert repr(KNeighborsClassifier(1)) == "KNeighborsClassifier(n_neighbors=1)"
 import pickle

@@ -12,6 +12,7 @@ import numpy as np
 import sklearn.neighbors as theirs
 from mnist_knn import KNeighborsClassifier, KNeighborsTransformer, NearestNeighbors, graph, has
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
@@ -104,6 +105,18 @@ class Tools(unittest.TestCase):
             again = joblib.load(file.name)
         np.testing.assert_array_equal(again.predict_proba(self.X), model.predict_proba(self.X))
         self.assertFalse(hasattr(clone(again), "classes_"))
+
+    def test_after_a_fit_that_fails_it_is_not_fitted(self):
+        from sklearn.utils.validation import check_is_fitted
+
+        for before in (False, True):
+            model = KNeighborsClassifier(3)
+            if before:
+                check_is_fitted(model.fit(self.X, self.y))
+            with self.assertRaises(ValueError):
+                model.set_params(device="tpu").fit(self.X, self.y)
+            with self.assertRaises(NotFittedError):
+                check_is_fitted(model)
 
     def test_grid_search_in_two_processes(self):
         search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3], "weights": ["uniform", "distance"]}, cv=3, n_jobs=2)
