@@ -176,7 +176,7 @@ class GraphWriter {
             distances_ = &files_.open(options.npy + npy_endings[1]);
             const std::array shape{n, std::int64_t{k()}};
             put_npy_header(*indices_, shape, "i4");
-            put_npy_header(*distances_, shape, has_integers() ? "i8" : measure().real ? "f8" : "f4");
+            put_npy_header(*distances_, shape, has_integers() ? "i8" : "f8");
         }
         if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("point,rank,neighbor,distance");
         if (!options.mtx.empty()) mtx_.emplace(files_.open(options.mtx), ' ');
@@ -280,10 +280,8 @@ class GraphWriter {
             put_as<std::int32_t>(*indices_, row, &Neighbor::index);
             if (has_integers())
                 put_as<std::int64_t>(*distances_, row, &Neighbor::distance);
-            else if (measure().real)
-                put_as<double>(*distances_, distances.first(row.size()));
             else
-                put_as<float>(*distances_, distances);
+                put_as<double>(*distances_, distances.first(row.size()));
         }
         if (!csv_ && !mtx_) return;
         int rank = 0;

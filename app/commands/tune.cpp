@@ -14,6 +14,7 @@
 #include "app/report/json.h"
 #include "app/report/plot.h"
 #include "app/report/text.h"
+#include "classifier/host.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -158,6 +159,12 @@ void note_lonely(std::span<const std::uint8_t> labels, const Dataset& data, cons
 void search_all(TuneResult& result, std::vector<TunedSearch> searches, std::span<const Resolved> resolved,
                 const OutputOptions& output) {
     const std::int64_t n = result.images(), all = std::ssize(searches) * n;
+    std::int64_t tried = 0;
+    for (const TunedSearch& search : searches)
+        tried += std::ssize(search.configurations());
+    require_memory(tried * divide_up(n, 8), [&] {  // a bit for each image
+        return "trying " + counted(tried, "configuration") + " on " + counted(n, row_noun(result.set.data()));
+    });
     const auto start = Clock::now();
     with_progress(output, "searching", [&](const ProgressToken& token) {
         for (std::size_t i = 0; i < searches.size(); ++i) {

@@ -96,8 +96,8 @@ assert mutual.nnz == graph["mutual_share"] * 400 == 2 * json.load(open("m.json")
 assert set(zip(mutual.row, mutual.col)) == {(i, j) for i, j in edges if (j, i) in edges}
 for metric in "cosine", "lp":
     distances, reals = numpy.load(f"{metric}-distances.npy"), scipy.io.mmread(f"{metric}.mtx")
-    assert distances.dtype == numpy.float32 and (numpy.diff(distances) >= 0).all()
-    assert (reals.data.astype(numpy.float32) == distances.ravel()).all()
+    assert distances.dtype == numpy.float64 and (numpy.diff(distances) >= 0).all()
+    assert (reals.data == distances.ravel()).all()
 )");
     output_of(run({"/bin/sh", "-c", "cd '" + work.folder.path().string() + "' && " + python + " check.py"}));
 }

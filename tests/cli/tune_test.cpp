@@ -1,6 +1,7 @@
 /// `tune` as a user runs it: its files, its method read back, and bad input.
 
 #include "tests/cli/program.h"
+#include "tests/support/idx_bytes.h"
 
 using namespace knn::test;
 
@@ -138,6 +139,18 @@ TEST_CASE("tune: what is one classifier has one line, and p is explained") {
     write(work.folder / "t.csv", rows);
     check_contains(output_of(work.plain("tune --train t.csv -k 1,3 --vote majority --weights uniform")),
                    {"  0.0498  1  majority", "; 2 of 4 configurations"});
+}
+
+TEST_CASE("tune: more configurations than fit into the free memory are refused at once") {
+    const std::string free = read_file("/proc/meminfo"), name = "MemAvailable:";
+    const std::int64_t kilobytes = std::stoll(free.substr(free.find(name) + name.size()));
+    const auto n = static_cast<std::uint32_t>(kilobytes / 9);  // 98,304 bits take 12 kB
+    const Folder folder;
+    write(folder / "rows", idx_header(8, {n, 1, 1}) + std::string(n, '\0'));
+    write(folder / "labels", idx_header(8, {n}) + std::string(n / 2, '\1') + std::string(n - n / 2, '\2'));
+    check_error(program("tune --train " + (folder / "rows") + " --train-labels " + (folder / "labels") +
+                        " --device cpu -k 1-16384"),
+                1, "memory: trying 98,304 configurations on ");
 }
 
 TEST_CASE("tune: -q and standard output") {

@@ -3,7 +3,8 @@
 const cardsAtOnce = innerWidth < 640 ? 20 : 48;
 
 const orders = {
-  confidence: { name: words.order, compare: (a, b) => b.confidence - a.confidence || a.index - b.index },
+  // Suspicious labels come in their order, in which probabilities may be equal.
+  confidence: { name: words.order, compare: (a, b) => b.confidence - a.confidence || (page.audit ? 0 : a.index - b.index) },
   index: { name: "by index", compare: (a, b) => a.index - b.index },
   pair: {
     name: "by confusion",

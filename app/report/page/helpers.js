@@ -103,8 +103,9 @@ function card(digit, position) {
   element("span", { class: "neighbors" }, ...neighbors));
 }
 
-/** An integer, or with enough digits to distinguish neighbors. */
+/** An integer of 32 bits, or with enough digits to distinguish neighbors: roots of a small exponent have an exponent. */
 function distanceText(distance) {
+  if (distance >= 2 ** 32) return distance.toPrecision(5);
   return Number.isInteger(distance) ? whole.format(distance) : String(Number(distance.toPrecision(5)));
 }
 

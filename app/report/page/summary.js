@@ -26,7 +26,7 @@ function showReportHead() {
     (dataset.pictures ? `; ${whole.format(dataset.test)} of ${whole.format(dataset.named)} pictures, without those ` +
       "that were rejected or failed" : "");
   const processor = [device.name, device.kind === "gpu" ? `compute capability ${device.compute_capability}`
-                                                        : `${settings.threads} threads`];
+                                                        : counted(settings.threads, "thread", "threads")];
   const choices = ["transform", "rerank", "vote", "engine", "distance", "select", "metric", "p", "weights", "tie"]
     .filter((name) => settings[name]).map((name) => `${name} ${settings[name]}`);
   showFacts(`${dataset.name}: ${percent(result.accuracy)}`, {
