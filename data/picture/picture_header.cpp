@@ -146,6 +146,14 @@ PictureHeader bmp(const BytesView& file) {
     const std::uint64_t row = usual ? (std::uint64_t(header.cols) * bits + 31) / 32 * 4 : 0;
     header.cut_short = !file.has(10, 20) ||
                        (plain && usual && !file.has(file.u32(10, false), row * std::uint64_t(header.rows)));
+    // OpenCV reads the masks of 32 bits in headers of 56 bytes and more alone: without them it takes the fourth byte for opacity.
+    if (packing == 3 && bits == 32 && file.u32(14, false) < 56) {
+        constexpr std::uint8_t no_masks = 0, unknown = 255;
+        const bool usual_masks =
+            file.u32(54, false) == 0xff0000 && file.u32(58, false) == 0xff00 && file.u32(62, false) == 0xff;
+        header.still = file.copy();
+        header.still[30] = usual_masks ? no_masks : unknown;
+    }
     return header;
 }
 

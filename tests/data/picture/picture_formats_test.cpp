@@ -237,6 +237,19 @@ Bytes bmp(bool downward) {
     return file;
 }
 
+/// 32 bits a pixel with masks behind a header of `header` bytes, or in it; the fourth byte, which has none, is 0.
+Bytes bmp_with_masks(std::uint32_t header, std::uint32_t red = 0xff0000) {
+    const std::uint32_t place = 14 + std::max(header, 52u), pixels = 48 * 32 * 4;
+    Bytes file = text("BM") + little(place + pixels, 4) + little(0, 4) + little(place, 4) +
+                 little(header, 4) + little(48, 4) + little(32, 4) + little(1, 2) + little(32, 2) +
+                 little(3, 4) + Bytes(20, 0) + little(red, 4) + little(0xff00, 4) + little(0xff, 4);
+    file.resize(place);
+    for (int y = 31; y >= 0; --y)
+        for (int x = 0; x < 48; ++x)
+            file = file + Bytes(3, static_cast<std::uint8_t>(gray_of_marked(x, y))) + Bytes{0};
+    return file;
+}
+
 std::string corners(const Bytes& bytes) {
     return knn::test::corners(knn::decode_picture(bytes, "it"));
 }
@@ -278,6 +291,14 @@ TEST_CASE("picture formats: PBM, as text and packed, PGM, and BMP from either en
     }
     for (const bool downward : {false, true})
         CHECK(corners(bmp(downward)) == "bgww");
+}
+
+TEST_CASE("picture formats: the fourth byte of a BMP of 32 bits is no opacity unless it has a mask") {
+    for (const std::uint32_t header : {40u, 52u, 56u, 108u, 124u}) {
+        CAPTURE(header);
+        CHECK(corners(bmp_with_masks(header)) == "bgww");
+    }
+    CHECK(knn::test::contains(error_of(bmp_with_masks(40, 0xff000000)), "of a usual kind"));
 }
 
 TEST_CASE("picture formats: CMYK JPEG") {
