@@ -271,9 +271,13 @@ TEST_CASE("picture formats: palettes, gray with alpha, gray of 1 to 16 bits") {
         const Bytes rows =
             png_rows(depth, [&](int gray) { return (std::uint64_t(gray) * full + 127) / 255; });
         CHECK(corners(png(std::uint8_t(depth), gray_png, {}, rows)) == (depth == 1 ? "bwww" : "bgww"));
+        // Of a gray that is transparent the paper shows.
+        const Bytes ink = png_rows(depth, [&](int gray) { return gray == 0 ? 0u : 1u; });
+        const Bytes clear = chunk("tRNS", {0, 1});
+        CHECK(corners(png(std::uint8_t(depth), gray_png, clear, ink)) == "bwww");
         if (depth >= 8) {  // black ink with the picture in its opacity
-            const Bytes ink = png_rows(2 * depth, [&](int gray) { return (255 - gray) * full / 255; });
-            CHECK(corners(png(std::uint8_t(depth), gray_alpha_png, {}, ink)) == "bgww");
+            const Bytes opacity = png_rows(2 * depth, [&](int gray) { return (255 - gray) * full / 255; });
+            CHECK(corners(png(std::uint8_t(depth), gray_alpha_png, {}, opacity)) == "bgww");
         }
         if (depth >= 2 && depth <= 8) CHECK(corners(palette(std::uint8_t(depth))) == "bgww");
     }
