@@ -187,6 +187,7 @@ PictureHeader tiff(const BytesView& file) {
     header.tile_cols = side(322);
     header.tile_rows = side(323);
     header.weight = std::max<std::int64_t>(1, (side(258) * std::max<std::int64_t>(1, side(277)) + 63) / 64);
+    header.negative = side(262) == 0 && side(258) > 8;
     header.apart = side(284) == 2 && side(277) > 1 && side(258) > 8;
     const std::uint64_t offsets = tiff_entry(file, 273, 324), sizes = tiff_entry(file, 279, 325);
     if (offsets == 0 || sizes == 0) return header;

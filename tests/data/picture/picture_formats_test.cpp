@@ -341,6 +341,25 @@ TEST_CASE("picture formats: all eight orientations, of JPEG, PNG, WebP and TIFF"
     }
 }
 
+TEST_CASE("picture formats: a TIFF whose white is 0") {
+    for (const std::uint32_t bits : {8u, 16u}) {
+        Bytes data;
+        for (int y = 0; y < 32; ++y)
+            for (int x = 0; x < 48; ++x)
+                data = data + Bytes(bits / 8, static_cast<std::uint8_t>(255 - gray_of_marked(x, y)));
+        CHECK(corners(tiff_of({{256, 4, 48},
+                               {257, 4, 32},
+                               {258, 3, bits},
+                               {259, 3, 1},
+                               {262, 3, 0},
+                               {273, 4, place_of_pixels},
+                               {277, 3, 1},
+                               {278, 4, 32},
+                               {279, 4, 48 * 32 * bits / 8}},
+                              data)) == "bgww");
+    }
+}
+
 TEST_CASE("picture formats: a TIFF of 16 bits with a plane for each color is refused") {
     const auto planes = [](std::uint32_t bits, std::uint32_t together) {
         return tiff_of({{256, 4, 1},
