@@ -276,6 +276,14 @@ PictureHeader pnm(const BytesView& file) {
             value = std::min<std::int64_t>(value * 10 + file.u8(at) - '0', 1'000'000'000);
         values[i] = value;
     }
+    if (kind >= 4 && file.u8(at) == '#') {  // OpenCV would take this comment for samples
+        header.still = file.copy();
+        const auto from = header.still.begin() + std::ptrdiff_t(at);
+        const auto end =
+            std::find_if(from, header.still.end(), [](std::uint8_t c) { return c == '\n' || c == '\r'; });
+        at += std::uint64_t(end - from);
+        header.still.erase(from, end);
+    }
     header.cols = values[0];
     header.rows = values[1];
     const auto most = std::uint64_t(values[2]);

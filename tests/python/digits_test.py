@@ -119,6 +119,7 @@ class Digits(unittest.TestCase):
             pixels = [digit.pixels.tobytes() for digit in self.model.classify(forms)]
         self.assertEqual(len(set(pixels[:4])), 1)
         self.assertEqual(pixels[4], pixels[5])
+        self.assertEqual(len(set(pixels[6:])), 1)
         lab = ImageCms.applyTransform(color, ImageCms.buildTransform(*spaces, "RGB", "LAB"))
         self.assertEqual(self.model.predict(lab).tolist(), [7])
 

@@ -293,6 +293,11 @@ TEST_CASE("picture formats: PBM, as text and packed, PGM, and BMP from either en
         CAPTURE(most);
         CHECK(corners(pgm_up_to(most)) == "bgww");
     }
+    Bytes commented = pgm_up_to(255);
+    const Bytes comment = text("# a comment");
+    commented.insert(commented.begin() + 12, comment.begin(), comment.end());
+    REQUIRE(commented[12 + comment.size()] == '\n');
+    CHECK(corners(commented) == "bgww");
     for (const bool downward : {false, true})
         CHECK(corners(bmp(downward)) == "bgww");
 }
