@@ -257,6 +257,7 @@ void compare_within_page(const Index& index, const AnswerScorer& scorer, std::ve
         Answer& digit = *doubtful[i];
         (digit.label ? digit.label : digit.guess) = found.votes[i].label;
         digit.confidence = scorer.probability(found, static_cast<std::int64_t>(i));
+        digit.vote_share = found.votes[i].vote_share;
     }
 }
 

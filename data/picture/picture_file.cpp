@@ -196,6 +196,9 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     const std::string usual = "a whole " + header.format + " file of a usual kind";
     if (!decoded) fail(name, error, usual);
     if (damaged) fail(name, "is damaged or cut short", usual);
+    if (header.negative)
+        for (std::uint8_t& gray : picture.gray)
+            gray = static_cast<std::uint8_t>(255 - gray);
     return upright(std::move(picture), header.orientation);
 }
 

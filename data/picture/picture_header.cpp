@@ -146,6 +146,14 @@ PictureHeader bmp(const BytesView& file) {
     const std::uint64_t row = usual ? (std::uint64_t(header.cols) * bits + 31) / 32 * 4 : 0;
     header.cut_short = !file.has(10, 20) ||
                        (plain && usual && !file.has(file.u32(10, false), row * std::uint64_t(header.rows)));
+    // OpenCV reads the masks of 32 bits in headers of 56 bytes and more alone: without them it takes the fourth byte for opacity.
+    if (packing == 3 && bits == 32 && file.u32(14, false) < 56) {
+        constexpr std::uint8_t no_masks = 0, unknown = 255;
+        const bool usual_masks =
+            file.u32(54, false) == 0xff0000 && file.u32(58, false) == 0xff00 && file.u32(62, false) == 0xff;
+        header.still = file.copy();
+        header.still[30] = usual_masks ? no_masks : unknown;
+    }
     return header;
 }
 
@@ -179,6 +187,7 @@ PictureHeader tiff(const BytesView& file) {
     header.tile_cols = side(322);
     header.tile_rows = side(323);
     header.weight = std::max<std::int64_t>(1, (side(258) * std::max<std::int64_t>(1, side(277)) + 63) / 64);
+    header.negative = side(262) == 0 && side(258) > 8;
     header.apart = side(284) == 2 && side(277) > 1 && side(258) > 8;
     const std::uint64_t offsets = tiff_entry(file, 273, 324), sizes = tiff_entry(file, 279, 325);
     if (offsets == 0 || sizes == 0) return header;
@@ -266,6 +275,14 @@ PictureHeader pnm(const BytesView& file) {
         for (; file.has(at, 1) && file.u8(at) >= '0' && file.u8(at) <= '9'; ++at)
             value = std::min<std::int64_t>(value * 10 + file.u8(at) - '0', 1'000'000'000);
         values[i] = value;
+    }
+    if (kind >= 4 && file.u8(at) == '#') {  // OpenCV would take this comment for samples
+        header.still = file.copy();
+        const auto from = header.still.begin() + std::ptrdiff_t(at);
+        const auto end =
+            std::find_if(from, header.still.end(), [](std::uint8_t c) { return c == '\n' || c == '\r'; });
+        at += std::uint64_t(end - from);
+        header.still.erase(from, end);
     }
     header.cols = values[0];
     header.rows = values[1];

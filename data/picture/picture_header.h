@@ -22,11 +22,13 @@ struct PictureHeader {
     int scans = 0;                ///< of a JPEG: passes over its pixels
     bool unclear_colors = false;  ///< a JPEG of four unspecified components
     bool apart = false;      ///< a TIFF of planes above 8 bits, one for each color, which OpenCV mixes up
+    bool negative = false;   ///< a TIFF above 8 bits whose white is 0, which OpenCV does not turn into light
     bool odd_range = false;  ///< a PNM of samples that end neither at 65535 nor at 255, in ASCII above that
     bool padded = false;     ///< a PNG with more data than any pixels of its size take
     bool cut_short = false;  ///< the file is truncated
     /// What to decode instead: the first picture of an animated WebP as a file, a PNG without its compressed texts, a
-    /// TIFF as it is stored, not turned, or PNM with a line end behind its last digit, which OpenCV asks for; else empty.
+    /// TIFF as it is stored, not turned, a BMP without masks in a header of which OpenCV reads none, or PNM without a comment
+    /// before its samples or with a line end behind its last digit, which OpenCV asks for; else empty.
     std::vector<std::uint8_t> still;
 
     /// Whether neither the picture nor a tile has more pixels.

@@ -61,7 +61,7 @@ def upright(image: Any) -> Array:
         narrow = array.astype(np.uint16)
         return narrow if image.mode != "F" and np.array_equal(narrow, array) else array
     # Of LAB, PIL makes an opacity of 0.
-    mode = {"1": "L", "L": "L", "LAB": "RGB"}.get(image.mode, "RGBA")
+    mode = "RGBA" if "transparency" in image.info else {"1": "L", "L": "L", "LAB": "RGB"}.get(image.mode, "RGBA")
     return np.asarray(image.convert(mode))
 
 

@@ -165,7 +165,9 @@ TEST_CASE("pages: what is doubtful gets the label of what is like it among the s
         compare_within_page(index, by, digits, {});
         return digits;
     };
-    CHECK(answers(5, 0.01, scorer).back().label == own);
+    const Answer compared = answers(5, 0.01, scorer).back();
+    CHECK(compared.label == own);
+    CHECK(compared.vote_share > 0);                                          // of the votes for that label
     CHECK(answers(5, 0.2, scorer).back().label == usual);                    // not doubtful
     CHECK(answers(4, 0.01, scorer).back().label == usual);                   // too few to know the hand
     CHECK(answers(5, 0.01, AnswerScorer(index, {})).back().label == usual);  // no rows vote beside this set

@@ -13,9 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (header->still.empty()) return 0;
     const auto still = knn::picture_header(header->still);
     require(still && still->format == header->format, "what is decoded instead has the same format");
-    if (header->format == "PNM") {
-        require(header->still.size() <= size + 1,
-                "scaled samples take no more bytes, plain ones end with a line");
+    if (header->format == "PNM" || header->format == "BMP") {
+        require(header->still.size() <= size + (header->format == "PNM" ? 1 : 0),
+                "without a comment or masks it takes no more bytes, plain samples end with a line");
         require(still->rows == header->rows && still->cols == header->cols, "and form the same picture");
     } else if (header->format == "TIFF") {
         require(header->still.size() == size && still->orientation == 1, "it is stored upright");

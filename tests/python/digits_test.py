@@ -113,9 +113,13 @@ class Digits(unittest.TestCase):
                 path = Path(folder, f"{i}.png")
                 picture.save(path)
                 forms += [path, picture]
+            clear = Path(folder, "clear.png")  # black ink, and a gray hardly lighter that is transparent
+            Image.fromarray((big > 127).astype(np.uint8)).save(clear, transparency=1)
+            forms += [clear, Image.open(clear), (big > 127).astype(np.float32)]
             pixels = [digit.pixels.tobytes() for digit in self.model.classify(forms)]
         self.assertEqual(len(set(pixels[:4])), 1)
         self.assertEqual(pixels[4], pixels[5])
+        self.assertEqual(len(set(pixels[6:])), 1)
         lab = ImageCms.applyTransform(color, ImageCms.buildTransform(*spaces, "RGB", "LAB"))
         self.assertEqual(self.model.predict(lab).tolist(), [7])
 

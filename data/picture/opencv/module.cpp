@@ -10,12 +10,14 @@
 #include <limits>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "data/picture/picture_module.h"
 
@@ -154,6 +156,25 @@ cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
     return mat.channels() == 4 ? on_paper(mat, premultiplied) : gray;
 }
 
+/// The opacity that a gray PNG has by one value, which OpenCV leaves out; empty for all others. `mat`: as OpenCV decodes it.
+cv::Mat opacity_of_gray(const std::uint8_t* bytes, std::size_t size, const cv::Mat& mat) {
+    const auto number = [&](std::size_t at, std::size_t count) {
+        return std::accumulate(bytes + at, bytes + at + count, std::size_t{0},
+                               [](std::size_t sum, std::uint8_t byte) { return sum << 8 | byte; });
+    };
+    if (mat.empty() || mat.channels() != 1 || !begins(bytes, size, "\x89PNG", 4)) return {};
+    for (std::size_t at = 8; at + 12 <= size && !begins(bytes + at + 4, 4, "IDAT", 4);) {
+        const std::size_t length = number(at, 4);
+        if (begins(bytes + at + 4, 4, "tRNS", 4) && length == 2 && size - at >= 12 + length) {
+            const std::size_t most = (std::size_t{1} << std::min<int>(bytes[24], 16)) - 1;
+            const std::size_t value = number(at + 8, 2) & most;
+            return mat != double(bytes[24] < 8 ? value * 255 / most : value);
+        }
+        at += 12 + std::min(length, size - at);
+    }
+    return {};
+}
+
 cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
     if (size > std::size_t{std::numeric_limits<int>::max()}) return {};
     const cv::Mat buffer(1, int(size), CV_8U, const_cast<std::uint8_t*>(bytes));
@@ -163,8 +184,10 @@ cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
     const bool jpeg = begins(bytes, size, "\xff\xd8\xff", 3);
     const cv::Mat mat = cv::imdecode(
         buffer, jpeg ? cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION : cv::IMREAD_UNCHANGED);
+    const cv::Mat opacity = opacity_of_gray(bytes, size, mat);
     // libtiff's ready-made pixels are weighted; those of 16 bits OpenCV reads itself.
-    const cv::Mat reduced = to_bytes(mat);
+    cv::Mat reduced = to_bytes(mat);
+    if (!opacity.empty()) cv::merge(std::vector<cv::Mat>{reduced, reduced, reduced, opacity}, reduced);
     return reduced.empty() ? reduced : to_gray(reduced, tiff && mat.depth() == CV_8U);
 }
 

@@ -237,6 +237,19 @@ Bytes bmp(bool downward) {
     return file;
 }
 
+/// 32 bits a pixel with masks behind a header of `header` bytes, or in it; the fourth byte, which has none, is 0.
+Bytes bmp_with_masks(std::uint32_t header, std::uint32_t red = 0xff0000) {
+    const std::uint32_t place = 14 + std::max(header, 52u), pixels = 48 * 32 * 4;
+    Bytes file = text("BM") + little(place + pixels, 4) + little(0, 4) + little(place, 4) +
+                 little(header, 4) + little(48, 4) + little(32, 4) + little(1, 2) + little(32, 2) +
+                 little(3, 4) + Bytes(20, 0) + little(red, 4) + little(0xff00, 4) + little(0xff, 4);
+    file.resize(place);
+    for (int y = 31; y >= 0; --y)
+        for (int x = 0; x < 48; ++x)
+            file = file + Bytes(3, static_cast<std::uint8_t>(gray_of_marked(x, y))) + Bytes{0};
+    return file;
+}
+
 std::string corners(const Bytes& bytes) {
     return knn::test::corners(knn::decode_picture(bytes, "it"));
 }
@@ -258,9 +271,13 @@ TEST_CASE("picture formats: palettes, gray with alpha, gray of 1 to 16 bits") {
         const Bytes rows =
             png_rows(depth, [&](int gray) { return (std::uint64_t(gray) * full + 127) / 255; });
         CHECK(corners(png(std::uint8_t(depth), gray_png, {}, rows)) == (depth == 1 ? "bwww" : "bgww"));
+        // Of a gray that is transparent the paper shows.
+        const Bytes ink = png_rows(depth, [&](int gray) { return gray == 0 ? 0u : 1u; });
+        const Bytes clear = chunk("tRNS", {0, 1});
+        CHECK(corners(png(std::uint8_t(depth), gray_png, clear, ink)) == "bwww");
         if (depth >= 8) {  // black ink with the picture in its opacity
-            const Bytes ink = png_rows(2 * depth, [&](int gray) { return (255 - gray) * full / 255; });
-            CHECK(corners(png(std::uint8_t(depth), gray_alpha_png, {}, ink)) == "bgww");
+            const Bytes opacity = png_rows(2 * depth, [&](int gray) { return (255 - gray) * full / 255; });
+            CHECK(corners(png(std::uint8_t(depth), gray_alpha_png, {}, opacity)) == "bgww");
         }
         if (depth >= 2 && depth <= 8) CHECK(corners(palette(std::uint8_t(depth))) == "bgww");
     }
@@ -276,8 +293,21 @@ TEST_CASE("picture formats: PBM, as text and packed, PGM, and BMP from either en
         CAPTURE(most);
         CHECK(corners(pgm_up_to(most)) == "bgww");
     }
+    Bytes commented = pgm_up_to(255);
+    const Bytes comment = text("# a comment");
+    commented.insert(commented.begin() + 12, comment.begin(), comment.end());
+    REQUIRE(commented[12 + comment.size()] == '\n');
+    CHECK(corners(commented) == "bgww");
     for (const bool downward : {false, true})
         CHECK(corners(bmp(downward)) == "bgww");
+}
+
+TEST_CASE("picture formats: the fourth byte of a BMP of 32 bits is no opacity unless it has a mask") {
+    for (const std::uint32_t header : {40u, 52u, 56u, 108u, 124u}) {
+        CAPTURE(header);
+        CHECK(corners(bmp_with_masks(header)) == "bgww");
+    }
+    CHECK(knn::test::contains(error_of(bmp_with_masks(40, 0xff000000)), "of a usual kind"));
 }
 
 TEST_CASE("picture formats: CMYK JPEG") {
@@ -313,6 +343,25 @@ TEST_CASE("picture formats: all eight orientations, of JPEG, PNG, WebP and TIFF"
                              Bytes(still.begin() + 12, still.end()) + text("EXIF") + little(26, 4) +
                              exif(turn);
         CHECK(corners(text("RIFF") + little(chunks.size(), 4) + chunks) == expected[turn - 1]);
+    }
+}
+
+TEST_CASE("picture formats: a TIFF whose white is 0") {
+    for (const std::uint32_t bits : {8u, 16u}) {
+        Bytes data;
+        for (int y = 0; y < 32; ++y)
+            for (int x = 0; x < 48; ++x)
+                data = data + Bytes(bits / 8, static_cast<std::uint8_t>(255 - gray_of_marked(x, y)));
+        CHECK(corners(tiff_of({{256, 4, 48},
+                               {257, 4, 32},
+                               {258, 3, bits},
+                               {259, 3, 1},
+                               {262, 3, 0},
+                               {273, 4, place_of_pixels},
+                               {277, 3, 1},
+                               {278, 4, 32},
+                               {279, 4, 48 * 32 * bits / 8}},
+                              data)) == "bgww");
     }
 }
 
