@@ -57,7 +57,7 @@ MUTATIONS = [
     ("data/core/timeline.cpp", "timeline:*", "known->total_ms += stage", "known->total_ms = stage"),
     ("data/core/timeline.cpp", "timeline:*", "bytes / total_ms * 1e-6", "bytes / total_ms * 1e-3"),
     # IDX files.
-    ("data/set/idx.cpp", idx, "std::uint64_t{raw[4 * i + 1]} << 16", "std::uint64_t{raw[4 * i + 1]} << 8"),
+    ("data/set/idx.h", idx, "std::uint32_t{bytes[1]} << 16", "std::uint32_t{bytes[1]} << 8"),
     ("data/file/byte_source.cpp", idx, "if (read({&beyond, 1}) == 0) return true;", "if (read({&beyond, 1}) <= 1) return true;"),
     ("data/set/idx.cpp", idx, "magic[3] != kind.rank", "magic[3] > kind.rank"),
     ("data/set/idx.cpp", idx, "if (count == 0)", "if (count == 1)"),
