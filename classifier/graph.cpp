@@ -44,9 +44,22 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
     return search;
 }
 
+std::int64_t undirected_bytes(std::int64_t n, int k, GraphForm form) {
+    const std::int64_t directed = n * k * std::int64_t{sizeof(Neighbor)};
+    return (form == GraphForm::symmetric ? 3 : 2) * directed +
+           n * (list_bytes + std::int64_t{sizeof(std::uint32_t)});
+}
+
 GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before,
                      const ProgressToken& token) {
     GraphRows rows(at(directed.n_query));
+    // Rows that grow would take up to twice as much.
+    std::vector<std::uint32_t> most(rows.size(), static_cast<std::uint32_t>(directed.k));
+    if (form == GraphForm::symmetric)
+        for (const Neighbor& j : directed.rows)
+            ++most[j.index];
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i].reserve(most[i]);
     for (std::int64_t i = 0; i < directed.n_query; ++i) {
         token.throw_if_stopped();
         for (const Neighbor& j : directed.row(i)) {

@@ -40,7 +40,13 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
 /// A row for each point, each in order.
 using GraphRows = std::vector<std::vector<Neighbor>>;
 
-/// The form `mutual` or `symmetric` of a graph. Needs memory for all edges of both. Throws Interrupted.
+/// What a list takes beside its neighbors: its object, and what is kept of its memory.
+inline constexpr std::int64_t list_bytes = sizeof(std::vector<Neighbor>) + 2 * sizeof(std::size_t);
+
+/// What the directed graph and one of these forms of it take, at most.
+std::int64_t undirected_bytes(std::int64_t n, int k, GraphForm form);
+
+/// The form `mutual` or `symmetric` of a graph. Throws Interrupted.
 GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before = {},
                      const ProgressToken& token = {});
 

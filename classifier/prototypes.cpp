@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "classifier/exact_distances.h"
+#include "classifier/graph.h"
 #include "cpu/host/host.h"
 #include "data/core/format.h"
 #include "data/core/problem.h"
@@ -45,7 +46,10 @@ int SubsetSearch::depth(std::int64_t n) const {
 
 Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
                                 int k, const ProgressToken& token, bool leave_out) const {
-    cpu::require_memory(2 * std::ssize(queries) * k * std::int64_t{sizeof(Neighbor)},  // and lists of them
+    // These and lists of them, or lists of all and of the kept images; copies of the rows.
+    const std::int64_t lists = 2 * std::ssize(queries) * (k * std::int64_t{sizeof(Neighbor)} + list_bytes),
+                       copies = (std::ssize(queries) + std::ssize(among)) * features_.row_bytes();
+    cpu::require_memory(lists + copies,
                         [&] { return "the neighbors of " + std::to_string(queries.size()) + " images"; });
     const std::vector<std::uint8_t> train = gathered(features_, among);
     const Rows rows{train.data(), std::ssize(among), features_.dim, features_.type};
@@ -197,6 +201,7 @@ class Condenser {
     }
     void insert(std::uint32_t image, const Neighbor& neighbor) {
         List& list = lists_.nearest[image];
+        list.reserve(depth_ + 1);  // growing would take up to twice as much
         const auto is_before = [&](const Neighbor& a, const Neighbor& b) { return order_(image, a, b); };
         if (list.size() >= depth_ && is_before(list.back(), neighbor)) return;
         list.insert(std::lower_bound(list.begin(), list.end(), neighbor, is_before), neighbor);

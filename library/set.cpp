@@ -65,7 +65,7 @@ bool is_idx(const std::string& file, IdxKind kind) {
 /// A file of vectors of any kind, with labels where it has some.
 TrainingSet read_vectors(const DataLocation& location, std::int64_t first) {
     const auto read = std::make_shared<const Dataset>(
-        load_training_data(location, {.first = {.train = first}, .labels_needed = false}));
+        load_data(location, {.first = {.train = first}, .labels_needed = false}));
     const LabeledImages& set = read->train;
     const std::size_t n_labels = set.labels.size() == 0 ? 0 : static_cast<std::size_t>(set.count);
     return TrainingSet(

@@ -296,18 +296,13 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
 Workload load_workload(BenchRun& run, int largest_k) {
     const Options& options = run.options;
     const BenchOptions& bench = options.bench;
-    if (bench.dim > 0)  // before the images are drawn
-        if (const UnsupportedReason refusal =
-                refuse_problem({bench.n_train, bench.n_query, bench.dim, largest_k, options.method.measure}))
-            throw UsageError(*refusal);
-    Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, largest_k,
-                  1);  // empty without --dim
+    constexpr std::uint64_t seed = 1;
+    Workload work(0, 0, 0, largest_k, seed);
+    Problem problem{bench.n_train, bench.n_query, bench.dim, largest_k, options.method.measure};
     if (bench.dim == 0) {
         const DataLocation location = locate_sets(options);
         work.memory = host_memory(first_engine(run.has_gpu()), run.gpu());
-        const bool both = needs_test_set(options);
-        const auto load_sets = both ? load_data : load_training_data;
-        work.dataset = load_sets(location, {.threads = threads_or_all(options.request.threads),
+        work.dataset = load_data(location, {.threads = threads_or_all(options.request.threads),
                                             .free_bytes = available_bytes(),
                                             .memory = work.memory->resource()});
         if (!bench.which.empty() && bench.which != "graph" && !work.dataset.are_images())
@@ -316,13 +311,17 @@ Workload load_workload(BenchRun& run, int largest_k) {
         note(data_notice(location));
         const LabeledImages &train = work.dataset.train, &test = work.dataset.test;
         work.train = train.images().first(limited("--n-train", bench.n_train, train.count));
-        work.query = both ? test.images().first(limited("--n-query", bench.n_query, test.count)) : work.train;
+        work.query = location.training_only
+                         ? work.train
+                         : test.images().first(limited("--n-query", bench.n_query, test.count));
         work.labels = train.labels.span().first(static_cast<std::size_t>(work.train.count));
         work.text = work.dataset.name + ": ";
+        problem = work.problem(largest_k);
     }
-    work.measure = measure_of(options.method.measure, work.train.type);
-    const Problem problem = work.problem(largest_k);
+    problem.measure = measure_of(options.method.measure, work.train.type);
     if (const UnsupportedReason refusal = refuse_problem(problem)) throw UsageError(*refusal);
+    if (bench.dim > 0) work = Workload(bench.n_train, bench.n_query, bench.dim, largest_k, seed);
+    work.measure = problem.measure;
     if (work.dataset.named_vectors) {
         check_elements(work.dataset.files[0].string(), work.train, work.measure, work.train.dim, 0);
         if (work.dataset.test.count > 0)

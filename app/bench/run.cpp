@@ -69,7 +69,7 @@ void check_case(const BenchCase& which, const Options& options) {
         refuse_if(fixed(name, name.c_str()),
                   (name == "-k" ? "" : "--") + name + has_its_own + "; expected one of the two");
     for (const std::string file : files) {
-        const bool of_queries = file == "test" || (file == "test-labels" && options.given.contains("train"));
+        const bool of_queries = file.starts_with("test");
         refuse_if(fixed(file, of_queries ? "n-query" : "data"),
                   "--" + file + has_its_own + " images; expected one of the two");
     }
@@ -86,24 +86,18 @@ void check_case(const BenchCase& which, const Options& options) {
 
 /// --distance and --select apply to rows of kernels: each is measured behind or before those that --only names.
 void check_strategies(const Options& options) {
-    const auto check = [&](const std::string& option, const std::string& name, const auto& own,
-                           const auto& others, const std::string& unknown, const std::string& unused) {
+    const auto check = [&](const std::string& option, const std::string& name, const auto& others,
+                           const std::string& unused) {
         if (name.empty()) return;
         const std::string given = option + name + ": ";
-        refuse_if(!has(gpu_names(own, {}), name), given + unknown);
         refuse_if(options.request.device.kind == DeviceKind::cpu,
                   given + "runs on a GPU; expected no --device cpu with it");
         refuse_if(gpu_names(others, options.bench).empty(), given + unused);
     };
     const std::string &distance = options.request.distance, &select = options.request.select;
-    check("--distance ", distance, distance_kernels(), selectors(),
-          "a kernel of the engine tensor, which selects by itself; expected one that selectors can be "
-          "measured behind",
+    check("--distance ", distance, selectors(),
           "selectors are measured behind it, and --only names none; expected one of them, or no --distance");
-    check("--select ", select, selectors(), distance_kernels(),
-          "runs on the CPU; expected a selector of the GPU, to be measured behind distance kernels, or "
-          "--only " +
-              select,
+    check("--select ", select, distance_kernels(),
           "it is measured behind distance kernels, and --only names none; expected one of them, or no "
           "--select");
 }
@@ -322,13 +316,10 @@ const BenchCase* find_case(const std::string& name) {
     return row_named(bench_cases(), name);
 }
 
-bool needs_test_set(const Options& options) {
-    const BenchCase* which = find_case(options.bench.which);
-    return options.data.train.empty() || which == nullptr || has(words_of(which->takes), "n-query");
-}
-
 DataLocation locate_sets(const Options& options) {
-    return needs_test_set(options) ? locate_data(options.data) : locate_training_data(options.data);
+    const BenchCase* which = find_case(options.bench.which);
+    const bool both = which == nullptr || has(words_of(which->takes), "n-query");
+    return both ? locate_data(options.data) : locate_training_data(options.data);
 }
 
 bool uses_data_set(const Options& options) {

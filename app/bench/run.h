@@ -143,9 +143,7 @@ const BenchCase* find_case(const std::string& name);
 
 /// Whether the run reads a data set.
 bool uses_data_set(const Options& options);
-/// Whether it reads a test set: of images always, of vectors unless the case searches the training set in itself.
-bool needs_test_set(const Options& options);
-/// What it reads.
+/// What it reads: no test set if a case takes no number of queries.
 DataLocation locate_sets(const Options& options);
 
 /// Throws UsageError if options contradict each other or would have no effect: a case has its own sizes, a

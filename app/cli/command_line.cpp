@@ -105,7 +105,8 @@ const Command* command_named(const std::string& name) {
     std::vector<std::string> names = {"--help", "--version"};
     for (const Option& one : known)
         names.push_back(one.shown());
-    const std::string asked = option.starts_with("--=") ? option : option.substr(0, option.find('='));
+    const bool has_name = option.find_first_not_of("-=") < option.find('=');
+    const std::string asked = has_name ? option.substr(0, option.find('=')) : option;
     std::string near = nearest_name(asked, names);
     // `evaluate` and `bench` limit the images under names of their own.
     for (const auto& [a, b] :

@@ -31,6 +31,15 @@ std::string list_of(const std::string& what, const std::vector<Strategy>& table)
     return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
 }
 
+/// The strategies that `bench` measures behind or before each other.
+OptionValue measured_strategy(const std::vector<Strategy>& table, std::string& target) {
+    std::vector<std::string> names;
+    for (const Strategy& one : table)
+        if (one.on_gpu) names.emplace_back(one.name);
+    return once("NAME", target,
+                [names](Text option, Text value) { return parse_strategy(option, value, names); });
+}
+
 /// The kernels of `classic`, which the help lists, and those of `tensor`.
 std::string parse_distance(Text option, Text value) {
     std::vector<std::string> names = names_of(distance_kernels());
@@ -153,11 +162,11 @@ std::vector<Option> search_options(Options& o) {
              "); auto: the fastest on the device; a named GPU engine needs a GPU"},
         {"bench", "--engine", name_of(names_of(engines()), w.engine), "only this engine"},
         {searching, "--distance", distance, list_of("another distance kernel", distance_kernels())},
-        {"bench", "--distance", distance,
+        {"bench", "--distance", measured_strategy(distance_kernels(), w.distance),
          "the distance kernel whose output selectors are measured on (default: float4, or the first that "
          "supports the metric)"},
         {searching, "--select", select, list_of("another selector", selectors())},
-        {"bench", "--select", select,
+        {"bench", "--select", measured_strategy(selectors(), w.select),
          "the selector that runs after each distance kernel (default: bitonic_topk)"},
         {with_metric, "--metric", choice(m.measure.metric), "l2 (default), l1, lp, cosine or pearson"},
         {"tune", "--metric", several("NAME", t.metrics, parse_choice<Metric>), instead},

@@ -158,10 +158,10 @@ std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
     return sheet_png(sheet);
 }
 
-PageDigits page_digits(const AuditReport& report) {
+PageDigits page_digits(const AuditReport& report, std::span<const Suspicion> shown) {
     const std::int64_t capacity = page_capacity(report.data().train.dim(), max_page_neighbors);
     std::vector<PageDigit> digits;
-    for (const Suspicion& one : report.first(usual_in_page)) {
+    for (const Suspicion& one : shown) {
         if (std::ssize(digits) == capacity) break;
         const auto nearest = report.nearest(one, max_page_neighbors);
         digits.push_back({one.index, one.label, one.suggested, one.probability,
@@ -181,7 +181,9 @@ PageDigits page_digits(const AuditReport& report) {
 std::string audit_page(const AuditReport& report) {
     const Audit& audit = report.audit;
     const LabeledImages& train = report.data().train;
-    const PageDigits digits = page_digits(report);
+    const auto shown = report.first(usual_in_page);
+    const PageDigits digits = page_digits(report, shown);
+    const std::int64_t n = report.contradicted();
     nlohmann::json page = {
         {"program", program_json()},
         {"created", report.created},
@@ -189,7 +191,9 @@ std::string audit_page(const AuditReport& report) {
         {"settings", settings_json(report.method, audit.plan)},
         {"audit",
          {{"judged", judged_text(report)},
-          {"improbable", report.contradicted()},
+          {"improbable", n},
+          {"headline",
+           n == 1 ? " label that its neighbors contradict" : " labels that their neighbors contradict"},
           {"probability", assumption},
           {"settings", settings_text(report.method)},
           {"each", audit.each}}},
@@ -200,12 +204,11 @@ std::string audit_page(const AuditReport& report) {
           {"share", "probability that the label is wrong"},
           {"order", "most suspicious first"},
           {"votes", "Labels"},
-          {"held", digits.digits.size() < report.first(usual_in_page).size()
-                       ? "the most suspicious ones; more do not fit."
-                       : "the most suspicious ones; --limit takes more."}}}};
+          {"held", digits.digits.size() < shown.size() ? "the most suspicious ones; more do not fit."
+                                                       : "the most suspicious ones; --limit takes more."}}}};
     page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
     if (!report.planted.empty())
-        page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";
+        page["audit"]["planted"] = counted(std::ssize(report.planted), "wrong label") + ", as a test";
     return page_text(audit_html, std::move(page), digits);
 }
 

@@ -184,8 +184,7 @@ class GraphWriter {
             put_matrix_heading(n * k());
             return;
         }
-        const std::int64_t lists = options.form == GraphForm::symmetric ? 2 : 1;  // at least
-        require_memory(lists * n * k() * std::int64_t{sizeof(Neighbor)}, [&] {
+        require_memory(undirected_bytes(n, k(), options.form), [&] {
             return std::string("the ") + name(options.form) + " graph of " + with_commas(n) + " points";
         });
         all_ = Neighbors(n, k());

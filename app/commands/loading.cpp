@@ -128,8 +128,8 @@ Resolved resolve_for_digits(const TrainingSet& set, const Options& options, std:
 /// The training set; that of --train is in no cache.
 TrainingImages read_training(const DataLocation& location, const Options& options, int threads) {
     if (!location.vectors) return load_training(location, !options.no_cache, threads, options.first.train);
-    const auto loaded = std::make_shared<const Dataset>(load_training_data(
-        location, {.first = options.first, .threads = threads, .free_bytes = available_bytes()}));
+    const auto loaded = std::make_shared<const Dataset>(
+        load_data(location, {.first = options.first, .threads = threads, .free_bytes = available_bytes()}));
     if (!loaded->are_images() || !loaded->classes.empty())
         throw DataError(loaded->are_images() ? location.files[0].string() +
                                                    ": its labels have names; expected numbers, as digits have"
@@ -176,8 +176,7 @@ Dataset LoadedSet::read_images(const Options& options) const {
                                    .threads = threads_,
                                    .free_bytes = available_bytes(),
                                    .memory = memory};
-    if (needed_ == Needed::both) return load_data(location_, load_options);
-    if (options.graph.images.empty()) return load_training_data(location_, load_options);
+    if (options.graph.images.empty()) return load_data(location_, load_options);
     Dataset data;
     data.source = location_.source;
     if (!pictures_.empty()) {

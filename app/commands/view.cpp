@@ -36,25 +36,21 @@ bool admits(const Numbers& wanted, std::int64_t value) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
 }
 
-template <class Value>
-std::string listed(const std::vector<Value>& values, std::string (*text)(const Value&)) {
+/// "0, 1, 2 or 9"
+template <class Value, class Text>
+std::string listed(const std::vector<Value>& values, const Text& text) {
     std::vector<std::string> names;
     std::ranges::transform(values, std::back_inserter(names), text);
     return one_of(names);
 }
 
-std::string listed(const std::vector<std::string>& classes) {
-    return listed<std::string>(classes, [](const std::string& name) { return class_text(name); });
-}
-
-/// "0, 1, 2 or 9"; of many classes the first and the last.
+/// As they are to be given; of many classes the first and the last.
 std::string classes_text(const Dataset& data) {
-    std::vector<std::string> names;
-    for (const std::uint8_t label : data.labels)
-        names.push_back(data.class_name(label));
-    if (names.size() <= 12) return listed(names);
-    return "one of the " + std::to_string(names.size()) + " classes, " + class_text(names.front()) + " to " +
-           class_text(names.back());
+    const auto text = [&](std::uint8_t label) { return harmless(data.class_name(label)); };
+    const std::vector<std::uint8_t>& labels = data.labels;
+    if (labels.size() <= 12) return listed(labels, text);
+    return "one of the " + std::to_string(labels.size()) + " classes, " + text(labels.front()) + " to " +
+           text(labels.back());
 }
 
 /// The labels of classes by their names. Throws UsageError if one is not there.
@@ -79,12 +75,12 @@ std::pair<Numbers, Numbers> chosen_labels(const Dataset& data, const ViewOptions
 std::string description_of(const ViewOptions& options) {
     std::string text;
     const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+    const auto shown = [](const std::string& name) { return class_text(name); };
     if (!options.all && options.indices.empty()) add("misclassified");
     if (!options.indices.empty())
-        add("index " +
-            listed<std::int64_t>(options.indices, [](const std::int64_t& n) { return std::to_string(n); }));
-    if (!options.true_labels.empty()) add("true label " + listed(options.true_labels));
-    if (!options.predicted_labels.empty()) add("predicted " + listed(options.predicted_labels));
+        add("index " + listed(options.indices, [](std::int64_t n) { return std::to_string(n); }));
+    if (!options.true_labels.empty()) add("true label " + listed(options.true_labels, shown));
+    if (!options.predicted_labels.empty()) add("predicted " + listed(options.predicted_labels, shown));
     return text.empty() ? "all" : text;
 }
 

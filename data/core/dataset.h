@@ -74,7 +74,7 @@ struct LabeledImages {
 struct Dataset {
     std::string name;    ///< "MNIST" if the checksums match, else the folder's name, or "synthetic digits"
     std::string source;  ///< where it came from, for people
-    std::vector<std::filesystem::path> files;  ///< the four that were read; empty for the built-in digits
+    std::vector<std::filesystem::path> files;  ///< all that were read; empty for the built-in digits
     std::vector<std::filesystem::path> extra;  ///< images and labels that were added to train
     std::int64_t n_extra = 0;                  ///< the last training images, which they are
     bool synthetic = false;

@@ -127,7 +127,7 @@ Corners frame_of_lines(const cv::Mat& paper) {
     cv::dilate(filled - small > faintest_frame * lightest, lines, cv::Mat::ones(3, 3, CV_8U));
     return frame_in(
         lines, least_frame, true,
-        "has no frame of lines; expected one around the form, of at least a tenth of the picture");
+        "has no frame of lines; expected one around all cells or boxes, of at least a tenth of the picture");
 }
 
 Corners frame_of_paper(const cv::Mat& paper) {

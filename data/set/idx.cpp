@@ -185,8 +185,7 @@ IdxHeader read_idx_header(ByteSource& source, const IdxKind& kind) {
     IdxHeader header;
     header.bytes = 4 + size_bytes;
     for (std::size_t i = 0; i < kind.rank; ++i)
-        header.sizes[i] = std::uint64_t{raw[4 * i]} << 24 | std::uint64_t{raw[4 * i + 1]} << 16 |
-                          std::uint64_t{raw[4 * i + 2]} << 8 | raw[4 * i + 3];
+        header.sizes[i] = big32(&raw[4 * i]);
     check_sizes(source, header, kind);
     return header;
 }

@@ -16,6 +16,12 @@ namespace knn {
 
 class ByteSource;  // data/file/byte_source.h
 
+/// A size in a header: big-endian.
+inline std::uint32_t big32(const std::uint8_t* bytes) {
+    return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 | std::uint32_t{bytes[2]} << 8 |
+           bytes[3];
+}
+
 /// What a file is expected to have.
 struct IdxKind {
     std::uint8_t rank;

@@ -157,24 +157,32 @@ LabeledImages load_own_training(const DataLocation& location, std::pmr::memory_r
     return load_pair(location.files, memory, first);
 }
 
-/// The four files, read at the same time.
+/// All files, read at the same time.
 void load_files(const DataLocation& location, std::pmr::memory_resource* memory, const FirstImages& first,
                 Dataset& data) {
-    PendingSet train(location.files[0], location.files[1]), test(location.files[2], location.files[3]);
+    const std::vector<fs::path>& files = location.files;
+    PendingSet train(files[0], files[1]);
+    std::optional<PendingSet> test;
+    if (!location.training_only) test.emplace(files[2], files[3]);
     check_headers(train);
-    check_headers(test);
-    if (train.shape() != test.shape())
-        throw DataError(location.files[2].string() + ": has images of " + test.shape().text() + ", but " +
-                        location.files[0].string() + " has images of " + train.shape().text() +
+    if (test) check_headers(*test);
+    if (test && train.shape() != test->shape())
+        throw DataError(files[2].string() + ": has images of " + test->shape().text() + ", but " +
+                        files[0].string() + " has images of " + train.shape().text() +
                         "; expected training and test images of the same size");
     train.begin(memory, first.train);
-    test.begin(memory, first.test);
-    std::uint32_t crc32[2][2] = {};
-    data.train = finish(train, crc32[0]);
-    data.test = finish(test, crc32[1]);
-    const bool is_mnist = crc32[0][0] == mnist_files[0].crc32 && crc32[0][1] == mnist_files[1].crc32 &&
-                          crc32[1][0] == mnist_files[2].crc32 && crc32[1][1] == mnist_files[3].crc32;
-    data.name = is_mnist ? "MNIST" : folder_name(location.files[0]);
+    if (test) test->begin(memory, first.test);
+    const auto is_mnist = [](const MnistFile* known, const std::uint32_t(&crc32)[2]) {
+        return crc32[0] == known[0].crc32 && crc32[1] == known[1].crc32;
+    };
+    std::uint32_t crc32[2] = {};
+    data.train = finish(train, crc32);
+    bool all_of_mnist = is_mnist(&mnist_files[0], crc32);
+    if (test) {
+        data.test = finish(*test, crc32);
+        all_of_mnist = all_of_mnist && is_mnist(&mnist_files[2], crc32);
+    }
+    data.name = all_of_mnist ? "MNIST" : folder_name(files[0]);
 }
 
 }  // namespace
@@ -189,6 +197,7 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory, co
         data.name = pictures_name;
     } else if (location.synthetic) {
         data = synthetic_digits({}, memory);
+        if (location.training_only) data.test = {};
     } else {
         load_files(location, memory, first, data);
     }

@@ -216,8 +216,9 @@ DataLocation locate(const DataOptions& options) {
 }
 
 DataLocation locate_training(const DataOptions& options) {
-    return with_extra(locate_files(options.folder, {options.train_images, options.train_labels}),
-                      options.extra);
+    DataLocation location = locate_files(options.folder, {options.train_images, options.train_labels});
+    location.training_only = true;
+    return with_extra(std::move(location), options.extra);
 }
 
 }  // namespace knn

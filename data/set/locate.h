@@ -69,6 +69,7 @@ struct DataLocation {
     /// Images of the same folder that are no digit, for `classify`; empty: none.
     std::filesystem::path no_digits;
     bool synthetic = false;
+    bool training_only = false;  ///< no test set is read
     /// Files of vectors: those of labels may be empty, or, unless they were named, are used only where the vectors have none.
     bool vectors = false;
     bool train_labels_named = false, test_labels_named = false;
@@ -101,7 +102,7 @@ std::vector<std::filesystem::path> other_spellings(const std::filesystem::path& 
 /// Which of the four files `folder` has, in any spelling, plain or .gz; includes dangling links.
 std::vector<std::filesystem::path> dataset_files(const std::filesystem::path& folder);
 
-/// Reads the four files in parallel, or draws the digits. Throws DataError: the errors of idx.h, images and
+/// Reads the four files, or the two of the training set, in parallel, or draws the digits. Throws DataError: the errors of idx.h, images and
 /// labels of different counts, training and test images of different sizes, images of more than max_dim
 /// pixels; files that do not fit each other are refused by their headers, before their data take memory. `memory` provides
 /// pixels and labels, and is called from several threads concurrently. `first` limits the images, except the extra ones; the

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "data/core/problem.h"
+#include "data/set/idx.h"
 #include "data/vectors/content.h"
 
 namespace knn {
@@ -32,7 +33,7 @@ IdxShape idx_shape(Content& content) {
     for (int i = 0; i < shape.rank; ++i) {
         std::array<std::uint8_t, 4> size = {};
         content.read_exactly(size, "header");
-        shape.sizes[static_cast<std::size_t>(i)] = swapped(little32(size.data()));
+        shape.sizes[static_cast<std::size_t>(i)] = big32(size.data());
     }
     return shape;
 }

@@ -33,6 +33,7 @@ DataLocation locate_vectors(const DataOptions& options, bool both) {
     location.source = options.train;
     location.files = {options.train, labels_of(options.train, options.train_labels)};
     location.train_labels_named = !options.train_labels.empty();
+    location.training_only = !both;
     if (!both) return location;
     location.source += ", " + options.test;
     location.files.emplace_back(options.test);
@@ -75,7 +76,7 @@ LabeledImages with_shape(VectorSet& set, bool images, ElementType type, std::pmr
             type,      images};
 }
 
-Dataset load_vector_sets(const DataLocation& location, const LoadOptions& options, bool both) {
+Dataset load_vector_sets(const DataLocation& location, const LoadOptions& options) {
     std::vector<fs::path> files = location.files;
     VectorSet train = read_set(files[0], files[1], location.train_labels_named, "§train-labels",
                                location.label_column, options.first.train, options);
@@ -85,7 +86,7 @@ Dataset load_vector_sets(const DataLocation& location, const LoadOptions& option
     data.named_vectors = true;
     data.label_column = location.label_column;
     std::optional<VectorSet> test;
-    if (both) {
+    if (!location.training_only) {
         LoadOptions rest = options;
         if (rest.free_bytes >= 0)
             rest.free_bytes = std::max<std::int64_t>(0, rest.free_bytes - train.rows().bytes());
@@ -116,17 +117,8 @@ DataLocation locate_training_data(const DataOptions& options) {
 }
 
 Dataset load_data(const DataLocation& location, const LoadOptions& options) {
-    return location.vectors ? load_vector_sets(location, options, true)
+    return location.vectors ? load_vector_sets(location, options)
                             : load(location, options.memory, options.first);
-}
-
-Dataset load_training_data(const DataLocation& location, const LoadOptions& options) {
-    if (location.vectors) return load_vector_sets(location, options, false);
-    Dataset data;
-    data.source = location.source;
-    data.synthetic = location.synthetic;
-    data.train = load_training_images(location, options.memory, options.first.train);
-    return data;
 }
 
 std::string not_images(const Dataset& data) {

@@ -20,11 +20,9 @@ struct LoadOptions {
     std::pmr::memory_resource* memory = std::pmr::get_default_resource();
 };
 
-/// Images as `load` (data/set/load.h) reads them, or vectors. Vectors of both sets have the same columns; their types become
+/// Images as `load` (data/set/locate.h) reads them, or vectors. Vectors of both sets have the same columns; their types become
 /// one, and so do the numbers of their classes. Throws DataError.
 Dataset load_data(const DataLocation& location, const LoadOptions& options = {});
-/// The training set alone.
-Dataset load_training_data(const DataLocation& location, const LoadOptions& options = {});
 
 /// "iris.csv: 150 rows of 4 columns, not images; expected images": of the training set.
 std::string not_images(const Dataset& data);

@@ -61,6 +61,8 @@ class _Fitted(BaseEstimator):
         self.device = device
         self.engine = engine
 
+    __init__.__qualname__ = "NearestNeighbors.__init__"  # the class that inherits it, which its TypeErrors name
+
     def _fit(self, X: Any, labels: Array | None = None, known: dict[str, Any] | None = None, **settings: Any) -> Any:
         """`known`: attributes that belong to this fit."""
         name = type(self).__name__

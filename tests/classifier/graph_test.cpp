@@ -69,6 +69,11 @@ TEST_CASE("graph: the forms have the edges that plain loops find, in order, and 
             for (const GraphForm form : {GraphForm::mutual, GraphForm::symmetric}) {
                 const GraphRows rows = undirected(naive.rows, form);
                 REQUIRE(std::ssize(rows) == naive.n);
+                std::size_t neighbors = naive.rows.rows.size();
+                for (const auto& row : rows)
+                    neighbors += row.capacity();
+                CHECK(static_cast<std::int64_t>(neighbors * sizeof(Neighbor)) + naive.n * list_bytes <=
+                      undirected_bytes(naive.n, k, form));
                 std::set<Edge> found;
                 for (std::int64_t i = 0; i < naive.n; ++i) {
                     const std::vector<Neighbor>& row = rows[static_cast<std::size_t>(i)];

@@ -151,6 +151,14 @@ TEST_CASE("audit: nothing is certain") {
     CHECK(rows[1] == std::vector<std::string>{"train", "7", "1", "0", "0.999999"});
     CHECK(rows.back()[4] == "0.000001");
     check_contains(work.output("audit --method raw"), {"> 99.99 %"});
+    work.output("audit --method raw -q --html a.html");
+    const json audit = page_data(work.file("a.html"))["audit"];
+    CHECK(audit["improbable"] == 1);
+    CHECK(audit["headline"] == " label that its neighbors contradict");
+    work.output("audit --method raw -q --plant 1 --html a.html");
+    const json planted = page_data(work.file("a.html"))["audit"];
+    CHECK(planted["headline"] == " labels that their neighbors contradict");
+    CHECK(planted["planted"] == "1 wrong label, as a test");
 }
 
 TEST_CASE("audit --of test keeps what it fits to the training set, as evaluate does") {

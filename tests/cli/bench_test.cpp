@@ -180,6 +180,13 @@ TEST_CASE_FIXTURE(Bench, "bench: the graph of the training set") {
     }
     CHECK(measurements.size() == 3);
     check_error(this->one("graph", "--data . --n-train 1"), 1, "expected at least two");
+    // No test set is wanted.
+    fs::create_directory(folder / "alone");
+    for (const char* file : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
+        fs::copy(folder / file, folder / "alone");
+    for (const char* which : {"graph", "transforms"})
+        check_contains(output_of(this->one(which, "--data alone --n-train 30")),
+                       {"alone: 30 training images"});
 }
 
 TEST_CASE_FIXTURE(Bench, "bench: searches by direct products and by sketches") {

@@ -59,7 +59,7 @@ TEST_CASE("classify: a grid as rows of cells, a form as fields") {
                 "allowed.json: is read by this command");
     write(digits.folder / "blank.pgm", Page(300, 300).pgm());
     check_error(digits.classify("--grid 9x9 blank.pgm"), 1,
-                "blank.pgm: has no frame of lines; expected one around the form");
+                "blank.pgm: has no frame of lines; expected one around all cells or boxes");
 }
 
 TEST_CASE("classify --numbers: a minus sign, a point, and numbers beside each other") {

@@ -3,6 +3,7 @@
 #include <regex>
 
 #include "tests/cli/program.h"
+#include "tests/support/idx_bytes.h"
 
 using namespace knn::test;
 
@@ -127,4 +128,25 @@ TEST_CASE("condense: editing and both rules") {
     // The edited set is read by every command, without a test set.
     output_of(work.plain("graph --data edited -k 2 --device cpu"));
     CHECK(work.output("condense -k 3 --out c -q").empty());  // over the old files
+}
+
+TEST_CASE("condense: more neighbors than fit into the free memory are refused at once") {
+    const std::string free = read_file("/proc/meminfo"), name = "MemAvailable:";
+    const std::int64_t kilobytes = std::stoll(free.substr(free.find(name) + name.size()));
+    const auto n = static_cast<std::uint32_t>(
+        kilobytes / 200);  // 16,384 neighbors take 128 kB, and lists of them as much
+    const Folder folder;
+    std::string rows(8 + std::size_t{n}, '\0'), labels = idx_header(8, {n}) + std::string(n, '\0');
+    for (int i = 0; i < 4; ++i)
+        rows[static_cast<std::size_t>(i)] = static_cast<char>(n >> 8 * i & 255);
+    rows[4] = 1;
+    labels.back() = 1;
+    write(folder / "rows.u8bin", rows);
+    write(folder / "labels", labels);
+    for (const std::string rule : {"edit", "condense"})
+        check_error(program("condense -q -k 16384 --device cpu --train " + (folder / "rows.u8bin") +
+                            " --train-labels " + (folder / "labels") + " --out " + (folder / "small") +
+                            " --rule " + rule),
+                    1, "memory: the neighbors of ");
+    CHECK(folder.names() == std::vector<std::string>{"labels", "rows.u8bin"});
 }

@@ -107,6 +107,10 @@ const std::vector<Mistake>& mistakes() {
         {"bench --dim 70000 --n-train 5 --n-query 5", "out of range"},
         {"bench --json a --csv a", "the same place"},
         {"bench --case graph --train t.csv --test-labels l.csv", "--test-labels: the case graph has its own"},
+        {"bench --case transforms --data . --test-images a",
+         "--test-images: the case transforms has its own"},
+        {"bench --select nth_element", has_cuda ? "unknown name" : "no GPU kernels; expected a build with"},
+        {"bench --distance tensor_mma", has_cuda ? "unknown name" : "no GPU kernels; expected a build with"},
         {"bench --engine auto", "--engine auto: unknown name; expected tensor, classic or cpu"},
         {"bench --data . --device cpu --n-train 41", "the data set has 40"},
     };

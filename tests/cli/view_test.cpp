@@ -116,15 +116,22 @@ TEST_CASE_FIXTURE(Evaluated, "view filters by true and predicted label and index
 TEST_CASE("view names and selects classes that have names") {
     const Work work;
     std::vector<std::string> labels;
-    std::string named;
-    for (const std::uint8_t label : work.set.test_labels) {
-        labels.push_back(label == 1 ? "one" : label == 7 ? "7" : "two, hundred");
-        named += '"' + labels.back() + "\"\n";
-    }
-    write(work.folder / "labels.csv", "label\n" + named);
-    output_of(
-        work.plain("evaluate -q -k 1 --device cpu --report r --train t10k-images-idx3-ubyte --train-labels "
-                   "labels.csv --test t10k-images-idx3-ubyte --test-labels labels.csv"));
+    const auto evaluate = [&](const std::string& last) {
+        std::string named;
+        labels.clear();
+        for (const std::uint8_t label : work.set.test_labels) {
+            labels.push_back(label == 1 ? "one" : label == 7 ? "7" : last);
+            named += '"' + labels.back() + "\"\n";
+        }
+        write(work.folder / "labels.csv", "label\n" + named);
+        output_of(
+            work.plain("evaluate -q -k 1 --device cpu --report r --train t10k-images-idx3-ubyte "
+                       "--train-labels labels.csv --test t10k-images-idx3-ubyte --test-labels labels.csv"));
+    };
+    const std::string whole_name = "two, hundred and whatever is above it";
+    evaluate(whole_name);
+    check_error(work.plain("view --from r --text --true 0"), 2, "expected 7, one or " + whole_name);
+    evaluate("two, hundred");
     const auto shown = [&](const std::string& name) {
         return output_of(
             work.plain(Words("view --from r --text --all -q --limit 1000 --true") + Words(1, name)));

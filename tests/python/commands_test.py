@@ -232,6 +232,7 @@ class Errors(unittest.TestCase):
         cases = [
             (TypeError, "^metric .l1.: is no parameter of tune; expected metrics, a list$", lambda: tune(X, y, metric="l1")),
             (TypeError, "^n_neighbors 5: is int; expected several numbers$", lambda: tune(X, y, 5)),
+            (TypeError, "^NearestNeighbors.__init__.* unexpected keyword argument 'foo'", lambda: tune(X, y, foo=3)),
             (TypeError, "^n_neighbors '5': is str", lambda: tune(X, y, "5")),
             (TypeError, "^n_neighbors 1.5: is float; expected an int$", lambda: tune(X, y, [1.5])),
             (ValueError, r"^n_neighbors \[\]: is empty", lambda: tune(X, y, [])),
@@ -250,8 +251,10 @@ class Errors(unittest.TestCase):
                    "tie smallest\n")  # fmt: skip
         mean.flush()
         if os.environ.get("MNIST_KNN_PROGRAM"):
-            cases += [(ValueError, "^method --help: unknown name", lambda: condense(X, y, method="--help")),
-                      (TypeError, "^method None: is NoneType", lambda: condense(X, y, method=None)),
+            for method in ("--help", "no-such-file"):
+                for act in (lambda m=method: condense(X, y, method=m), lambda m=method: audit(X, y, method=m)):
+                    cases.append((OSError, f"^{method}: cannot be read: No such file or directory; expected a name of a method", act))
+            cases += [(TypeError, "^method None: is NoneType", lambda: condense(X, y, method=None)),
                       (ValueError, "^device 'cpu.*NUL", lambda: condense(X, y, device="cpu\0x")),
                       (ValueError, "^X: 20 rows.*images for transform gradients$", lambda: condense(X, y, method="gradients")),
                       (ValueError, "^editing: leaves .* at n_neighbors 5; ", lambda: condense(X * 0, y)),

@@ -45,7 +45,7 @@ function showAuditHead() {
   const facts = { "Settings": audit.settings, "Neighbors": `the nearest ${audit.each} of each class`,
     "Probability": audit.probability, "Made": timeMade };
   if (audit.planted) facts["Planted"] = audit.planted;
-  showHead(`Suspicious labels: ${page.dataset.name}`, whole.format(audit.improbable), " labels that their neighbors contradict",
+  showHead(`Suspicious labels: ${page.dataset.name}`, whole.format(audit.improbable), audit.headline,
     `${audit.judged}. Of ${whole.format(audit.improbable)} of them the neighbors suggest another label.`, facts);
 }
 

@@ -67,9 +67,11 @@ TEST_CASE("which options a case takes, and which it fixes itself") {
          {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "data", "test-labels",
           "extra"}},
         {"garrett", {"-k", "n-train", "n-query", "data"}, {"dim"}},
-        {"graph", {"-k", "n-train", "train-images"}, {"n-query", "test"}},  // every training image is a query
+        {"graph",
+         {"-k", "n-train", "train-images"},
+         {"n-query", "test", "test-images", "test-labels"}},  // every training image is a query
         {"sketches", {"-k", "n-train", "n-query"}, {"dim", "metric"}},
-        {"transforms", {"n-train", "train-images"}, {"-k", "n-query", "metric", "engine"}},
+        {"transforms", {"n-train", "train-images"}, {"-k", "n-query", "metric", "engine", "test-images"}},
         {"rerank", {"n-train", "n-query", "data"}, {"-k"}},
     };
     for (const auto& one : cases) {
@@ -106,8 +108,6 @@ TEST_CASE("options that contradict each other or have no effect") {
         const char *only, *message;  ///< no message: they can be combined
         bool names_gpu_kernels = false;
     } cases[] = {
-        {"", "nth_element", "", any, "", "runs on the CPU"},
-        {"tensor_mma", "", "", any, "", "a kernel of the engine tensor"},
         {"gemm", "", "", any, "", "", true},
         {"gemm", "", "", cpu, "", "expected no --device cpu", true},
         {"gemm", "", "", any, "tiled,cpu,nth_element", "behind it, and --only names none", true},

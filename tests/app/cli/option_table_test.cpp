@@ -296,6 +296,8 @@ TEST_CASE("errors name the mistake") {
         {"classify a.pgm --test-images x", "--test-images: unknown option; "},  // it reads no test set
         {"draw --test-labels x", "--test-labels: unknown option; "},
         {"evaluate --=5", "--=5: unknown option; "},
+        {"evaluate -=", "-=: unknown option; expected one that --help=all lists"},
+        {"evaluate -=5", "-=5: unknown option; expected one that --help=all lists"},
         {"evaluate --html=", "--html=: unknown option; "},
         {"evaluate --help=", "--help=: unknown option; did you mean '--help'?"},
         {"evaluate -qk x", "-k x: "},

@@ -143,7 +143,7 @@ TEST_CASE("forms: a picture without a frame is refused") {
     draw_four(page, {270, 250}, 9, 50);
     CHECK_THROWS_WITH_AS(
         knn::extract_form(picture_of(page), FormFrame::lines, cells),
-        "has no frame of lines; expected one around the form, of at least a tenth of the picture",
+        "has no frame of lines; expected one around all cells or boxes, of at least a tenth of the picture",
         knn::DataError);
     // A square on its tip: its corners could be those of either way to turn it.
     page.setTo(230);

@@ -378,6 +378,20 @@ TEST_CASE("digit image: a digit that touches the border of its picture, or all f
     }
 }
 
+TEST_CASE("digit image: rules along two borders, which a crop of a form has kept of its box, go") {
+    for (const bool upright : {false, true})
+        for (const int thick : {6, 22}) {
+            CAPTURE(upright);
+            CAPTURE(thick);
+            constexpr int side = 200, paper = 6;
+            cv::Mat page(side, side, CV_8U, cv::Scalar(230));
+            for (const int first : {paper, side - paper - thick})
+                page(upright ? cv::Rect(first, 0, thick, side) : cv::Rect(0, first, side, thick)).setTo(40);
+            draw_four(page, {70, 45}, 9, 40);
+            check_four(digit_of(page), {65, 40, 70, 110}, 6, 0.8);
+        }
+}
+
 TEST_CASE("digit image: pictures a few pixels wide are scaled to one pixel at least") {
     for (const auto& [rows, cols] : {std::pair{5000, 1}, {1, 5000}, {3, 20'000}, {4799, 2}, {1, 1}, {3, 3}}) {
         cv::Mat page(rows, cols, CV_8U);
@@ -497,6 +511,14 @@ TEST_CASE("digit images: rings around digits are left out, closed, open and with
                 CHECK(likeness(image) > 0.65);
             CHECK(likeness(digit_of(page(cv::Rect(0, 0, 400, 400)).clone())) > 0.65);
         }
+}
+
+TEST_CASE("digit images: a ring around several digits does not decide their size") {
+    cv::Mat page(1000, 1400, CV_8U, cv::Scalar(230));
+    cv::ellipse(page, {700, 500}, {640, 460}, 0, 0, 360, 60, 8);
+    for (int i = 0; i < 6; ++i)
+        draw_four(page, {420 + 250 * (i % 3), 300 + 260 * (i / 3)}, 9, 40);
+    CHECK(knn::extract_digits(picture_of(page)).size() == 6);
 }
 
 // Chosen on 40 pictures each of seven kinds of lines below one training image, and on pages with one below each digit.
