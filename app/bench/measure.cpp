@@ -296,10 +296,15 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
 Workload load_workload(BenchRun& run, int largest_k) {
     const Options& options = run.options;
     const BenchOptions& bench = options.bench;
-    if (bench.dim > 0)  // before the images are drawn
+    if (bench.dim > 0) {  // before the images are drawn
         if (const UnsupportedReason refusal =
                 refuse_problem({bench.n_train, bench.n_query, bench.dim, largest_k, options.method.measure}))
             throw UsageError(*refusal);
+        const std::int64_t n = bench.n_train + bench.n_query;
+        require_memory(n * bench.dim, [&] {
+            return "drawing " + counted(n, "random image") + " of " + counted(bench.dim, "pixel");
+        });
+    }
     Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, largest_k,
                   1);  // empty without --dim
     if (bench.dim == 0) {

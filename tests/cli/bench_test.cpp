@@ -35,6 +35,14 @@ TEST_CASE_FIXTURE(
                    {"30 training and 9 test images of 15 pixels"});
 }
 
+TEST_CASE_FIXTURE(Bench, "bench: random images that do not fit into the free memory are refused at once") {
+    check_error(plain("bench --dim 65536 --n-train 4000000000 --n-query 5 --device cpu"), 1,
+                "memory: drawing 4,000,000,005 random images of 65,536 pixels needs 250000001 MiB; expected "
+                "at most ");
+    check_error(plain("bench --dim 2 --n-train 5 --n-query 9223372036854775807 --device cpu"), 2,
+                "expected a whole number from 1 to 4294967295");
+}
+
 TEST_CASE_FIXTURE(Bench, "bench for machines: JSON, CSV of which every line has every column, and an SVG") {
     output_of(random("--json j --csv c --plot b.svg --k 7 -q"));
     const json report = json_of("j");
