@@ -228,6 +228,8 @@ TEST_CASE_FIXTURE(Bench, "bench: the transforms of the training set") {
     output_of(this->one("transforms", words + "--threads 1"));
     CHECK(this->measurements().size() == bytes.size());
     // A transform that the images do not allow is left out with the reason.
+    check_contains(output_of(this->one("transforms", "--data . --n-train 1")),
+                   {"1 image of each row against"});
     check_contains(output_of(this->one("transforms", "--data . --json j")),
                    {"pca:50: transform pca: 50 components of 40 images of 15 bytes; expected 1 to 15"});
     const json measurements = this->measurements();
@@ -242,7 +244,8 @@ TEST_CASE_FIXTURE(Bench, "bench: re-ranking by kernels and by plain loops") {
         return output_of(
             this->one("rerank", "--data data --json j --n-query 20 --threads 2 --n-train " + n_train));
     };
-    check_contains(run("300"), {"the nearest 96 by gradients as candidates", "ns/pair"});
+    check_contains(run("300"), {"the nearest 96 by gradients as candidates", "ns/pair",
+                                "20 queries of each row against"});
     CHECK(json_of("j")["correct"] == true);
     std::multiset<std::string> seen;
     for (const json& one : measurements()) {
