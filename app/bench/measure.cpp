@@ -320,7 +320,13 @@ Workload load_workload(BenchRun& run, int largest_k) {
     }
     problem.measure = measure_of(options.method.measure, work.train.type);
     if (const UnsupportedReason refusal = refuse_problem(problem)) throw UsageError(*refusal);
-    if (bench.dim > 0) work = Workload(bench.n_train, bench.n_query, bench.dim, largest_k, seed);
+    if (bench.dim > 0) {
+        const std::int64_t n = bench.n_train + bench.n_query;
+        require_memory(n * bench.dim, [&] {
+            return "drawing " + counted(n, "random image") + " of " + counted(bench.dim, "pixel");
+        });
+        work = Workload(bench.n_train, bench.n_query, bench.dim, largest_k, seed);
+    }
     work.measure = problem.measure;
     if (work.dataset.named_vectors) {
         check_elements(work.dataset.files[0].string(), work.train, work.measure, work.train.dim, 0);

@@ -173,8 +173,8 @@ void run_transforms(BenchRun& run) {
     const Workload work = load_workload(run, 1);
     const Rows& images = work.train;
     run.report.data = training_words(work);
-    run.report.checked = with_commas(std::min(images.count, max_checked_images)) +
-                         " images of each row against the definition, one image and step at a time";
+    run.report.checked = counted(std::min(images.count, max_checked_images), "image") +
+                         " of each row against the definition, one image and step at a time";
     const std::vector<FittedCase> all = fit_all(run, images, work.dataset.train.shape());
     const std::vector<Place> everywhere = places(run, "images and features");
     run.expect(std::ssize(all) * std::ssize(everywhere));
@@ -191,12 +191,13 @@ void run_transforms(BenchRun& run) {
 void run_rerank(BenchRun& run) {
     const Workload work = load_workload(run, 1);
     const ImageShape shape = work.dataset.train.shape();
+    const std::int64_t n_checked = std::min(work.query.count, max_checked_queries);
     const RerankSpec usual;
     const auto count = static_cast<int>(std::min<std::int64_t>(usual.candidates, work.train.count));
     run.report.data = work.text + ", the nearest " + std::to_string(count) + " by gradients as candidates";
     run.report.checked =
-        std::to_string(max_checked_queries) +
-        " queries of each row against the definition in plain loops, and these loops against the kernels";
+        std::to_string(n_checked) + (n_checked == 1 ? " query" : " queries") +
+        " of each row against the definition in plain loops, and these loops against the kernels";
     const Neighbors candidates = nearest_by_gradients(run, work, shape, count);
     std::vector<RerankWork> all;
     for (const char* known : name_list<RerankKind>) {

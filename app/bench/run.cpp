@@ -219,6 +219,8 @@ int bench(const Options& options, Clock::time_point) {
     check_outputs(output_places(options), uses_data_set(options) ? locate_sets(options).inputs()
                                                                  : std::vector<std::filesystem::path>());
     const BenchReport report = measured(options);
+    if (options.request.ranks != nullptr && options.request.ranks->rank() != 0)
+        return 0;  // rank 0 has all tables, and tells what they lack
     const std::string& plot = options.bench.plot;
     const bool nothing_to_draw = report.panels.empty();
     write_results({{options.output.json, [&](std::ostream& out) { out << bench_json(report); }},

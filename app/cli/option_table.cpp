@@ -137,7 +137,7 @@ std::vector<Option> serve_options(Options& o) {
 
 std::vector<Option> bench_options(Options& o) {
     BenchOptions& b = o.bench;
-    constexpr std::int64_t max_runs = 100'000;
+    constexpr std::int64_t max_runs = 100'000, max_rows = std::numeric_limits<std::uint32_t>::max();
     return {
         {"bench", "--case", name_of(bench_case_names(), b.which),
          "an experiment: " + one_of(bench_case_names()) +
@@ -151,9 +151,9 @@ std::vector<Option> bench_options(Options& o) {
               [](Text option, Text value) { return parse_number(option, value, 0.001, 86'400, "seconds"); }),
          "approximate time limit for the runs of one row (default 5); if it is too short, there are fewer "
          "runs, at least 3, then fewer queries, and the table says how many"},
-        {"bench", "--n-train", number(b.n_train),
+        {"bench", "--n-train", number(b.n_train, 1, max_rows),
          "only the first N training images; with --dim, the number of random ones"},
-        {"bench", "--n-query", number(b.n_query),
+        {"bench", "--n-query", number(b.n_query, 1, max_rows),
          "only the first N test images; with --dim, the number of random ones"},
         {"bench", "--dim", number(b.dim, 1, max_dim), "random images of N pixels instead of a data set"},
     };

@@ -12,6 +12,7 @@
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 #include "data/vectors/vectors.h"
 #include "data/vectors/write.h"
@@ -61,7 +62,7 @@ void write_vectors(const GenerateSettings& settings, const std::string& file, st
 void check_space(const GenerateSettings& settings, const std::string& file) {
     if (is_no_file(file) || lower_case(file).ends_with(".csv")) return;
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
+    const std::filesystem::path folder = std::filesystem::absolute(follow_links(file), error).parent_path();
     const std::filesystem::space_info space = std::filesystem::space(folder, error);
     const double needed = double(settings.n) * double(settings.dim) * double(size_of(settings.type));
     if (!error && needed > double(space.available))

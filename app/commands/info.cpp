@@ -125,6 +125,7 @@ std::string cache_text(const Inventory& inventory) {
         return harmless(inventory.cache) + ", which is not there yet";
     const std::filesystem::directory_iterator entries(inventory.cache, error);
     if (error) return harmless(inventory.cache) + ", which cannot be read: " + error.message();
+    if (!is_own_cache()) return harmless(inventory.cache) + ", which belongs to another user and is not used";
     std::string text = harmless(inventory.cache) + ", " + fixed(double(inventory.cache_bytes) / 1e6, 1) +
                        " of at most " + with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
                        " MB, made by earlier runs; may be deleted";

@@ -10,6 +10,8 @@
 #include "classifier/host.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/core/problem.h"
 #include "data/picture/picture_file.h"
 #include "data/set/idx.h"
 #include "data/set/training.h"
@@ -47,7 +49,14 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     const StopDeadline deadline;
     const Picture first = read_picture(files.front());
     const std::size_t dim = first.gray.size();
-    LabeledImages images{std::ssize(files), first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
+    const std::int64_t n = std::ssize(files), pixels = std::ssize(first.gray);
+    if (pixels > max_dim)
+        throw DataError(files.front() + ": has " + size_text(first) + " = " + with_commas(pixels) +
+                        " pixels; expected at most " + with_commas(max_dim) +
+                        " pixels, which keep squared distances within 32 bits");
+    require_memory(n * pixels,
+                   [&] { return "reading " + counted(n, "picture") + " of " + counted(pixels, "pixel"); });
+    LabeledImages images{n, first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
     std::vector<std::string> wrong(files.size());
     PictureMemory together;
     Team team(available_threads(), token, images.count, 1);

@@ -145,6 +145,7 @@ void read_result(const JsonPart& part, Evaluation& evaluation) {
 }  // namespace
 
 SavedReport read_report(const std::string& file) {
+    if (file.empty()) throw UsageError("'': empty; expected the name of a report");
     std::error_code none;
     std::string name = file;
     if (file != "-" && fs::is_directory(file, none)) {

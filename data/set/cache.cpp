@@ -214,6 +214,10 @@ fs::path cache_folder() {
     return home.empty() ? fs::path() : home / ".cache" / "mnist-knn";
 }
 
+bool is_own_cache() {
+    return is_own_folder(cache_folder());
+}
+
 std::uint64_t cache_limit() {
     constexpr std::uint64_t usual_mb = 1000, most_mb = 1'000'000'000, bytes_per_mb = 1'000'000;
     const char* value = std::getenv("MNIST_KNN_CACHE_MB");

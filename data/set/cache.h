@@ -15,6 +15,9 @@ namespace knn {
 /// folder, or if $XDG_CACHE_HOME is /dev/null: then there is no cache.
 std::filesystem::path cache_folder();
 
+/// Whether it is a folder of this user: nothing is read from another's or written there.
+bool is_own_cache();
+
 /// The most bytes that its files may have: 1 GB, or as many megabytes as $MNIST_KNN_CACHE_MB says. Where a new file would
 /// exceed it, `write_cached` first removes those that were not used for the longest time; what is larger by itself is not
 /// kept. Throws UsageError.

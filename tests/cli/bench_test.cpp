@@ -35,6 +35,14 @@ TEST_CASE_FIXTURE(
                    {"30 training and 9 test images of 15 pixels"});
 }
 
+TEST_CASE_FIXTURE(Bench, "bench: random images that do not fit into the free memory are refused at once") {
+    check_error(plain("bench --dim 65536 --n-train 4000000000 --n-query 5 --device cpu"), 1,
+                "memory: drawing 4,000,000,005 random images of 65,536 pixels needs 250000001 MiB; expected "
+                "at most ");
+    check_error(plain("bench --dim 2 --n-train 5 --n-query 9223372036854775807 --device cpu"), 2,
+                "expected a whole number from 1 to 4294967295");
+}
+
 TEST_CASE_FIXTURE(Bench, "bench for machines: JSON, CSV of which every line has every column, and an SVG") {
     output_of(random("--json j --csv c --plot b.svg --k 7 -q"));
     const json report = json_of("j");
@@ -227,6 +235,8 @@ TEST_CASE_FIXTURE(Bench, "bench: the transforms of the training set") {
     output_of(this->one("transforms", words + "--threads 1"));
     CHECK(this->measurements().size() == bytes.size());
     // A transform that the images do not allow is left out with the reason.
+    check_contains(output_of(this->one("transforms", "--data . --n-train 1")),
+                   {"1 image of each row against"});
     check_contains(output_of(this->one("transforms", "--data . --json j")),
                    {"pca:50: transform pca: 50 components of 40 images of 15 bytes; expected 1 to 15"});
     const json measurements = this->measurements();
@@ -241,7 +251,8 @@ TEST_CASE_FIXTURE(Bench, "bench: re-ranking by kernels and by plain loops") {
         return output_of(
             this->one("rerank", "--data data --json j --n-query 20 --threads 2 --n-train " + n_train));
     };
-    check_contains(run("300"), {"the nearest 96 by gradients as candidates", "ns/pair"});
+    check_contains(run("300"), {"the nearest 96 by gradients as candidates", "ns/pair",
+                                "20 queries of each row against"});
     CHECK(json_of("j")["correct"] == true);
     std::multiset<std::string> seen;
     for (const json& one : measurements()) {

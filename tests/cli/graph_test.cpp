@@ -135,6 +135,9 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     fs::remove(work.folder / "pictures/b.gif");
     write_picture("11x.pgm", "5 3", 0);
     check_error(with("pictures"), 1, "11x.pgm: has 5x3 pixels; expected 3x5");
+    // Before the others are read.
+    write(work.folder / "pictures/0.pgm", "P5\n300 300\n255\n" + std::string(90'000, 'a'));
+    check_error(with("pictures"), 1, "0.pgm: has 300x300 = 90,000 pixels; expected at most 66,051 pixels");
     fs::create_directory(work.folder / "empty");
     check_error(with("empty"), 1);
     fs::create_directory(work.folder / "empty/in");

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "tests/cli/program.h"
 #include "tests/support/idx_bytes.h"
 
@@ -96,6 +98,8 @@ TEST_CASE("info says how large the cache is and may be, and empties it") {
     check_contains(output_of(info("--clear-cache")), {"removed ", " MB from "});
     CHECK(bytes() == 0);
     CHECK(std::distance(std::filesystem::directory_iterator(folder / "mnist-knn"), {}) == 1);
+    if (::geteuid() == 0 && ::chown((folder / "mnist-knn").c_str(), 1, 1) == 0)
+        CHECK(contains(output_of(info()), "/mnist-knn, which belongs to another user and is not used\n"));
     check_error(info("--clear-cache --json -"), 2, "--clear-cache: ");
     own.environment["MNIST_KNN_CACHE_MB"] = "much";
     check_error(info(), 2, "MNIST_KNN_CACHE_MB: 'much'");

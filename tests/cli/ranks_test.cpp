@@ -59,6 +59,13 @@ TEST_CASE("ranks: bench measures both ways to share, and rank 0 writes") {
         shared += one["device"] == "3 ranks" ? 1 : 0;
     }
     CHECK(shared == 2);
+    // Rows that rank 0 measures alone.
+    const Words alone =
+        "bench --dim 20 --n-train 300 --n-query 70 --device cpu --repeat 1 --only serial --csv b.csv";
+    const RunResult one = ranks(2, alone, in_folder(folder));
+    CHECK(one.exit_code == 0);
+    CHECK(own_errors(one.err).empty());
+    CHECK(lines_of(read_file(folder / "b.csv")).size() == 3);
     check_only(folder, {"b.csv", "b.json"});
 }
 

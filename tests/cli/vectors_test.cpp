@@ -310,6 +310,16 @@ TEST_CASE_FIXTURE(Flowers, "generate: what its disk has no space for is refused 
     check_error(run("generate --n 4294967295 --dim 65536 --type float64 --out huge.npy"), 1,
                 "huge.npy: takes 2251800 GB, more than the ");
     CHECK(!std::filesystem::exists(folder / "huge.npy"));
+    // Of a link that of the file it leads to.
+    const std::string other = "/dev/shm";
+    if (!std::filesystem::is_directory(other)) return skip("there is no " + other);
+    std::filesystem::create_symlink(other + "/huge.npy", folder / "link.npy");
+    const auto refused = [&](const std::string& file) {
+        const std::string error = run("generate --n 4294967295 --dim 65536 --out " + file).err;
+        REQUIRE(contains(error, "huge.npy: takes ") == !contains(error, "link.npy: takes "));
+        return error.substr(error.find(": takes "));
+    };
+    CHECK(refused("link.npy") == refused(other + "/huge.npy"));
 }
 
 TEST_CASE_FIXTURE(Flowers, "generate: labels are not all in memory") {

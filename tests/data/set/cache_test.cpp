@@ -241,7 +241,9 @@ TEST_CASE_FIXTURE(OwnCache, "what belongs to another user is nothing") {
     CHECK(kept("a", "key") == "nothing");
     keep("a", "key", "text");  // replaces it
     CHECK(kept("a", "key") == "text");
+    CHECK(is_own_cache());
     REQUIRE(give(file(""), Unprivileged::user));
+    CHECK(!is_own_cache());
     CHECK(kept("a", "key") == "nothing");
     keep("b", "key", "text");
     CHECK(!fs::exists(file("b")));
