@@ -190,9 +190,9 @@ class SerialIndex final : public DeviceIndex {
 }  // namespace
 
 UnsupportedReason configure_serial(const Problem& problem, Plan& plan) {
-    if (UnsupportedReason refusal = refuse_all_but_l2("nth_element", problem)) return refusal;
+    if (plan.select.empty()) plan.select = table.front().name;
+    if (UnsupportedReason refusal = refuse_all_but_l2(plan.select.c_str(), problem)) return refusal;
     plan.distance = serial_distance;
-    plan.select = table.front().name;
     plan.batch = plan.threads = 1;
     return refuse_problem(problem);
 }
@@ -218,6 +218,7 @@ SerialTrial time_serial(const Problem& problem, const SerialRows& rows, const Se
                         TrialOptions options, const ProgressToken& token) {
     SerialTrial trial;
     Plan plan;
+    plan.select = selector.name;
     trial.distance.refusal = trial.select.refusal = configure_serial(problem, plan);
     if (trial.select.refusal) return trial;
     options.first = 1;

@@ -38,7 +38,8 @@ const SerialSelector* find_wrong_sort(std::string_view name);
 /// The name of the serial search in Plan::distance.
 inline constexpr const char* serial_distance = "serial";
 
-/// Why the serial search cannot answer the problem; else sets the plan's kernel, selector, threads and batch.
+/// Why the serial search cannot answer the problem; else sets the plan's kernel, threads and batch, and the selector
+/// if it has none.
 UnsupportedReason configure_serial(const Problem& problem, Plan& plan);
 
 /// The whole search by `nth_element`. Stages: `distance`, `select`.

@@ -108,6 +108,8 @@ TEST_CASE_FIXTURE(Bench, "bench writes the rows that --only names, and no others
     };
     measures_nothing("--only serial --metric cosine --csv c --json j -q");
     CHECK(this->measurements().size() == 1);
+    measures_nothing("--only serial_sort --metric cosine --json j -q");
+    CHECK(this->measurements()[0]["reason"] == "serial_sort computes l2 distances only");
     // What the engine tensor has to beat is left out with the reason where there is no GPU.
     measures_nothing("--only classic+gemm+replace_max --json j -q");
     const json tensor = this->measurements();
