@@ -75,7 +75,7 @@ MUTATIONS = [
     # Data sets.
     ("data/set/load.cpp", load, "if (!swapped) throw;\n        throw SwappedFiles", "throw SwappedFiles"),
     ("data/set/load.cpp", load, "n_labels != n_images", "n_labels > n_images"),
-    ("data/set/idx.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
+    ("data/set/idx.cpp", load, "shape.dim() > max_dim", "shape.dim() > max_dim + 1"),
     ("data/set/load.cpp", load, "train.shape() != test->shape()",
      "train.shape().cols != test->shape().cols"),
     ("data/core/dataset.h", load, "data.train.labels.span(), data.test.labels.span()", "data.train.labels.span()"),

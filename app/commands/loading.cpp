@@ -50,10 +50,7 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     const Picture first = read_picture(files.front());
     const std::size_t dim = first.gray.size();
     const std::int64_t n = std::ssize(files), pixels = std::ssize(first.gray);
-    if (pixels > max_dim)
-        throw DataError(files.front() + ": has " + size_text(first) + " = " + with_commas(pixels) +
-                        " pixels; expected at most " + with_commas(max_dim) +
-                        " pixels, which keep squared distances within 32 bits");
+    require_max_dim(files.front() + ": has ", {first.rows, first.cols});
     require_memory(n * pixels,
                    [&] { return "reading " + counted(n, "picture") + " of " + counted(pixels, "pixel"); });
     LabeledImages images{n, first.rows, first.cols, Bytes(files.size() * dim, memory), {}};

@@ -105,10 +105,8 @@ void check_sizes(const ByteSource& source, IdxHeader& header, const IdxKind& kin
     if (rows > most || cols > most || __builtin_mul_overflow(count, rows * cols, &header.data_bytes) ||
         header.data_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
         source.fail("declares " + describe(header, kind) + ", more than fits in 64-bit sizes");
-    if (const auto dim = static_cast<std::int64_t>(rows * cols); dim > max_dim)
-        throw DataError(source.file().string() + ": has images of " + std::to_string(rows) + "x" +
-                        std::to_string(cols) + " = " + with_commas(dim) + " pixels; expected at most " +
-                        with_commas(max_dim) + " pixels, which keep squared distances within 32 bits");
+    require_max_dim(source.file().string() + ": has images of ",
+                    {static_cast<int>(rows), static_cast<int>(cols)});
     if (!source.max_bytes()) return;
     const std::uint64_t available = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
     const std::string declared =
@@ -164,6 +162,12 @@ void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, con
 }
 
 }  // namespace
+
+void require_max_dim(const std::string& has, const ImageShape& shape) {
+    if (shape.dim() > max_dim)
+        throw DataError(has + shape.text() + " = " + with_commas(shape.dim()) + " pixels; expected at most " +
+                        with_commas(max_dim) + " pixels, which keep squared distances within 32 bits");
+}
 
 IdxData read_idx(const std::filesystem::path& file, const IdxKind& kind, std::pmr::memory_resource* memory,
                  std::int64_t first) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <memory_resource>
+#include <string>
 
 #include "data/core/dataset.h"
 #include "data/core/errors.h"
@@ -54,6 +55,9 @@ struct IdxData {
 struct SwappedFiles : DataError {
     using DataError::DataError;
 };
+
+/// Throws DataError, a sentence that begins with `has`, of images with more than max_dim pixels.
+void require_max_dim(const std::string& has, const ImageShape& shape);
 
 /// Reads straight into memory from `memory`. Throws DataError, one line that names the file, what is wrong and what was
 /// expected. Sizes are checked in 64 bits before anything is allocated. `first`: keeps only that many images or labels (0:
