@@ -13,8 +13,8 @@ namespace {
 
 /// Whether the edge from `point` to `neighbor` has a reverse; `last` is the last neighbor of the other end.
 bool is_mutual(const NeighborOrder& is_before, std::int64_t point, const Neighbor& neighbor,
-               const Neighbor& last) {
-    return !is_before(neighbor.index, last, {neighbor.distance, static_cast<std::uint32_t>(point)});
+               const ComparedNeighbor& last) {
+    return !is_before(neighbor.index, last, Neighbor{neighbor.distance, static_cast<std::uint32_t>(point)});
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ GraphSearch search_graph(const Index& index, Timeline& timeline, const ProgressT
 std::int64_t undirected_bytes(std::int64_t n, int k, GraphForm form) {
     const std::int64_t directed = n * k * std::int64_t{sizeof(Neighbor)};
     return (form == GraphForm::symmetric ? 3 : 2) * directed +
-           n * (list_bytes + std::int64_t{sizeof(std::uint32_t)});
+           n * (list_bytes + std::int64_t{sizeof(std::uint32_t) + sizeof(ComparedNeighbor)});
 }
 
 GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before,
@@ -60,19 +60,26 @@ GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOr
             ++most[j.index];
     for (std::size_t i = 0; i < rows.size(); ++i)
         rows[i].reserve(most[i]);
+    std::vector<ComparedNeighbor> last;
+    for (std::int64_t i = 0; i < directed.n_query; ++i)
+        last.emplace_back(directed.row(i).back());
     for (std::int64_t i = 0; i < directed.n_query; ++i) {
         token.throw_if_stopped();
         for (const Neighbor& j : directed.row(i)) {
-            const bool both = is_mutual(is_before, i, j, directed.row(j.index).back());
+            const bool both = is_mutual(is_before, i, j, last[j.index]);
             if (both || form == GraphForm::symmetric) rows[at(i)].push_back(j);
             if (!both && form == GraphForm::symmetric)
                 rows[j.index].push_back({j.distance, static_cast<std::uint32_t>(i)});
         }
     }
+    std::vector<ComparedNeighbor> sorted;
     for (std::int64_t i = 0; i < directed.n_query; ++i) {
         token.throw_if_stopped();
-        std::sort(rows[at(i)].begin(), rows[at(i)].end(),
-                  [&](const Neighbor& a, const Neighbor& b) { return is_before(i, a, b); });
+        std::vector<Neighbor>& row = rows[at(i)];
+        sorted.assign(row.begin(), row.end());
+        std::sort(sorted.begin(), sorted.end(),
+                  [&](const auto& a, const auto& b) { return is_before(i, a, b); });
+        std::copy(sorted.begin(), sorted.end(), row.begin());
     }
     return rows;
 }

@@ -50,7 +50,7 @@ std::int64_t undirected_bytes(std::int64_t n, int k, GraphForm form);
 GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOrder& is_before = {},
                      const ProgressToken& token = {});
 
-/// Finds the mutual edges of rows that come in order, with 8 bytes for each point.
+/// Finds the mutual edges of rows that come in order, with 16 bytes for each point.
 class MutualCounter {
   public:
     explicit MutualCounter(std::int64_t n) : last_(static_cast<std::size_t>(n)) {}
@@ -59,7 +59,7 @@ class MutualCounter {
     std::int64_t pairs() const { return pairs_; }
 
   private:
-    std::vector<Neighbor> last_;  ///< of the rows so far
+    std::vector<ComparedNeighbor> last_;  ///< of the rows so far
     std::int64_t pairs_ = 0;
 };
 

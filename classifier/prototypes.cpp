@@ -202,9 +202,12 @@ class Condenser {
     void insert(std::uint32_t image, const Neighbor& neighbor) {
         List& list = lists_.nearest[image];
         list.reserve(depth_ + 1);  // growing would take up to twice as much
-        const auto is_before = [&](const Neighbor& a, const Neighbor& b) { return order_(image, a, b); };
-        if (list.size() >= depth_ && is_before(list.back(), neighbor)) return;
-        list.insert(std::lower_bound(list.begin(), list.end(), neighbor, is_before), neighbor);
+        const ComparedNeighbor added = neighbor;
+        const auto is_before = [&](const ComparedNeighbor& a, const ComparedNeighbor& b) {
+            return order_(image, a, b);
+        };
+        if (list.size() >= depth_ && is_before(list.back(), added)) return;
+        list.insert(std::lower_bound(list.begin(), list.end(), added, is_before), neighbor);
         if (list.size() > depth_) list.pop_back();
         lists_.is_stale[image] = true;
     }

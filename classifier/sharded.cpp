@@ -46,12 +46,31 @@ struct ListOrder {
 };
 
 /// The k first of two lists of k in order. Each step takes one by arithmetic, without a branch that could be mispredicted.
-void merge_first(const Neighbor* a, const Neighbor* b, int k, Neighbor* out, const auto& is_less) {
+void merge_first(const Neighbor* a, const Neighbor* b, int k, Neighbor* out) {
     for (int i = 0; i < k; ++i) {
-        const bool takes_b = is_less(*b, *a);
+        const bool takes_b = neighbor_key(*b) < neighbor_key(*a);
         out[i] = takes_b ? *b : *a;
         b += takes_b ? 1 : 0;
         a += takes_b ? 0 : 1;
+    }
+}
+
+/// The same of real rows, of which many may have equal scores: how many of a come before the next of b is found by steps that double
+/// and then by bisection, which needs few exact distances.
+void merge_first(const ComparedNeighbor* a, const ComparedNeighbor* b, int k, ComparedNeighbor* out,
+                 const auto& is_less) {
+    while (k > 0) {
+        int before = 0, probe = 0;
+        for (int step = 1; probe < k && !is_less(*b, a[probe]); step *= 2) {
+            before = probe + 1;
+            probe += step;
+        }
+        const ComparedNeighbor* const end = std::partition_point(
+            a + before, a + std::min(probe, k), [&](const auto& one) { return !is_less(*b, one); });
+        k -= static_cast<int>(end - a);
+        out = std::copy(a, end, out);
+        a = end;
+        if (k-- > 0) *out++ = *b++;
     }
 }
 
@@ -63,22 +82,26 @@ void merge_top_k(const ListOrder& order, std::span<Neighbor* const> lists, std::
     const std::int64_t n = lists.size() > 1 ? count : 0;
     for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
         std::vector<Neighbor> both(at(k));
-        const auto is_smaller = [](const Neighbor& a, const Neighbor& b) {
-            return neighbor_key(a) < neighbor_key(b);
-        };
+        std::vector<ComparedNeighbor> merged, next, compared(at(k));  // of real rows
         for (std::int64_t q = first; q < last; ++q) {
             Neighbor* const row = lists.front() + q * k;
             const auto row_of = [&](std::uint32_t image) { return order.train.row(image); };
-            const auto is_less = [&](const Neighbor& a, const Neighbor& b) {
+            const auto is_less = [&](const ComparedNeighbor& a, const ComparedNeighbor& b) {
                 return is_before(order.measure, order.queries.slice(q, 1), row_of, a, b);
             };
+            merged.assign(row, row + (order.measure.real ? k : 0));
             for (const Neighbor* list : lists.subspan(1)) {
-                if (order.measure.real)
-                    merge_first(row, list + q * k, k, both.data(), is_less);
-                else
-                    merge_first(row, list + q * k, k, both.data(), is_smaller);
-                std::copy_n(both.begin(), k, row);
+                const Neighbor* const others = list + q * k;
+                if (order.measure.real) {
+                    next.assign(others, others + k);
+                    merge_first(merged.data(), next.data(), k, compared.data(), is_less);
+                    merged.swap(compared);
+                } else {
+                    merge_first(row, others, k, both.data());
+                    std::copy_n(both.begin(), k, row);
+                }
             }
+            std::copy(merged.begin(), merged.end(), row);
         }
     });
     timeline.add_since("merge", start);

@@ -241,17 +241,17 @@ Results Opened::search(const Queries& queries, const SearchOptions& options) con
     own.k = static_cast<int>(std::min<std::int64_t>(k, rest->set().size()));
     own.token = options.token.waiting(n, n);
     const Neighbors behind = rest->search(queries, own).neighbors;
-    std::vector<Neighbor> both;
+    std::vector<ComparedNeighbor> both;
     const auto row_of = [&](std::uint32_t row) { return snapshot->row(row); };
     for (std::int64_t q = 0; q < n; ++q) {
         const auto row = results.neighbors.row(q);
         both.assign(row.begin(), row.end());
         for (const Neighbor& one : behind.row(q))
-            both.push_back({one.distance, one.index + static_cast<std::uint32_t>(first)});
-        std::partial_sort_copy(both.begin(), both.end(), row.begin(), row.end(),
-                               [&](const Neighbor& a, const Neighbor& b) {
-                                   return is_before(method.measure, queries.rows.slice(q, 1), row_of, a, b);
-                               });
+            both.push_back(Neighbor{one.distance, one.index + static_cast<std::uint32_t>(first)});
+        std::partial_sort(both.begin(), both.begin() + k, both.end(), [&](const auto& a, const auto& b) {
+            return is_before(method.measure, queries.rows.slice(q, 1), row_of, a, b);
+        });
+        std::copy_n(both.begin(), k, row.begin());
     }
     if (!options.vote) return results;
     results.votes.resize(static_cast<std::size_t>(n));
