@@ -22,7 +22,7 @@ import numpy as np
 from . import _arrays, _voting
 from ._checks import integer, several, shown, word
 from ._library import Array, Index, by_parameters, encoded_text
-from ._neighbors import _OF_IMAGES, NearestNeighbors
+from ._neighbors import NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
 _RULES = ("edit", "condense", "both")
@@ -265,7 +265,7 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
     the others misclassify, "condense" keeps rows that give each row the answer of all, "both" does one after the other.
 
     Runs the program `mnist-knn condense`: $MNIST_KNN_PROGRAM, or in PATH. Raises FileNotFoundError if it is not installed,
-    OSError if there is no such method, ValueError with its message if it fails.
+    ValueError with its message if it fails, also if there is no such method.
     """
     program = os.environ.get("MNIST_KNN_PROGRAM") or shutil.which("mnist-knn")
     if program is None:
@@ -273,8 +273,6 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
     integer(n_neighbors, "n_neighbors")
     word(rule, "rule", _RULES)
     options = [f"--{name}={os.fsdecode(encoded_text(name, given))}" for name, given in (("method", method), ("device", device))]
-    if method not in ("raw", *_OF_IMAGES) and not os.path.exists(method):  # as the library says it to the estimators
-        raise OSError(f"{method}: cannot be read: No such file or directory; expected a name of a method, or a small file")
     array = _arrays.vectors(X, "condense")
     narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array)
     classes, codes = _arrays.class_labels(y, len(array), "condense")
