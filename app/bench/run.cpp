@@ -71,7 +71,10 @@ void check_case(const BenchCase& which, const Options& options) {
     for (const std::string file : files) {
         const bool of_queries = file.starts_with("test");
         refuse_if(fixed(file, of_queries ? "n-query" : "data"),
-                  "--" + file + has_its_own + " images; expected one of the two");
+                  "--" + file +
+                      (of_queries && has(takes, "data") ? std::string(": the case ") + which.name +
+                                                              " takes no test set; expected it without"
+                                                        : has_its_own + " images; expected one of the two"));
     }
     refuse_if(options.request.device.several(),
               "--device " + options.request.device.text() + ": the case " + which.name +
