@@ -41,6 +41,8 @@ def _read_array(path: str | os.PathLike[str], stream: IO[bytes]) -> Array:
     if head[3] > _MOST_SIZES:
         raise ValueError(f"{path}: has {head[3]} sizes; expected at most {_MOST_SIZES}")
     dtype, packed_sizes = np.dtype(_TYPES[head[2]]), stream.read(4 * head[3])
+    if len(packed_sizes) < 4 * head[3]:
+        raise ValueError(f"{path}: is cut short within its header; expected {head[3]} sizes of 4 bytes")
     sizes = [int.from_bytes(packed_sizes[i : i + 4], "big") for i in range(0, len(packed_sizes), 4)]
     room = dtype.itemsize
     for size in sizes:  # of any length, unlike NumPy's integers
@@ -51,7 +53,7 @@ def _read_array(path: str | os.PathLike[str], stream: IO[bytes]) -> Array:
     content = bytearray()
     while len(content) <= declared and (piece := stream.read(min(1 << 20, declared + 1 - len(content)))):
         content += piece
-    if len(packed_sizes) < 4 * head[3] or len(content) != declared:
+    if len(content) != declared:
         found = "more" if len(content) > declared else f"{len(content)}"
         raise ValueError(f"{path}: has {found} bytes of data; expected {declared} for the sizes {sizes}")
     return np.frombuffer(content, dtype).reshape(sizes).astype(dtype.newbyteorder("="), copy=False)

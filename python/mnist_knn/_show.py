@@ -59,6 +59,8 @@ def upright(image: Any) -> Array:
         if image.mode == "I" and not of_file and array.min() >= 0 and array.max() <= 255:  # of 8 bits, as convert("I") leaves them
             return array.astype(np.uint8)
         narrow = array.astype(np.uint16)
+        if "transparency" in image.info:  # one gray of a PNG
+            return np.dstack([narrow, narrow, narrow, np.where(narrow == image.info["transparency"], 0, 65535).astype(np.uint16)])
         return narrow if image.mode != "F" and np.array_equal(narrow, array) else array
     # Of LAB, PIL makes an opacity of 0.
     mode = "RGBA" if "transparency" in image.info else {"1": "L", "L": "L", "LAB": "RGB"}.get(image.mode, "RGBA")

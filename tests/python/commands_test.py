@@ -288,6 +288,9 @@ class Files(unittest.TestCase):
                 path.write_bytes(bad)
                 with self.assertRaisesRegex(ValueError, f"^{path}: "):
                     read_idx(path)
+            path.write_bytes(content[:7])
+            with self.assertRaisesRegex(ValueError, "is cut short within its header; expected [123] sizes of 4 bytes"):
+                read_idx(path)
             # What a file unpacks to beyond the sizes that it declares takes no memory.
             path.write_bytes(gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 1]) + bytes(1 << 26)))
             tracemalloc.start()

@@ -115,7 +115,9 @@ class Digits(unittest.TestCase):
                 forms += [path, picture]
             clear = Path(folder, "clear.png")  # black ink, and a gray hardly lighter that is transparent
             Image.fromarray((big > 127).astype(np.uint8)).save(clear, transparency=1)
-            forms += [clear, Image.open(clear), (big > 127).astype(np.float32)]
+            deep = Path(folder, "deep.png")
+            Image.fromarray((big > 127).astype(np.int32)).save(deep, transparency=1)  # of 16 bits
+            forms += [clear, Image.open(clear), deep, Image.open(deep), (big > 127).astype(np.float32)]
             pixels = [digit.pixels.tobytes() for digit in self.model.classify(forms)]
         self.assertEqual(len(set(pixels[:4])), 1)
         self.assertEqual(pixels[4], pixels[5])
