@@ -61,6 +61,7 @@ GraphRows undirected(const Neighbors& directed, GraphForm form, const NeighborOr
     for (std::size_t i = 0; i < rows.size(); ++i)
         rows[i].reserve(most[i]);
     std::vector<ComparedNeighbor> last;
+    last.reserve(rows.size());
     for (std::int64_t i = 0; i < directed.n_query; ++i)
         last.emplace_back(directed.row(i).back());
     for (std::int64_t i = 0; i < directed.n_query; ++i) {

@@ -223,7 +223,7 @@ int bench(const Options& options, Clock::time_point) {
                                                                  : std::vector<std::filesystem::path>());
     const BenchReport report = measured(options);
     if (options.request.ranks != nullptr && options.request.ranks->rank() != 0)
-        return 0;  // rank 0 has all tables, and tells what they lack
+        return 0;  // rank 0 has all tables and reports them
     const std::string& plot = options.bench.plot;
     const bool nothing_to_draw = report.panels.empty();
     write_results({{options.output.json, [&](std::ostream& out) { out << bench_json(report); }},

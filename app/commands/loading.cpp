@@ -11,7 +11,6 @@
 #include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/problem.h"
 #include "data/picture/picture_file.h"
 #include "data/set/idx.h"
 #include "data/set/training.h"
@@ -49,10 +48,12 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     const StopDeadline deadline;
     const Picture first = read_picture(files.front());
     const std::size_t dim = first.gray.size();
-    const std::int64_t n = std::ssize(files), pixels = std::ssize(first.gray);
-    require_max_dim(files.front() + ": has ", {first.rows, first.cols});
-    require_memory(n * pixels,
-                   [&] { return "reading " + counted(n, "picture") + " of " + counted(pixels, "pixel"); });
+    const ImageShape shape{first.rows, first.cols};
+    const std::int64_t n = std::ssize(files);
+    require_max_dim(files.front() + ": has ", shape);
+    require_memory(n * shape.dim(), [&] {
+        return "reading " + counted(n, "picture") + " of " + counted(shape.dim(), "pixel");
+    });
     LabeledImages images{n, first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
     std::vector<std::string> wrong(files.size());
     PictureMemory together;
