@@ -191,12 +191,11 @@ void run_transforms(BenchRun& run) {
 void run_rerank(BenchRun& run) {
     const Workload work = load_workload(run, 1);
     const ImageShape shape = work.dataset.train.shape();
-    const std::int64_t n_checked = std::min(work.query.count, max_checked_queries);
     const RerankSpec usual;
     const auto count = static_cast<int>(std::min<std::int64_t>(usual.candidates, work.train.count));
     run.report.data = work.text + ", the nearest " + std::to_string(count) + " by gradients as candidates";
     run.report.checked =
-        std::to_string(n_checked) + (n_checked == 1 ? " query" : " queries") +
+        counted(std::min(work.query.count, max_checked_queries), "query") +
         " of each row against the definition in plain loops, and these loops against the kernels";
     const Neighbors candidates = nearest_by_gradients(run, work, shape, count);
     std::vector<RerankWork> all;

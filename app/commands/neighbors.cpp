@@ -226,7 +226,7 @@ std::string neighbors_text(const Found& found, bool with_rows) {
     std::string counts;
     if (found.options.range)
         counts = with_commas(found.fewest) + " to " + with_commas(found.most) + " of a query; " +
-                 with_commas(found.without) + (found.without == 1 ? " query" : " queries") + " without";
+                 counted(found.without, "query") + " without";
     const std::string queries = !vectors.are_own() ? vectors_text(vectors.queries())
                                 : leaves_out       ? "each of these rows, which is not its own neighbor"
                                                    : "each of these rows";

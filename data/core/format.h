@@ -43,9 +43,11 @@ std::string gibibytes(std::int64_t bytes);
 /// The current time as ISO 8601: "2000-01-01T00:00:00Z".
 std::string utc_now();
 
-/// "image" for 1, else "images"; "class", "classes".
+/// "image" for 1, else "images"; "class", "classes"; "query", "queries".
 inline std::string noun(std::int64_t count, const std::string& one) {
-    return count == 1 ? one : one + (one.ends_with('s') ? "es" : "s");
+    if (count == 1) return one;
+    if (one.ends_with('y')) return one.substr(0, one.size() - 1) + "ies";
+    return one + (one.ends_with('s') ? "es" : "s");
 }
 
 /// "1,234 images", "1 image".
