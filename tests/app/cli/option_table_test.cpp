@@ -109,6 +109,22 @@ TEST_CASE("options: README's table has those of evaluate, with their placeholder
     }
 }
 
+TEST_CASE("README and the help of graph have the same figures of memory") {
+    const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md"),
+                      help = row_named(commands(), "graph")->more_help;
+    for (const std::string figure : {"40 bytes ", "up to 24 k + 60 bytes "}) {
+        CAPTURE(figure);
+        CHECK(readme.find(figure) != std::string::npos);
+        CHECK(help.find(figure) != std::string::npos);
+    }
+}
+
+TEST_CASE("the man page says of no array of graph --npy that it is of float32") {
+    const std::string page = test::read_file(MNIST_KNN_SOURCE "/app/mnist-knn.1.in"),
+                      from_npy = page.substr(page.find("{Fl -npy} writes"));
+    CHECK(from_npy.substr(0, from_npy.find("{Fl -mtx}")).find("float32") == std::string::npos);
+}
+
 TEST_CASE("README explains a term before it uses it: those in bold, before the first heading") {
     const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md"),
                       head = readme.substr(0, readme.find("\n## "));
