@@ -320,6 +320,7 @@ TEST_CASE("errors name the mistake") {
         {"evaluate -K 3", "-K: unknown option; did you mean '-k'?"},
         {"bench --limit-train 3", "--limit-train: unknown option; did you mean '--n-train'?"},
         {"bench --limit-test=3", "--limit-test=3: unknown option; did you mean '--n-query'?"},
+        {"evaluate --batch x", "not a whole number; expected a whole number of at least 1"},
         {"evaluate --batch 99999999999999999999", "expected a whole number from 1 to 9223372036854775807"},
         {"evaluate --device gpu:x", "--device gpu:N with N = x: not a whole number"},
         {"evaluate --device GPU", "(did you mean gpu?)"},
