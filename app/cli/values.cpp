@@ -22,7 +22,7 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
     const bool number = end != text.data() && end == text.data() + text.size();
     if (number && error == std::errc{} && value >= low && value <= high) return value;
     const std::string expected =
-        high == unlimited && error == std::errc{}
+        high == unlimited && error != std::errc::result_out_of_range
             ? "expected a whole number of at least " + std::to_string(low)
             : "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high);
     throw UsageError(as_given(option, text) + (number ? ": out of range; " : ": not a whole number; ") +

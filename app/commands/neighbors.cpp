@@ -16,6 +16,7 @@
 #include "classifier/range_search.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
+#include "data/vectors/sets.h"
 #include "data/vectors/vectors.h"
 
 namespace knn {
@@ -71,11 +72,8 @@ class SearchedVectors {
     void transform(const Method& method, Timeline& timeline, const ProgressToken& token) {
         const ImageShape shape =
             train_.are_images() ? train_.shape : ImageShape{1, static_cast<int>(train_.dim)};
-        for (const TransformStep& step : method.transform.steps)
-            if (!train_.are_images() && !info(step.kind).takes_features)
-                throw UsageError("--transform " + method.transform.text() + ": " + name(step.kind) +
-                                 " needs images, and " + train_.source + " has vectors; expected " +
-                                 (train_.rows().are_bytes() ? "pca, " : "") + "minmax, zscore or raw");
+        if (const std::string part = method.part_for_images(); !train_.are_images() && !part.empty())
+            throw DataError(not_images(train_.source, train_.count, train_.dim) + " for " + part);
         set_.emplace(Training{train_.rows(), {}, shape});
         compared_queries_ = queries().rows();
         method.problem(set_->view(), n_query());  // throws where the transform does not suit

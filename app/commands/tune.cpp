@@ -152,7 +152,7 @@ void note_lonely(std::span<const std::uint8_t> labels, const Dataset& data, cons
     const std::string list = joined(lonely, [&](std::uint8_t label) { return data.class_name(label); });
     if (!lonely.empty())
         note((lonely.size() == 1 ? "label " : "labels ") + list + ": one " + rows +
-                 " each, which is always wrong when it is left out",
+                 (lonely.size() == 1 ? "" : " each") + ", which is always wrong when it is left out",
              output);
 }
 

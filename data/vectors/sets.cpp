@@ -121,10 +121,14 @@ Dataset load_data(const DataLocation& location, const LoadOptions& options) {
                             : load(location, options.memory, options.first);
 }
 
-std::string not_images(const Dataset& data) {
-    const std::string file = data.files.empty() ? data.source : data.files[0].string();
-    return file + ": " + counted(data.train.count, "row") + " of " + counted(data.train.dim(), "column") +
+std::string not_images(const std::string& file, std::int64_t rows, std::int64_t columns) {
+    return file + ": " + counted(rows, "row") + " of " + counted(columns, "column") +
            ", not images; expected images";
+}
+
+std::string not_images(const Dataset& data) {
+    return not_images(data.files.empty() ? data.source : data.files[0].string(), data.train.count,
+                      data.train.dim());
 }
 
 }  // namespace knn

@@ -24,7 +24,9 @@ struct LoadOptions {
 /// one, and so do the numbers of their classes. Throws DataError.
 Dataset load_data(const DataLocation& location, const LoadOptions& options = {});
 
-/// "iris.csv: 150 rows of 4 columns, not images; expected images": of the training set.
+/// "iris.csv: 150 rows of 4 columns, not images; expected images".
+std::string not_images(const std::string& file, std::int64_t rows, std::int64_t columns);
+/// Of the training set.
 std::string not_images(const Dataset& data);
 
 }  // namespace knn

@@ -277,9 +277,6 @@ TEST_CASE_FIXTURE(Work, "neighbors: vectors of different types, and what is wron
              {"--train a.csv --range 3 -k 2", "-k and --range: both say"},
              {"--train a.csv --range 3 --ibin g", "--ibin and --range: a range has any number"},
              {"--train a.csv --range -1", "--range -1: out of range"},
-             {"--train a.csv -k 1 --transform deskew",
-              "deskew needs images, and a.csv has vectors; expected pca, minmax, zscore or raw"},
-             {"--train b.csv -k 1 --transform deskew", "b.csv has vectors; expected minmax, zscore or raw"},
              {"--train a.csv -k 1 --transform zscore,pca:1", "expected zscore last"}})
         check_error(plain(Words("neighbors") + Words(words)), 2, message);
     check_error(plain("neighbors --train a.csv -k 1 --csv a.csv"), 1, "a.csv");

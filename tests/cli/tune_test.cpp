@@ -168,7 +168,10 @@ TEST_CASE("tune: one class, and classes with one image, are noted") {
     overwrite(two.folder / "train-labels-idx1-ubyte", 8, "\x09");
     const RunResult lonely = two.run("tune");
     CHECK(contains(output_of(lonely), "100.00 %"));
-    CHECK(contains(lonely.err, "one image each, which is always wrong"));
+    CHECK(contains(lonely.err, "labels 3, 9: one image each, which is always wrong"));
+    const Work three({.classes = {3}, .train = 3, .test = 0});
+    overwrite(three.folder / "train-labels-idx1-ubyte", 8, "\x09");
+    CHECK(contains(three.run("tune -k 1").err, "label 9: one image, which is always wrong"));
 }
 
 TEST_CASE("tune: the named methods' settings are as good as the best on a part of MNIST") {

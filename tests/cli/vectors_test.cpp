@@ -189,6 +189,9 @@ TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
     check_error(run("view --text" + files), 1, needs);
     check_error(run("evaluate --method accurate" + files), 1, needs + " for --transform gradients");
     check_error(run("evaluate --transform deskew" + files), 1, needs + " for --transform deskew");
+    for (const char* command : {"graph", "neighbors"})
+        check_error(run(std::string(command) + " --train train.csv --label-column species --transform hog"),
+                    1, needs + " for --transform hog");
     check_error(run("audit --html s.html --train train.csv --label-column species --device cpu"), 1,
                 needs + " for --html");
     write(folder / "p.pgm", "P5 2 2 255\nabcd");

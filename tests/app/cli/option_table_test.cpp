@@ -109,6 +109,22 @@ TEST_CASE("options: README's table has those of evaluate, with their placeholder
     }
 }
 
+TEST_CASE("README and the help of graph have the same figures of memory") {
+    const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md"),
+                      help = row_named(commands(), "graph")->more_help;
+    for (const std::string figure : {"40 bytes ", "up to 24 k + 60 bytes "}) {
+        CAPTURE(figure);
+        CHECK(readme.find(figure) != std::string::npos);
+        CHECK(help.find(figure) != std::string::npos);
+    }
+}
+
+TEST_CASE("the man page says of no array of graph --npy that it is of float32") {
+    const std::string page = test::read_file(MNIST_KNN_SOURCE "/app/mnist-knn.1.in"),
+                      from_npy = page.substr(page.find("{Fl -npy} writes"));
+    CHECK(from_npy.substr(0, from_npy.find("{Fl -mtx}")).find("float32") == std::string::npos);
+}
+
 TEST_CASE("README explains a term before it uses it: those in bold, before the first heading") {
     const std::string readme = test::read_file(MNIST_KNN_SOURCE "/README.md"),
                       head = readme.substr(0, readme.find("\n## "));
@@ -304,6 +320,7 @@ TEST_CASE("errors name the mistake") {
         {"evaluate -K 3", "-K: unknown option; did you mean '-k'?"},
         {"bench --limit-train 3", "--limit-train: unknown option; did you mean '--n-train'?"},
         {"bench --limit-test=3", "--limit-test=3: unknown option; did you mean '--n-query'?"},
+        {"evaluate --batch x", "not a whole number; expected a whole number of at least 1"},
         {"evaluate --batch 99999999999999999999", "expected a whole number from 1 to 9223372036854775807"},
         {"evaluate --device gpu:x", "--device gpu:N with N = x: not a whole number"},
         {"evaluate --device GPU", "(did you mean gpu?)"},
