@@ -42,8 +42,8 @@ constexpr Command all_commands[] = {
      .under_mpirun = UnderMpirun::all_ranks,
      .more_help = "No image is its own neighbor; equal images are distinguished by index. A directed "
                   "graph is written as it is searched: besides the images it needs 64 MiB, or as much again "
-                  "as these, 32 bytes an image and the memory of the engine. The other forms keep all "
-                  "neighbors in memory: up to 24 k bytes an image."},
+                  "as these, 40 bytes an image and the memory of the engine. The other forms keep all "
+                  "neighbors in memory: up to 24 k + 60 bytes an image."},
     {.name = "neighbors",
      .summary = "the exact nearest of any vectors, or all within a distance; no labels are needed",
      .run = neighbors,
