@@ -95,6 +95,8 @@ class _Fitted(BaseEstimator):
         self._indexes: dict[DType, Index] = {}
         try:
             info = self._index(self._type, narrowed).info
+            if metric is None and searched == BYTE and info.metric not in (b"l2", b"l1"):
+                self._narrows = not self._takes_floats()  # which have other distances than bytes
         except BaseException:
             del self._indexes
             raise
@@ -106,6 +108,15 @@ class _Fitted(BaseEstimator):
         """Vectors, by a method that takes images alone. Raises ValueError."""
         raise ValueError(f"method {self.method!r}: X has {array.shape[1]} columns of {array.dtype}; expected 784 of uint8, the "
                          "pixels of images of 28 x 28")  # fmt: skip
+
+    def _takes_floats(self) -> bool:
+        """Whether the method of a file compares vectors of floats."""
+        try:
+            labels = None if self._labels is None else self._labels[:1]
+            Index(TrainingSet(_arrays.as_type(self._fit_X[:1], np.dtype(np.float32)), labels), **self._settings)
+        except ValueError:
+            return False
+        return True
 
     def _index(self, kind: DType, array: Array | None = None) -> Index:
         """The index of this element type: opened now where there is none, or where it is of the process before a fork."""

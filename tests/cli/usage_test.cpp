@@ -21,10 +21,12 @@ TEST_CASE("the version, and help of the program and of each command") {
     }
     check_contains(program("classify --help").out, {"(default accurate)"});
     check_contains(program("evaluate --help").out, {"(default raw)"});
-    for (const auto& [command, part] : {std::pair("graph", "64 MiB, or as much again as these"),
-                                        {"classify", "field of a form"},
-                                        {"evaluate", "(default 96, or -k"},
-                                        {"tune", "(default 96)"}}) {
+    for (const auto& [command, part] :
+         {std::pair("graph", "64 MiB, or as much again as these, 40 bytes an image"),
+          {"graph", "up to 24 k + 60 bytes an image"},
+          {"classify", "field of a form"},
+          {"evaluate", "(default 96, or -k"},
+          {"tune", "(default 96)"}}) {
         std::string text;
         for (const std::string& word : Words(program({command, "--help=all"}).out))
             text += word + ' ';

@@ -282,6 +282,25 @@ class Votes(unittest.TestCase):
             model = NearestNeighbors(1, metric=metric, p=p).fit([[0, 0], [1, 2]])
             self.assertEqual(model.effective_metric_, effective)
 
+    def test_neighbors_by_a_file_do_not_depend_on_other_queries(self):
+        X, queries = random_bytes(2000, 3), random_bytes(50, 3).astype(np.float64)
+        for metric in ("cosine", "pearson", "lp\np 1.5", "l2"):
+            with tempfile.NamedTemporaryFile("w") as file:
+                file.write(f"mnist-knn method 1\ntransform raw\nrerank none\ncandidates 96\nmetric {metric}\nvote majority\nk 5\n"
+                           "weights uniform\ntie smallest\n")  # fmt: skip
+                file.flush()
+                for model in (NearestNeighbors(50, method=file.name).fit(X), KNeighborsClassifier(50, method=file.name).fit(X, X[:, 0] > 9)):
+                    alone, beside = model.kneighbors(queries), model.kneighbors(np.vstack([queries, [[0.5, 1, 2]]]))
+                    for own, others in zip(alone, beside):
+                        np.testing.assert_array_equal(own, others[:-1])
+        with tempfile.NamedTemporaryFile("w") as file:  # bytes alone
+            file.write("mnist-knn method 1\ntransform hog\nrerank none\ncandidates 96\nmetric cosine\nvote majority\nk 5\n"
+                       "weights uniform\ntie smallest\n")  # fmt: skip
+            file.flush()
+            digits = random_bytes(20, 784)
+            model = NearestNeighbors(5, method=file.name).fit(digits)
+            np.testing.assert_array_equal(model.kneighbors(digits.astype(np.float64)), model.kneighbors(digits))
+
     def test_distances_of_gradients_are_euclidean(self):
         X, y = random_bytes(300, 784), RANDOM.integers(0, 3, 300)
         for queries in (X[:9], X[:9].astype(np.float64)):
