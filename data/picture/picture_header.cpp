@@ -254,6 +254,24 @@ PictureHeader webp(const BytesView& file) {
     return header;
 }
 
+bool ends_line(unsigned c) {
+    return c == '\n' || c == '\r';
+}
+
+/// The file without the comments (# to the end of the line) that begin before `end`. Behind a number OpenCV takes their digits for
+/// numbers, and in samples too.
+std::vector<std::uint8_t> without_comments(const BytesView& file, std::uint64_t end) {
+    std::vector<std::uint8_t> kept;
+    kept.reserve(file.size() + 1);
+    bool comment = false;
+    for (std::uint64_t at = 0; at < file.size(); ++at) {
+        const std::uint32_t c = file.u8(at);
+        comment = at < end && (comment || c == '#') && !ends_line(c);
+        if (!comment) kept.push_back(static_cast<std::uint8_t>(c));
+    }
+    return kept;
+}
+
 /// PNM: P1 to P6, then numbers between white space and comments (# to the end of the line).
 PictureHeader pnm(const BytesView& file) {
     PictureHeader header("PNM");
@@ -266,7 +284,7 @@ PictureHeader pnm(const BytesView& file) {
         for (bool comment = false; file.has(at, 1); ++at) {
             const unsigned c = file.u8(at);
             if (c == '#') comment = true;
-            if (c == '\n' || c == '\r')
+            if (ends_line(c))
                 comment = false;
             else if (!comment && c > ' ')
                 break;
@@ -276,27 +294,22 @@ PictureHeader pnm(const BytesView& file) {
             value = std::min<std::int64_t>(value * 10 + file.u8(at) - '0', 1'000'000'000);
         values[i] = value;
     }
-    if (kind >= 4 && file.u8(at) == '#') {  // OpenCV would take this comment for samples
-        header.still = file.copy();
-        const auto from = header.still.begin() + std::ptrdiff_t(at);
-        const auto end =
-            std::find_if(from, header.still.end(), [](std::uint8_t c) { return c == '\n' || c == '\r'; });
-        at += std::uint64_t(end - from);
-        header.still.erase(from, end);
-    }
+    if (file.u8(at) == '#')
+        while (file.has(at, 1) && !ends_line(file.u8(at)))
+            ++at;
+    const bool plain = kind <= 3;
+    const auto begin = file.from(0, at).bytes();
+    if (plain || std::ranges::find(begin, '#') != begin.end())
+        header.still = without_comments(file, plain ? file.size() : at);
+    if (plain) header.still.push_back('\n');  // OpenCV asks for one behind the last digit
     header.cols = values[0];
     header.rows = values[1];
     const auto most = std::uint64_t(values[2]);
     const std::uint64_t samples = std::uint64_t(values[0]) * (kind % 3 == 0 ? 3 : 1);
     const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (most > 255 ? 2 : 1);
     const std::uint64_t size = row * std::uint64_t(values[1]);
-    header.cut_short = !file.has(at, 1 + (kind >= 4 ? size : 0));
+    header.cut_short = !file.has(at, 1 + (plain ? 0 : size));
     header.odd_range = most != 65535 && (kind >= 5 ? most != 255 : most > 255);
-    const unsigned last = file.u8(file.size() - 1);
-    if (kind <= 3 && last >= '0' && last <= '9') {
-        header.still = file.copy();
-        header.still.push_back('\n');
-    }
     return header;
 }
 

@@ -27,8 +27,8 @@ struct PictureHeader {
     bool padded = false;     ///< a PNG with more data than any pixels of its size take
     bool cut_short = false;  ///< the file is truncated
     /// What to decode instead: the first picture of an animated WebP as a file, a PNG without its compressed texts, a
-    /// TIFF as it is stored, not turned, a BMP without masks in a header of which OpenCV reads none, or PNM without a comment
-    /// before its samples or with a line end behind its last digit, which OpenCV asks for; else empty.
+    /// TIFF as it is stored, not turned, a BMP without masks in a header of which OpenCV reads none, or PNM without
+    /// comments, plain PNM with a line end behind its last digit, which OpenCV asks for; else empty.
     std::vector<std::uint8_t> still;
 
     /// Whether neither the picture nor a tile has more pixels.

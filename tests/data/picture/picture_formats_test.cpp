@@ -293,11 +293,16 @@ TEST_CASE("picture formats: PBM, as text and packed, PGM, and BMP from either en
         CAPTURE(most);
         CHECK(corners(pgm_up_to(most)) == "bgww");
     }
-    Bytes commented = pgm_up_to(255);
-    const Bytes comment = text("# a comment");
-    commented.insert(commented.begin() + 12, comment.begin(), comment.end());
-    REQUIRE(commented[12 + comment.size()] == '\n');
-    CHECK(corners(commented) == "bgww");
+    // Digits of comments are no numbers.
+    const auto with = [](const char* header, const Bytes& file, std::size_t samples) {
+        return text(header) + Bytes(file.begin() + std::ptrdiff_t(samples), file.end());
+    };
+    for (const char* header : {"P5#7 1\n48 32\n255\n", "P5\n48#7 1\n32\n255\n", "P5\n48 32#7 1\n255\n",
+                               "P5\n48 32\n255#7 1\n", "P5\n48 32 255#7 1\r"})
+        CHECK(corners(with(header, pgm_up_to(255), 13)) == "bgww");
+    for (const char* header : {"P1#7 1\n48 32\n", "P1\n48#7 1\n32\n", "P1\n48 32#7 1\n"})
+        CHECK(corners(with(header, pbm(true), 21)) == "bwww");
+    CHECK(corners(with("P1\n48 32\n1#7 1\n", pbm(true), 23)) == "bwww");  // behind the first sample
     for (const bool downward : {false, true})
         CHECK(corners(bmp(downward)) == "bgww");
 }
