@@ -268,10 +268,18 @@ void write_outputs_together(std::span<const OutputFile> files, const std::string
     if (!folder.empty()) made.make(folder);
     OutputFiles opened;
     for (const auto& [file, write] : files) {
+        if (!write) continue;
         write(opened.open(file));
         opened.check();
     }
     opened.commit();
+    for (const auto& [file, write] : files) {
+        std::error_code error;
+        if (!write) fs::remove(file, error);
+        if (error)
+            throw DataError(file + ": " + error.message() +
+                            "; expected to remove what an earlier run has left");
+    }
 }
 
 void write_output(const std::string& file, std::span<const std::uint8_t> bytes) {
