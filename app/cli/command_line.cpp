@@ -45,6 +45,18 @@ bool takes_next(const std::string& word, const Known& known) {
     return i + 1 == word.size();
 }
 
+/// Whether `word` is "-h", also among other flags, such as "-qh".
+bool asks_for_help(const std::string& word, const Known& known) {
+    std::size_t i = 1;
+    const auto is_flag = [&](char letter) {
+        const Option* option = lookup({'-', letter}, known);
+        return option != nullptr && option->value.placeholder == nullptr;
+    };
+    while (i < word.size() && is_flag(word[i]))
+        ++i;
+    return word[0] == '-' && i < word.size() && word[i] == 'h';
+}
+
 /// Whether `word` can only be meant as an option, not as a value: "-" is a file and "-1" a number.
 bool is_option(const std::string& word) {
     return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
@@ -71,7 +83,7 @@ Words sort_words(const std::vector<std::string>& words) {
             break;
         }
         const bool all_help = word == "--help=all", version = word == "--version",
-                   help = word == "-h" || word == "--help" || all_help;
+                   help = asks_for_help(word, all) || word == "--help" || all_help;
         sorted.all_help = sorted.all_help || all_help;
         sorted.help = sorted.help || help;
         sorted.version = sorted.version || version;

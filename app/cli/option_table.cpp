@@ -328,7 +328,7 @@ std::vector<Option> output_options(Options& o) {
         {"classify", "--report", folder(out.report, report_files, report),
          std::string("with --expected, a folder with the results; ") + files_of_report +
              ", and the 28x28 pixels of the pictures, so that view --from DIR shows them"},
-        {"evaluate", "--report", folder(out.report, std::span(report_files).first(4), report),
+        {"evaluate", "--report", folder(out.report, report_files, report),
          std::string("a folder with all of it: ") + files_of_report},
         {"info", "--write-synthetic", folder(o.info.write_synthetic, set),
          "writes the built-in synthetic digits as IDX files and does nothing else"},

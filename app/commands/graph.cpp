@@ -27,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int usual_k = 10;
+constexpr std::int64_t usual_k = 10;  // fewer if the set has fewer
 constexpr std::size_t hubs_in_text = 5, hubs_in_json = 20;
 
 struct GraphResult : SelfSearch {
@@ -184,9 +184,6 @@ class GraphWriter {
             put_matrix_heading(n * k());
             return;
         }
-        require_memory(undirected_bytes(n, k(), options.form), [&] {
-            return std::string("the ") + name(options.form) + " graph of " + with_commas(n) + " points";
-        });
         all_ = Neighbors(n, k());
     }
 
@@ -310,11 +307,16 @@ void check_form(const Options& options) {
                          name(options.graph.form) + " has not; expected --mtx or --csv for that form");
 }
 
-void check_size(const GraphOptions& graph, std::int64_t n) {
+/// Before anything of each image is allocated.
+void check_size(const GraphOptions& graph, std::int64_t n, int k) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
     if (!graph.npy.empty() && n > most)
         throw UsageError("--npy " + graph.npy + ": its indices are int32; expected at most " +
                          with_commas(most) + " images");
+    constexpr std::int64_t counters = 25;  // bytes of a point in MutualCounter and GraphCounter
+    require_memory(
+        graph.form == GraphForm::directed ? n * counters : undirected_bytes(n, k, graph.form),
+        [&] { return std::string("the ") + name(graph.form) + " graph of " + with_commas(n) + " points"; });
 }
 
 }  // namespace
@@ -322,7 +324,9 @@ void check_size(const GraphOptions& graph, std::int64_t n) {
 int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     LoadedSet points(options, Needed::points);
-    const int k = options.given.contains("-k") ? options.method.vote.k : usual_k;
+    const std::int64_t others = std::max<std::int64_t>(points.training().size() - 1, 1);
+    const int k =
+        options.given.contains("-k") ? options.method.vote.k : static_cast<int>(std::min(usual_k, others));
     GraphResult result{SelfSearch(points),
                        points.method({options.method.transform, options.method.measure, {}, {.k = k}}),
                        options.graph.form};
@@ -331,7 +335,7 @@ int graph(const Options& options, Clock::time_point start) {
              options.output);
     const Training& training = result.training();
     require_others(k, training.rows.count);
-    check_size(options.graph, training.rows.count);
+    check_size(options.graph, training.rows.count, k);
     const Resolved resolved = points.resolve(result.method, training.rows.count);
     agree_on(training);
     GraphWriter writer(options.graph, result);

@@ -266,6 +266,9 @@ std::string inventory_json(const Inventory& inventory) {
     json["cache"] = {{"folder", report_path(inventory.cache)},
                      {"bytes", inventory.cache_bytes},
                      {"max_bytes", inventory.cache_limit}};
+    std::error_code error;
+    const std::filesystem::directory_iterator entries(inventory.cache, error);
+    if (error && error != std::errc::no_such_file_or_directory) json["cache"].erase("bytes");  // unknown
     return json_text(json);
 }
 

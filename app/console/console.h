@@ -92,7 +92,8 @@ class OutputFiles {
 /// One of several files.
 struct OutputFile {
     std::string file;
-    std::function<void(std::ostream&)> write;
+    std::function<void(std::ostream&)> write =
+        {};  ///< null: what an earlier run has written there is removed
 };
 
 /// Writes all files, or none. `folder` is made before, and removed again if it stays empty. Throws as OutputFiles.

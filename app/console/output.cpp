@@ -183,10 +183,16 @@ void check_own(const OutputPlace& output) {
 
 void check_output_folder(const std::string& folder) {
     std::error_code none;
-    fs::path existing = fs::absolute(folder, none).lexically_normal();
+    fs::path existing = fs::absolute(folder, none);
     if (none) fail_to_write(folder, none.value());  // the working folder is gone
-    while (!fs::exists(existing, none) && !fs::is_symlink(existing, none) && existing.has_relative_path())
+    while (!fs::exists(existing, none) && !fs::is_symlink(existing, none) && existing.has_relative_path()) {
+        const bool is_up = existing.filename() == "..";
         existing = existing.parent_path();
+        if (is_up && !fs::exists(existing, none))
+            throw DataError(
+                folder + ": " + existing.string() +
+                " is missing, and has no folder above it; expected a name without '..' behind it");
+    }
     if (!fs::exists(existing, none) && fs::is_symlink(existing, none))
         throw DataError(folder + ": " + (fs::is_symlink(folder, none) ? "is" : existing.string() + " is") +
                         " a link to " + fs::read_symlink(existing, none).string() +
@@ -262,10 +268,18 @@ void write_outputs_together(std::span<const OutputFile> files, const std::string
     if (!folder.empty()) made.make(folder);
     OutputFiles opened;
     for (const auto& [file, write] : files) {
+        if (!write) continue;
         write(opened.open(file));
         opened.check();
     }
     opened.commit();
+    for (const auto& [file, write] : files) {
+        std::error_code error;
+        if (!write) fs::remove(file, error);
+        if (error)
+            throw DataError(file + ": " + error.message() +
+                            "; expected to remove what an earlier run has left");
+    }
 }
 
 void write_output(const std::string& file, std::span<const std::uint8_t> bytes) {

@@ -237,12 +237,15 @@ std::vector<OutputFile> report_folder(const Evaluation& evaluation, const Output
         add(2, {png.begin(), png.end()});
     } else {
         note(name(2) + " is left out: this build has no OpenCV", output);
+        files.push_back({name(2)});
     }
     add(3, html_page(evaluation, misclassified(evaluation)));
     if (!evaluation.pictures.empty()) {
         const LabeledImages& images = evaluation.data->test;
         files.push_back({name(4), [&images](std::ostream& out) { write_idx_images(out, images); }});
         files.push_back({name(5), [&images](std::ostream& out) { write_idx_labels(out, images); }});
+    } else {
+        files.insert(files.end(), {{name(4)}, {name(5)}});
     }
     return files;
 }

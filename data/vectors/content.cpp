@@ -18,7 +18,8 @@ constexpr std::uint64_t vector_piece_bytes = 4 << 20;
 constexpr std::uint64_t most_elements_bytes = std::numeric_limits<std::ptrdiff_t>::max();
 
 std::string grouped_count(std::uint64_t count) {
-    return with_commas(static_cast<std::int64_t>(std::min(count, most_elements_bytes)));
+    return (count > most_elements_bytes ? "more than " : "") +
+           with_commas(static_cast<std::int64_t>(std::min(count, most_elements_bytes)));
 }
 
 template <class Word>

@@ -288,6 +288,9 @@ TEST_CASE_FIXTURE(Bench, "seed 003: exact neighbors label as many images right a
             contains(text.substr(row, text.find('\n', row) - row), " " + std::to_string(correct) + " of 17"));
     }
     CHECK(ks == std::set<int>{3, 10});
+    const std::string same = output_of(this->one("garrett", "--data . -k 10"));
+    CHECK(same.find("exact neighbors, k = 10") == same.rfind("exact neighbors, k = 10"));
+    CHECK(same.find("right, k = 10") == same.rfind("right, k = 10"));
 }
 
 TEST_CASE_FIXTURE(Bench, "figures of seed 001 have a line for each k") {

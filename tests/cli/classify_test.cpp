@@ -384,6 +384,12 @@ TEST_CASE_FIXTURE(Digits, "the report of classify --expected names its pictures,
                 "is read by this command");
     fs::remove(folder / "moved/pictures-images-idx3-ubyte");
     check_error(run("view --text --from moved"), 1, "expected the pictures of ");
+    // A report without pictures keeps none of them.
+    CHECK(fs::exists(folder / "moved/pictures-labels-idx1-ubyte"));
+    output_of(run("evaluate -q --method raw --limit-test 9 --report moved"));
+    CHECK(!fs::exists(folder / "moved/pictures-labels-idx1-ubyte"));
+    classify("-rq --expected --reject off in --report moved");
+    fs::remove(folder / "moved/pictures-images-idx3-ubyte");
     REQUIRE(::mkfifo((folder / "moved/pictures-images-idx3-ubyte").c_str(), 0600) == 0);
     check_error(run("view --text --from moved"), 1, "expected the pictures of ");
 }

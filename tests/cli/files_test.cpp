@@ -282,6 +282,9 @@ TEST_CASE_FIXTURE(Place, "files: what cannot be written is found before the sear
     fs::remove(folder / "loop");
     for (const std::string words : {"--report /proc/x", "--report /proc/x/y", "--json /proc/x"})
         check_error(in_data("evaluate -k 1000 " + words), 1, ": cannot be written: ");
+    for (const Words words : {"evaluate --data data --report new/../x", "condense --data data --out new/../x",
+                              "info --write-synthetic a/../new/../x/y"})
+        check_refused(words, "/new is missing, and has no folder above it; expected a name without");
     CHECK(folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});
 }
 

@@ -189,7 +189,8 @@ TEST_CASE("graph: a method that re-ranks gives its transform and metric alone") 
 TEST_CASE("graph: few images, equal images and one class") {
     const Work two({.classes = {9}, .train = 2});
     CHECK(two.output("graph -k 1 --csv -").starts_with("point,rank,neighbor,distance\n0,1,1,"));
-    check_error(two.run("graph"), 2, "k = 10 is out of range; expected at most 1,");
+    CHECK(two.output("graph --csv -") == two.output("graph -k 1 --csv -"));
+    check_error(two.run("graph -k 10"), 2, "k = 10 is out of range; expected at most 1,");
 
     const Work equal(points(20));
     equal.make_all_images_equal();

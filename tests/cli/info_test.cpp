@@ -87,6 +87,7 @@ TEST_CASE("info says how large the cache is and may be, and empties it") {
     CHECK(output_of(info("--clear-cache")) == "there is no cache folder\n");
     write(folder / "mnist-knn", "no folder");
     CHECK(contains(output_of(info()), "/mnist-knn, which cannot be read: Not a directory\n"));
+    CHECK(!json::parse(output_of(info("--json -")))["cache"].contains("bytes"));
     std::filesystem::remove(folder / "mnist-knn");
     output_of(program("evaluate -q --device cpu --transform hog", own));
     CHECK(bytes() > 1'000'000);

@@ -252,6 +252,11 @@ TEST_CASE_FIXTURE(Work, "neighbors: vectors of different types, and what is wron
           "query,rank,index,distance\n0,1,0,0.25\n0,2,1,10.25\n");
     check_contains(output_of(plain("neighbors --train a.csv --queries b.csv -k 2 --device cpu")),
                    {"3 rows of 2 columns", "0      0 (0.25)  1 (10.25)"});
+    for (const auto& [words, all] :
+         {std::pair("--train a.csv", 3), std::pair("--train a.csv --exclude-self", 2)}) {
+        const Words usual = Words("neighbors --csv - --device cpu") + Words(words);
+        CHECK(output_of(plain(usual)) == output_of(plain(usual + Words({"-k", std::to_string(all)}))));
+    }
     write(folder / "c.csv", "x,y,z\n1,2,3\n");
     check_error(plain("neighbors --train a.csv --queries c.csv -k 1"), 1,
                 "c.csv: has 3 columns, but a.csv has 2; expected as many");

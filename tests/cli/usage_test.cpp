@@ -13,12 +13,16 @@ TEST_CASE("the version, and help of the program and of each command") {
         check_contains(one, {"--data DIR", "-h, --help"});
         CHECK(one == program({"help", command}).out);
         CHECK(one == program({command, "-h"}).out);
+        CHECK(one == program({command, "-hq"}).out);
         const std::string all = silent_output(program({command, "--help=all"}));
         CHECK(lines_of(all).size() >= lines_of(one).size());
         for (const std::string& line : lines_of(one + all))
             CHECK(line.size() <= 80);
         CHECK(std::ranges::all_of(one + all, [](char c) { return c > 0; }));  // any locale
     }
+    CHECK(program("classify -rqh a.png").out == program("classify -h").out);
+    check_error(program("classify -kh a.png"), 2, "-k h: not a whole number");
+    check_error(program("classify -xh a.png"), 2, "-xh: unknown option");
     check_contains(program("classify --help").out, {"(default accurate)"});
     check_contains(program("evaluate --help").out, {"(default raw)"});
     for (const auto& [command, part] :

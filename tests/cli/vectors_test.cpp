@@ -313,6 +313,15 @@ TEST_CASE_FIXTURE(Flowers, "generate: what its disk has no space for is refused 
     check_error(run("generate --n 4294967295 --dim 65536 --type float64 --out huge.npy"), 1,
                 "huge.npy: takes 2251800 GB, more than the ");
     CHECK(!std::filesystem::exists(folder / "huge.npy"));
+    // So are rows that have space, but not with their labels.
+    const auto available = std::filesystem::space(folder.path()).available;
+    const std::uintmax_t columns = 1 + available / 4'000'000'000;
+    const RunResult labels =
+        started({"/bin/sh", "-c",
+                 "ulimit -f 1000; exec \"$0\" generate --type uint8 --out large.u8bin --n $1 --dim $2",
+                 program_file(), std::to_string(2 * available / (2 * columns + 1)), std::to_string(columns)},
+                {.folder = folder.path()});
+    check_error(labels, 1, "large.u8bin: with its labels takes ");
     // Of a link that of the file it leads to.
     const std::string other = "/dev/shm";
     if (!std::filesystem::is_directory(other)) return skip("there is no " + other);

@@ -133,6 +133,8 @@ TEST_CASE_FIXTURE(VectorFolder, "vector files: IDX of each type") {
         {{"f", idx_labels(3), "holds labels; expected rows: an IDX file of 2 or 3 sizes"},
          {"l", idx_header(13, {1}) + "abcd", "has one size; expected rows: an IDX file of 2 or 3 sizes"},
          {"g", idx_header(11, {1, 1}) + "ab", "holds int16; expected uint8, int8, float32 or float64"},
+         {"m", idx_header(13, {2, 0xffffffff, 0xffffffff}) + "abcd",
+          "declares 2 rows of more than 9,223,372,036,854,775,807 columns; expected at most 65,536 columns"},
          {"h", idx_header(8, {1, 1, 1, 1}) + "a", "has 4 sizes; expected an IDX file of 1 to 3"}});
     CHECK(contains(vectors_error(folder.write("i", idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}))),
                    "; expected at most"));
