@@ -7,6 +7,7 @@
 #include "classifier/cholesky.h"
 #include "classifier/extra_rows.h"
 #include "classifier/host.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -30,6 +31,8 @@ Calibration calibration(std::span<const double> confidences, std::span<const std
         bin.confidence /= n;
         bin.accuracy /= n;
     }
+    // As reports have it: a half is then rounded in one way wherever it is shown.
+    result.expected_calibration_error = with_digits(result.expected_calibration_error, 9);
     return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -76,6 +77,12 @@ std::span<const NamedMethod> methods() {
                      .vote = {.k = class_mean_neighbors, .votes = VoteKind::class_mean}}},
     };
     return table;
+}
+
+bool is_method_file(const std::string& given) {
+    if (row_named(methods(), given) != nullptr) return false;
+    std::error_code none;
+    return given.find_first_of("./") != std::string::npos || std::filesystem::exists(given, none);
 }
 
 std::string_view name_of(const Method& method) {

@@ -52,6 +52,9 @@ struct NamedMethod {
 /// `raw`, the papers' classifier, comes first.
 std::span<const NamedMethod> methods();
 
+/// Whether a text is the name of a file rather than of a method: no method has it, and it has a dot or slash or is a file that is there.
+bool is_method_file(const std::string& given);
+
 /// The name of the method in the table that equals this one, else "custom".
 std::string_view name_of(const Method& method);
 

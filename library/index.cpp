@@ -76,6 +76,9 @@ Method method_of(const knn_settings& settings) {
     Method method;
     if (settings.method != nullptr) {
         const NamedMethod* const named = row_named(methods(), settings.method);
+        require(named != nullptr || is_method_file(settings.method),
+                std::string("method ") + settings.method + ": is unknown; expected " +
+                    joined(methods(), [](const NamedMethod& one) { return one.name; }) + " or a file");
         method =
             named != nullptr ? named->method : parse_method_text(read_text(settings.method), settings.method);
     }

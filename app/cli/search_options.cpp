@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -94,10 +92,7 @@ void read_range(Text option, Text value, VoteRange& range) try {
 }  // namespace
 
 Method parse_method(const std::string& given, Options& options) {
-    const std::vector<std::string> names = names_of(methods());
-    const bool is_name = std::find(names.begin(), names.end(), given) != names.end();
-    const bool is_file = given.find_first_of("./") != std::string::npos || ::access(given.c_str(), F_OK) == 0;
-    if (is_name || !is_file) return methods()[parse_name("--method", given, names)].method;
+    if (!is_method_file(given)) return methods()[parse_name("--method", given, names_of(methods()))].method;
     options.method_files.emplace_back(parse_input("--method", given));
     return parse_method_text(
         read_text(given, max_method_bytes, "a method that 'mnist-knn tune --save' wrote"), given);

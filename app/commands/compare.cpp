@@ -220,7 +220,8 @@ constexpr const char* style =
     "<style>\n"
     "p { overflow-wrap: anywhere; }\n"
     ".digits { display: flex; flex-wrap: wrap; gap: 1rem; }\n"
-    "figure { margin: 0; } figure img { width: 84px; image-rendering: pixelated; display: block; background: "
+    "figure { margin: 0; }\n"
+    "figure img { width: 84px; max-height: 168px; image-rendering: pixelated; display: block; background: "
     "#000; }\n"
     ".right { color: var(--right); } .wrong { color: var(--wrong); }\n</style>\n";
 

@@ -78,7 +78,9 @@ web::Model open_model(Opened& opened, const Options& options, const std::optiona
     std::vector<Answer*> digits;
     for (Answer& answer : first)
         digits.push_back(&answer);
-    const Plan plan = search.answer(digits, {}).plan;
+    Plan plan = search.answer(digits, {}).plan;
+    plan.batch =
+        options.request.batch > 0 ? std::min(options.request.batch, batch) : batch;  // of later ones, at most
 
     web::Model model;
     model.frame.train = training.set.images();

@@ -103,6 +103,11 @@ void read_timing(const JsonPart& part, Evaluation& evaluation) {
         if (one.has("kind")) stage.kind = one.at("kind").named_value<StageKind>();
         evaluation.found.timeline.add(stage);
     }
+    if (!part.has("devices_ms")) return;
+    std::vector<double> devices_ms;
+    for (const JsonPart& ms : part.at("devices_ms").items())
+        devices_ms.push_back(ms.number());
+    evaluation.found.timeline.add_device_ms(devices_ms);
 }
 
 /// Labels and confusion matrix; the sums must match the report's.

@@ -112,6 +112,7 @@ typedef struct knn_vectors {
 
 /// Where a training set is read from: IDX files, plain or gzip; `images` also a file of vectors of any format that the program
 /// reads (docs/vectors.md), whose labels may be in it or beside it, no pipe; of classes with names they are 0, 1, ... in the names' order.
+/// Beside such vectors `folder` is not read, only beside IDX files.
 typedef struct knn_files {
     size_t struct_size;  ///< sizeof the struct
     const char* folder;  ///< with files named as MNIST's training set [where the program looks]

@@ -265,7 +265,7 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
     the others misclassify, "condense" keeps rows that give each row the answer of all, "both" does one after the other.
 
     Runs the program `mnist-knn condense`: $MNIST_KNN_PROGRAM, or in PATH. Raises FileNotFoundError if it is not installed,
-    ValueError with its message if it fails, also if there is no such method.
+    ValueError with its message if it fails, also if there is no such method, OSError if the method's file cannot be read.
     """
     program = os.environ.get("MNIST_KNN_PROGRAM") or shutil.which("mnist-knn")
     if program is None:
@@ -302,5 +302,6 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
             line = by_parameters(re.sub("--(method|device|transform|rerank|vote|metric)", r"\1", line))
             # The program counts from 1.
             line = re.sub(r"^X: row (\d+), column (\d+)", lambda at: f"X: row {int(at[1]) - 1}, column {int(at[2]) - 1}", line)
-            raise ValueError(line or f"{program}: ended with status {done.returncode} and no message; expected 0")
+            of_file = line.startswith(f"{os.fsdecode(method)}: ")
+            raise (OSError if of_file else ValueError)(line or f"{program}: ended with status {done.returncode} and no message; expected 0")
         return np.loadtxt(out / "kept.csv", np.int64, skiprows=1, ndmin=1)

@@ -62,6 +62,11 @@ def upright(image: Any) -> Array:
         if "transparency" in image.info:  # one gray of a PNG
             return np.dstack([narrow, narrow, narrow, np.where(narrow == image.info["transparency"], 0, 65535).astype(np.uint16)])
         return narrow if image.mode != "F" and np.array_equal(narrow, array) else array
+    gray = image.info.get("transparency")
+    if image.mode in ("1", "L") and isinstance(gray, int):  # of a PNG of 1, 2 or 4 bits as in the file, where PIL scales the pixels to 255
+        grays = np.asarray(image.convert("L"))
+        scale = next((one for one in ((255,) if image.mode == "1" else (85, 17)) if gray * one <= 255 and not (grays % one).any()), 1)
+        return np.dstack([grays, grays, grays, np.where(grays == gray * scale, 0, 255).astype(np.uint8)])
     # Of LAB, PIL makes an opacity of 0.
     mode = "RGBA" if "transparency" in image.info else {"1": "L", "L": "L", "LAB": "RGB"}.get(image.mode, "RGBA")
     return np.asarray(image.convert(mode))

@@ -101,3 +101,11 @@ TEST_CASE("evaluate keeps what it fits, and does not fit again") {
     overwrite(labels, 8, {static_cast<char>((read_file(labels)[8] + 1) % 10)});  // another training set
     CHECK(evaluate(digits, accurate, cached).fits() == 2);
 }
+
+TEST_CASE("no time is in two stages: what a fit searches is not in the stage fit too") {
+    const json timing = evaluate(Digits(), "--method accurate --threads 1 --no-cache").report["timing"];
+    double listed = 0;
+    for (const json& stage : timing["stages"])
+        if (stage["name"] != "confidence") listed += stage["total_ms"].get<double>();
+    CHECK(listed <= 1.02 * timing["search_ms"].get<double>());
+}

@@ -133,6 +133,7 @@ TEST_CASE("serve predicts as evaluate does, and shows its mistakes") {
     const json info = server.get("/v1/info").json();
     CHECK(info["method"] == "raw");
     CHECK(info["dataset"]["train"] == 500);
+    CHECK(info["settings"]["batch"] == 1024);
     const std::string metrics = server.get("/metrics").body;
     CHECK(contains(metrics, "mnist_knn_responses_total{route=\"/v1/predict\",status=\"200\"} 45\n"));
     CHECK(contains(metrics, "mnist_knn_digits_total 123\n"));

@@ -210,6 +210,14 @@ TEST_CASE_FIXTURE(Evaluated, "view --html holds the selection") {
     CHECK(data["result"]["calibration"]["fitted"] == report["result"]["calibration"]["fitted"]);
     CHECK(data["timing"]["stages"].size() == report["timing"]["stages"].size());
 
+    json of_two = report;
+    of_two["timing"].update({{"devices_ms", {30, 50.5}}, {"imbalance", 0.254658385}});
+    write(folder / "r/report.json", of_two.dump());
+    const json shown = page_data(output_of(view("--html - --limit 2")))["timing"];
+    for (const char* name : {"devices_ms", "imbalance"})
+        CHECK(shown[name] == of_two["timing"][name]);
+    write(folder / "r/report.json", report.dump());
+
     const json some = page_data(output_of(view("--html - --limit 2")))["gallery"];
     CHECK(some["digits"].size() == 2);
     CHECK(some["total"] == std::ranges::count_if(answers, is_wrong));

@@ -225,7 +225,9 @@ TEST_CASE_FIXTURE(Opened, "library: wrong settings are refused in the caller's w
         REFUSED(status, part, knn_index_create(set.get(), &settings, &opened));
         CHECK(opened == nullptr);
     };
-    refused(KNN_DATA, "no such", [](knn_settings& s) { s.method = "no such"; });
+    refused(KNN_INVALID, "method no such: is unknown; expected raw, gradients, accurate or a file",
+            [](knn_settings& s) { s.method = "no such"; });
+    refused(KNN_DATA, "o such file", [](knn_settings& s) { s.method = "no such.txt"; });
     refused(KNN_DATA, "/", [](knn_settings& s) { s.method = "/"; });
     knn_files files{sizeof files, "§engine", nullptr, nullptr, 0, 1, 0};
     knn_set* no_set = nullptr;

@@ -252,6 +252,9 @@ class Errors(unittest.TestCase):
         mean.flush()
         if os.environ.get("MNIST_KNN_PROGRAM"):
             cases += [(ValueError, "^method --help: unknown name", lambda: condense(X, y, method="--help")),
+                      (ValueError, "^method no-such: unknown name", lambda: condense(X, y, method="no-such")),
+                      (OSError, "^no/such: no such file", lambda: condense(X, y, method="no/such")),
+                      (OSError, f"^{__file__}: is no method", lambda: condense(X, y, method=__file__)),
                       (TypeError, "^method None: is NoneType", lambda: condense(X, y, method=None)),
                       (ValueError, "^device 'cpu.*NUL", lambda: condense(X, y, device="cpu\0x")),
                       (ValueError, "^X: 20 rows.*images for transform gradients$", lambda: condense(X, y, method="gradients")),

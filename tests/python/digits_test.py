@@ -2,9 +2,11 @@
 
 import os
 import pickle
+import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
 from pathlib import Path
 from unittest import mock
 
@@ -18,6 +20,18 @@ RANDOM = np.random.default_rng(3)
 
 def images(n):
     return MNIST.X_test[:n].reshape(n, 28, 28)
+
+
+def png_of_grays(grays, bits, transparent):
+    """A PNG of 1 to 8 bits, of which this gray is transparent."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    rows, columns = grays.shape
+    lines = np.packbits(np.unpackbits(grays.astype(np.uint8)[..., None], axis=2)[..., 8 - bits:].reshape(rows, -1), axis=1)
+    lines = b"".join(b"\0" + line.tobytes() for line in lines)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", columns, rows, bits, 0, 0, 0, 0)) +
+            chunk(b"tRNS", struct.pack(">H", transparent)) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 
 
 class Digits(unittest.TestCase):
@@ -122,6 +136,15 @@ class Digits(unittest.TestCase):
         self.assertEqual(len(set(pixels[:4])), 1)
         self.assertEqual(pixels[4], pixels[5])
         self.assertEqual(len(set(pixels[6:])), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            for bits in (1, 2, 4, 8):
+                path = Path(folder, f"{bits}.png")
+                path.write_bytes(png_of_grays(big > 127, bits, 1))  # black, and a gray hardly lighter that is transparent
+                loaded = Image.open(path)
+                loaded.load()
+                found = [digit.pixels.tobytes() for digit in self.model.classify([path, Image.open(path), loaded])]
+                with self.subTest(bits=bits):
+                    self.assertEqual(found[1:], [found[0]] * 2)
         lab = ImageCms.applyTransform(color, ImageCms.buildTransform(*spaces, "RGB", "LAB"))
         self.assertEqual(self.model.predict(lab).tolist(), [7])
 

@@ -21,6 +21,7 @@ function drawn({ tile }, description) {
   const { rows, cols } = page.dataset;
   const canvas = element("canvas",
     { width: cols, height: rows, role: description && "img", "aria-label": description, "aria-hidden": !description && "true" });
+  if (rows > 2 * cols) canvas.style.aspectRatio = "1 / 2"; // one of 1000 x 1 would be as high as a thousand lines
   const x = (tile % page.sprite.columns) * cols;
   const y = Math.floor(tile / page.sprite.columns) * rows;
   canvas.getContext("2d").drawImage(sprite, x, y, cols, rows, 0, 0, cols, rows);

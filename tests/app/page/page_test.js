@@ -162,6 +162,14 @@ async function auditSorts(browser) {
   await expect(() => 0);
 }
 
+/** Images of one column are no higher than twice their width. */
+async function limitsHeights(browser) {
+  await browser.open(address);
+  const shape = await browser.value("(() => { Object.assign(page.dataset, { rows: 1000, cols: 1 }); update(); const box = " +
+    "document.querySelector('.card canvas').getBoundingClientRect(); return box.height / box.width; })()");
+  assert.ok(shape > 1.9 && shape < 2.1, String(shape));
+}
+
 /** Classes named zero, one, <two>, 7, four, five, six, 2015, eight, nine: their names are shown, chosen and typed. */
 async function namesClasses(browser) {
   await browser.open(addressOfNamed);
@@ -200,7 +208,7 @@ async function main() {
   const browser = new Browser(program);
   try {
     for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes, diagonalFilters, auditSorts,
-      namesClasses]) {
+      namesClasses, limitsHeights]) {
       await part(browser);
       assert.deepEqual(browser.complaints, [], part.name);
     }

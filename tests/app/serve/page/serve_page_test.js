@@ -312,6 +312,16 @@ async function loaded(browser, act) {
   await done;
 }
 
+/** Labels of three digits, as a training set of any classes has them. */
+async function showsLongLabels(browser) {
+  for (const count of [12, 28, 40, 156]) {
+    await browser.value(`showMatrix({ matrix: Array.from({ length: ${count} }, () => Array(${count}).fill(1)), accuracy: 0.5, correct: 1,
+      total: 2, method: "raw", labels: Array.from({ length: ${count} }, (_, i) => 100 + i) })`);
+    assert.equal(await browser.value("[...document.querySelectorAll('#matrix th button')].filter((one) => one.scrollWidth > one.clientWidth" +
+      " || one.scrollWidth > one.parentElement.clientWidth).length"), 0, `${count} classes`);
+  }
+}
+
 async function saysItNeedsScripts(browser) {
   await browser.send("Emulation.setScriptExecutionDisabled", { value: true });
   await loaded(browser, () => browser.send("Page.navigate", { url: `${address}?plain` }));
@@ -326,7 +336,7 @@ async function main() {
   try {
     await browser.open(address);
     for (const part of [drawsByMouse, undoesAndClears, drawsByPen, worksOnPhones, readsPages, readsOneDigit, readsNoOtherFiles,
-      showsMistakes, worksByKeyboard, saysWhatIsWrong, asksForToken, saysItNeedsScripts]) {
+      showsMistakes, worksByKeyboard, showsLongLabels, saysWhatIsWrong, asksForToken, saysItNeedsScripts]) {
       if (parts.length > 0 && !parts.includes(part.name)) continue;
       await part(browser);
       const complaints = browser.complaints.splice(0);
