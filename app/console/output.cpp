@@ -88,16 +88,36 @@ fs::path place_of(const std::string& file) {
     return known.has_filename() ? known : known.parent_path();  // "folder/" is "folder"
 }
 
+/// Throws DataError where the system does not say whether it is there, as of too long a name.
+bool is_there(const std::string& file, struct stat& status) {
+    if (::stat(file.c_str(), &status) == 0) return true;
+    if (errno != ENOENT && errno != ENOTDIR) fail_to_write(file, errno);
+    return false;
+}
+
+/// Whether it is mounted by itself, as containers do: no other file can get its name.
+bool is_mount(const std::string& file) {
+    struct statx place = {};
+    return ::statx(AT_FDCWD, file.c_str(), 0, 0, &place) == 0 &&
+           (place.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 /// Throw DataError if an output cannot be written, before a long search.
 void check_output_file(const std::string& file) {
-    if (descriptor_of(file) >= 0) return;
+    if (const int number = descriptor_of(file); number >= 0) {
+        if ((::fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY)
+            fail_to_write(number == STDOUT_FILENO ? "standard output" : file, EBADF);
+        return;
+    }
     struct stat status = {};
-    const bool exists = ::stat(file.c_str(), &status) == 0;
-    if (!exists && errno != ENOENT && errno != ENOTDIR) fail_to_write(file, errno);
+    const bool exists = is_there(file, status);
     if (exists && S_ISDIR(status.st_mode)) throw DataError(file + ": is a folder; expected a file");
     if (exists && S_ISBLK(status.st_mode)) throw DataError(file + ": is a disk; expected a file");
     if (exists && ::access(file.c_str(), W_OK) != 0) fail_to_write(file, errno);
     if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
+    if (exists && is_mount(file))
+        throw DataError(
+            file + ": is mounted by itself, and cannot be replaced; expected a file in a mounted folder");
     check_writable(follow_links(file).parent_path(), file);
 }
 
@@ -182,6 +202,8 @@ void check_own(const OutputPlace& output) {
 }
 
 void check_output_folder(const std::string& folder) {
+    struct stat status = {};
+    is_there(folder, status);
     std::error_code none;
     fs::path existing = fs::absolute(folder, none);
     if (none) fail_to_write(folder, none.value());  // the working folder is gone

@@ -38,7 +38,7 @@ std::string html_table(const std::string& caption, const std::vector<std::string
     return text + "</tr></thead>\n<tbody>\n" + rows + "</tbody></table>";
 }
 
-std::string classes_table(const Score& score) {
+std::string classes_table(const Score& score, const std::string& rows_head) {
     const auto wrong = [&](std::size_t i) { return score.per_class[i].support - score.confusion[i][i]; };
     std::int64_t most = 1;
     for (std::size_t i = 0; i < score.per_class.size(); ++i)
@@ -54,7 +54,7 @@ std::string classes_table(const Score& score) {
                            td(escaped(percent(one.f1)))});
     }
     return html_table("Precision, recall and F1 of each class",
-                      {"Label", "Images", "Wrong", "", "Precision", "Recall", "F1"}, rows);
+                      {"Label", rows_head, "Wrong", "", "Precision", "Recall", "F1"}, rows);
 }
 
 /// A rate and, if the device's limit is known and applies, its share: "3120 65 %".
@@ -85,7 +85,7 @@ std::string timing_table(const Evaluation& evaluation) {
                                                                                  : device.peak_gb_per_s),
                        rate_cell(stage.gflop_per_s(), device.peak_gflop_per_s)});
     return html_table("Time of each stage of the search",
-                      {"Stage", "", "ms", "µs / image", "GB/s", "GFLOP/s"}, rows);
+                      {"Stage", "", "ms", "µs / " + row_noun(*evaluation.data), "GB/s", "GFLOP/s"}, rows);
 }
 
 std::string timing_note(const Evaluation& evaluation) {
@@ -119,8 +119,8 @@ std::string matrix_table(const Score& score) {
     std::string text = std::string("<table class=\"matrix") + (crowded ? " crowded" : "") +
                        (score.classes.empty() ? "" : " named") +
                        "\" style=\"--classes: " + std::to_string(n) +
-                       "\"><caption class=\"unseen\">Number of images by true label (rows) and predicted "
-                       "label (columns)</caption>\n<thead><tr>" +
+                       "\"><caption class=\"unseen\">Counts by true label (rows) and predicted label "
+                       "(columns)</caption>\n<thead><tr>" +
                        td(crowded ? "" : "true \\ pred.", " class=\"corner\" aria-hidden=\"true\"");
     for (const std::uint8_t label : score.labels)
         text += head("col", escaped(score.class_name(label)));
@@ -158,7 +158,7 @@ std::map<std::string, std::string> page_tables(const Evaluation& evaluation) {
                              with_commas(score.total - score.correct) + " wrong. 95 % interval " +
                              percent(score.accuracy_low) + " to " + percent(score.accuracy_high) + ".")},
             {"matrix", matrix_table(score)},
-            {"classes", classes_table(score)},
+            {"classes", classes_table(score, evaluation.data->are_images() ? "Images" : "Rows")},
             {"timing", timing_table(evaluation)},
             {"timing-note", timing_note(evaluation)}};
 }

@@ -383,7 +383,8 @@ std::string timing_text(const Evaluation& evaluation) {
     const bool peaks = found.plan.device.peak_gb_per_s > 0 || found.plan.device.peak_gflop_per_s > 0;
     Table table(
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right});
-    table.add({"stage", "launches", "total ms", "ms/image", "GB/s", "GFLOP/s", peaks ? "of the peak" : ""});
+    table.add({"stage", "launches", "total ms", "ms/" + row_noun(*evaluation.data), "GB/s", "GFLOP/s",
+               peaks ? "of the peak" : ""});
     double confidence_ms = 0;  // which is no part of the search
     for (const Stage& stage : found.timeline.stages()) {
         if (stage.name == "confidence") {

@@ -102,7 +102,8 @@ void RequestReader::read_head() {
              .content_encoding = text(message[http::field::content_encoding]),
              .content_length = {},
              .chunked = parser_->chunked(),
-             .expects_continue = beast::iequals(message[http::field::expect], "100-continue"),
+             .expects_continue =
+                 message.version() >= 11 && beast::iequals(message[http::field::expect], "100-continue"),
              .keep_alive = parser_->keep_alive()};
     if (const auto length = parser_->content_length()) head_.content_length = *length;
 }

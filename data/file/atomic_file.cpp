@@ -56,7 +56,7 @@ const char* expectation(int error) {
         {EFBIG, "a size within the limits of the file system and of ulimit -f"},
         {ENAMETOOLONG, "a shorter name"},
         {EMFILE, more_files},
-        {ELOOP, "a link that leads to a file"},
+        {ELOOP, "a link that leads to a file or folder"},
         {EACCES, "permission to write there"},
         {EPERM, "permission to write there"},
         {EROFS, "permission to write there"},

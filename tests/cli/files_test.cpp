@@ -276,9 +276,9 @@ TEST_CASE_FIXTURE(Place, "files: what cannot be written is found before the sear
     for (const std::string report : {"report", "own"})
         check_error(in_data("evaluate -k 1000 --report " + report), 1);
     fs::create_symlink("loop", folder / "loop");
-    check_error(
-        in_data("evaluate -k 1000 --json loop"), 1,
-        "loop: cannot be written: Too many levels of symbolic links; expected a link that leads to a file");
+    check_error(in_data("evaluate -k 1000 --json loop"), 1,
+                "loop: cannot be written: Too many levels of symbolic links; expected a link that leads to a "
+                "file or folder");
     fs::remove(folder / "loop");
     for (const std::string words : {"--report /proc/x", "--report /proc/x/y", "--json /proc/x"})
         check_error(in_data("evaluate -k 1000 " + words), 1, ": cannot be written: ");
@@ -342,6 +342,34 @@ TEST_CASE_FIXTURE(Place, "files: a device takes what it gets, and a disk is none
     const std::string disk = folder / "disk";
     if (::mknod(disk.c_str(), S_IFBLK | 0600, makedev(7, 250)) != 0) return skip("cannot make a device");
     check_error(in_data("evaluate -q --json " + disk), 1, "disk: is a disk; expected a file");
+}
+
+TEST_CASE_FIXTURE(Place, "files: what cannot be written is refused before the work") {
+    const std::string long_name(256, 'a');
+    for (const Words words :
+         {"evaluate --report", "condense --out", "info --write-synthetic", "evaluate --json"})
+        for (const std::string in : {"", "/in"}) {
+            const RunResult result = words[0] == "info" ? plain(words + Words{long_name + in})
+                                                        : in_data(words + Words{long_name + in});
+            check_error(result, 1,
+                        long_name + in + ": cannot be written: File name too long; expected a shorter name");
+            CHECK(result.out.empty());
+        }
+    const RunOptions here{.folder = folder / ""};
+    const std::string words = "exec \"$0\" evaluate --data data --device cpu --json ";
+    const RunResult read_only =
+        started({"/bin/sh", "-c", words + "/dev/fd/3 3< a/report.json", program_file()}, here);
+    check_error(read_only, 1, "/dev/fd/3: cannot be written: Bad file descriptor");
+    CHECK(read_only.out.empty());
+    write(folder / "mounted", "kept");
+    const RunResult mounted = started(
+        {"/bin/sh", "-c",
+         "exec unshare -m sh -c 'mount --bind a/report.json mounted || exit 9; " + words + "mounted' \"$0\"",
+         program_file()},
+        here);
+    CHECK(mounted.out.empty());
+    if (!contains(mounted.err, "mnist-knn")) return skip("cannot mount");
+    check_error(mounted, 1, "mounted: is mounted by itself, and cannot be replaced");
 }
 
 TEST_CASE("files: two runs do not put theirs into one folder at the same time") {

@@ -48,7 +48,7 @@ double distance(const std::vector<std::string>& a, const std::vector<std::string
 TEST_CASE_FIXTURE(Flowers, "vectors: evaluate reads a CSV, and its classes keep their names") {
     const std::string text = output("evaluate -k 3 --report report --neighbors-csv n.csv" + files);
     check_contains(text, {"data      train: 60 training and 15 test rows of 4 float64 columns, 3 classes",
-                          "accuracy 100.00 %: 15 of 15 right", "versicolor"});
+                          "accuracy 100.00 %: 15 of 15 right", "versicolor", "ms/row"});
     const auto report = nlohmann::json::parse(file("report/report.json"));
     const auto& dataset = report["dataset"];
     CHECK(dataset["name"] == "train");
@@ -63,7 +63,7 @@ TEST_CASE_FIXTURE(Flowers, "vectors: evaluate reads a CSV, and its classes keep 
     const std::string predictions = file("report/predictions.csv");
     CHECK(contains(predictions, "\n0,setosa,setosa,"));
     CHECK(contains(predictions, "\n2,\"virginica, late\",\"virginica, late\","));
-    check_contains(file("report/index.html"), {"versicolor", "virginica, late"});
+    check_contains(file("report/index.html"), {"versicolor", "virginica, late", ">Rows</th>", "µs / row"});
     CHECK(fs::exists(folder / "report/confusion.png") == has_opencv);
 
     const auto rows = csv_rows(file("n.csv")), train = csv_rows(file("train.csv")),

@@ -54,7 +54,8 @@ function showTrust() {
   byId("trust-note").textContent = calibration.fitted
     ? "A confidence is the probability that an answer is right, fitted by leave-one-out on the training set. Expected " +
       `calibration error: ${percent(calibration.expected_calibration_error)}.`
-    : "There are too few training images to fit probabilities: confidences are shares of the votes.";
+    : `There are too few training ${page.dataset.columns ? "rows" : "images"} to fit probabilities: confidences are ` +
+      "shares of the votes.";
   byId("trust").hidden = page.dataset.test === 0;
 }
 /* The buttons in the confusion matrix, and the most frequent mistakes. */

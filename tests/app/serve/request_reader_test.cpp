@@ -119,3 +119,14 @@ TEST_CASE("requests that are too large are refused, as soon as that is known") {
     CHECK(status_of(head + "Transfer-Encoding: chunked\r\n\r\n1;" + std::string(70'000, 'a')) >= 400);
     CHECK(status_of(head + "Transfer-Encoding: chunked\r\n\r\n0\r\nA: " + std::string(70'000, 'a')) >= 400);
 }
+
+TEST_CASE("requests: a client of HTTP/1.0 gets no 100 Continue, which it does not know") {
+    for (const std::string version : {"1.0", "1.1"}) {
+        const auto requests =
+            requests_in("POST /v1/predict HTTP/" + version +
+                            "\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na",
+                        1000);
+        REQUIRE(requests.size() == 1);
+        CHECK(requests[0].head.expects_continue == (version == "1.1"));
+    }
+}
