@@ -149,9 +149,7 @@ std::vector<Option> search_options(Options& o) {
          "neighbors, 1 to 16384 (default 5, accurate: 4); tensor finds up to 1024"},
         {"bench", "-k", number(m.vote.k, 1, max_device_k), "neighbors, 1 to 1024 (default 5)"},
         {"graph neighbors", "-k", number(m.vote.k, 1, max_k),
-         "neighbors of each image or row, 1 to 16384 (default 10, or all if there are fewer); tensor finds "
-         "up to "
-         "1024"},
+         "neighbors of each image or row, 1 to 16384 (default 10, or all of fewer); tensor finds up to 1024"},
         {"tune", "-k", once("RANGE", t.range, read_range),
          "the numbers of neighbors to try, up to 16384: 7, 1-30 (default) or 1,3,5-15"},
         {searching, "--engine", engine,

@@ -64,7 +64,7 @@ typedef enum knn_status {
 
 /// The name of a status: "KNN_OK".
 KNN_API const char* knn_status_name(knn_status status);
-/// Of the last call in this thread that failed; "" if none has. Valid until the next call in this thread fails.
+/// Of the last call in this thread that failed, cut at 1,023 bytes; "" if none has. Valid until the next call in this thread fails.
 KNN_API const char* knn_last_error(void);
 /// Of the library that runs, which may be later than this header: "0.1.0".
 KNN_API const char* knn_version(void);
