@@ -13,6 +13,13 @@ struct Picture {
     std::vector<std::uint8_t> gray;
 };
 
+/// What a file says of the opacity of its pixels and a codec does not.
+struct Opacity {
+    bool none = false;      ///< a fourth sample is none
+    bool weighted = false;  ///< colors are multiplied with it already
+    int transparent = -1;   ///< the gray that shows the paper, as decoded
+};
+
 /// A rectangle of a picture, in pixels.
 struct Box {
     int x = 0, y = 0, w = 0, h = 0;

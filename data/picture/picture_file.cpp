@@ -149,15 +149,16 @@ bool is_free(std::int64_t bytes) {
 thread_local const char* in_codec = nullptr;
 
 /// False, with `error`, if it cannot be decoded. Throws std::bad_alloc.
-bool decode(std::span<const std::uint8_t> bytes, const std::string& name, Picture& picture, bool& damaged,
-            std::string& error) {
+bool decode(std::span<const std::uint8_t> bytes, const Opacity& opacity, const std::string& name,
+            Picture& picture, bool& damaged, std::string& error) {
     struct InCodec {
         std::string name;
         ~InCodec() { in_codec = nullptr; }
     };
     const InCodec guard{harmless(name)};
     in_codec = guard.name.c_str();
-    const bool decoded = picture_module().decode(bytes.data(), bytes.size(), picture, damaged, error);
+    const bool decoded =
+        picture_module().decode(bytes.data(), bytes.size(), opacity, picture, damaged, error);
     if (!decoded && error.empty()) throw std::bad_alloc();
     return decoded;
 }
@@ -190,7 +191,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     Picture picture;
     bool damaged = false;
     std::string error;
-    const bool decoded = decode(still, name, picture, damaged, error);
+    const bool decoded = decode(still, header.opacity, name, picture, damaged, error);
     // Codecs that lack memory give up and do not say why.
     if ((!decoded || damaged) && !is_free(header.pixels() * decoding_bytes_per_pixel)) throw std::bad_alloc();
     const std::string usual = "a whole " + header.format + " file of a usual kind";

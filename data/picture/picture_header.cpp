@@ -81,6 +81,12 @@ PictureHeader png(const BytesView& file) {
     while (file.has(at, 12)) {
         const std::uint64_t length = file.u32(at, true), end = at + 12 + length;
         if (!file.has(at, 12 + length)) break;
+        if (file.is("tRNS", at + 4) && file.u8(25) == 0 &&
+            packed == 0) {  // one gray, which OpenCV leaves out
+            const unsigned depth = file.u8(24), most = (1u << std::min(depth, 16u)) - 1,
+                           gray = file.u16(at + 8, true) & most;
+            header.opacity.transparent = int(depth < 8 ? gray * 255 / most : gray);
+        }
         if (file.is("eXIf", at + 4)) header.orientation = orientation_of(file.from(at + 8, length));
         if (file.is("zTXt", at + 4) || file.is("iTXt", at + 4)) {
             keep_to(at);
@@ -187,8 +193,10 @@ PictureHeader tiff(const BytesView& file) {
     header.tile_cols = side(322);
     header.tile_rows = side(323);
     header.weight = std::max<std::int64_t>(1, (side(258) * std::max<std::int64_t>(1, side(277)) + 63) / 64);
-    header.negative = side(262) == 0 && side(258) > 8;
-    header.apart = side(284) == 2 && side(277) > 1 && side(258) > 8;
+    const bool wide = side(258) > 8;  // which OpenCV reads itself; of others libtiff weights the colors
+    header.opacity = {.none = wide && side(338) == 0, .weighted = !wide || side(338) == 1};
+    header.negative = side(262) == 0 && wide;
+    header.apart = side(284) == 2 && side(277) > 1 && wide;
     const std::uint64_t offsets = tiff_entry(file, 273, 324), sizes = tiff_entry(file, 279, 325);
     if (offsets == 0 || sizes == 0) return header;
     const auto parts =

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/picture/picture.h"
+
 namespace knn {
 
 struct PictureHeader {
@@ -26,6 +28,7 @@ struct PictureHeader {
     bool odd_range = false;  ///< a PNM of samples that end neither at 65535 nor at 255, in ASCII above that
     bool padded = false;     ///< a PNG with more data than any pixels of its size take
     bool cut_short = false;  ///< the file is truncated
+    Opacity opacity;
     /// What to decode instead: the first picture of an animated WebP as a file, a PNG without its compressed texts, a
     /// TIFF as it is stored, not turned, a BMP without masks in a header of which OpenCV reads none, or PNM without
     /// comments, plain PNM with a line end behind its last digit, which OpenCV asks for; else empty.

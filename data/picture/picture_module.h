@@ -20,8 +20,8 @@ struct PictureModule {
     /// The first picture in the bytes, as 8-bit gray on white, not turned: EXIF orientation is the caller's,
     /// who passes a TIFF that needs no turn. `damaged` is set if a codec made up for missing or
     /// broken data. `error` stays empty if there was no memory.
-    bool (*decode)(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,
-                   std::string& error);
+    bool (*decode)(const std::uint8_t* bytes, std::size_t size, const Opacity& opacity, Picture& picture,
+                   bool& damaged, std::string& error);
 
     /// Shows rows × cols × (blue, green, red) bytes in the window `name`, created if it does not exist; the
     /// picture sets its size. Qt ends the process if there is no display: look for one first.

@@ -10,7 +10,6 @@
 #include <limits>
 #include <mutex>
 #include <new>
-#include <numeric>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/highgui.hpp>
 #include <opencv2/imgcodecs.hpp>
@@ -149,55 +148,37 @@ cv::Mat on_paper(const cv::Mat& bgra, bool premultiplied) {
     return brightest > 255 - darkest ? black : white;
 }
 
-cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
+cv::Mat to_gray(const cv::Mat& mat, const Opacity& opacity) {
     cv::Mat gray;
     if (mat.channels() == 1) return mat;
-    if (mat.channels() == 3) cv::cvtColor(mat, gray, cv::COLOR_BGR2GRAY);
-    return mat.channels() == 4 ? on_paper(mat, premultiplied) : gray;
+    if (mat.channels() == 4 && !opacity.none) return on_paper(mat, opacity.weighted);
+    if (mat.channels() >= 3)
+        cv::cvtColor(mat, gray, mat.channels() == 3 ? cv::COLOR_BGR2GRAY : cv::COLOR_BGRA2GRAY);
+    return gray;
 }
 
-/// The opacity that a gray PNG has by one value, which OpenCV leaves out; empty for all others. `mat`: as OpenCV decodes it.
-cv::Mat opacity_of_gray(const std::uint8_t* bytes, std::size_t size, const cv::Mat& mat) {
-    const auto number = [&](std::size_t at, std::size_t count) {
-        return std::accumulate(bytes + at, bytes + at + count, std::size_t{0},
-                               [](std::size_t sum, std::uint8_t byte) { return sum << 8 | byte; });
-    };
-    if (mat.empty() || mat.channels() != 1 || !begins(bytes, size, "\x89PNG", 4)) return {};
-    for (std::size_t at = 8; at + 12 <= size && !begins(bytes + at + 4, 4, "IDAT", 4);) {
-        const std::size_t length = number(at, 4);
-        if (begins(bytes + at + 4, 4, "tRNS", 4) && length == 2 && size - at >= 12 + length) {
-            const std::size_t most = (std::size_t{1} << std::min<int>(bytes[24], 16)) - 1;
-            const std::size_t value = number(at + 8, 2) & most;
-            return mat != double(bytes[24] < 8 ? value * 255 / most : value);
-        }
-        at += 12 + std::min(length, size - at);
-    }
-    return {};
-}
-
-cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
+cv::Mat decoded(const std::uint8_t* bytes, std::size_t size, const Opacity& opacity) {
     if (size > std::size_t{std::numeric_limits<int>::max()}) return {};
     const cv::Mat buffer(1, int(size), CV_8U, const_cast<std::uint8_t*>(bytes));
-    const bool tiff = begins(bytes, size, "II", 2) || begins(bytes, size, "MM", 2);
-    if (tiff) listen_to_libtiff();
+    if (begins(bytes, size, "II", 2) || begins(bytes, size, "MM", 2)) listen_to_libtiff();
     // A JPEG's luminance is stored as it is: half the time of decoding its colors.
     const bool jpeg = begins(bytes, size, "\xff\xd8\xff", 3);
     const cv::Mat mat = cv::imdecode(
         buffer, jpeg ? cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION : cv::IMREAD_UNCHANGED);
-    const cv::Mat opacity = opacity_of_gray(bytes, size, mat);
-    // libtiff's ready-made pixels are weighted; those of 16 bits OpenCV reads itself.
     cv::Mat reduced = to_bytes(mat);
-    if (!opacity.empty()) cv::merge(std::vector<cv::Mat>{reduced, reduced, reduced, opacity}, reduced);
-    return reduced.empty() ? reduced : to_gray(reduced, tiff && mat.depth() == CV_8U);
+    if (opacity.transparent >= 0 && !reduced.empty() && mat.channels() == 1)
+        cv::merge(std::vector<cv::Mat>{reduced, reduced, reduced, mat != double(opacity.transparent)},
+                  reduced);
+    return reduced.empty() ? reduced : to_gray(reduced, opacity);
 }
 
-bool decode(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,
-            std::string& error) {
+bool decode(const std::uint8_t* bytes, std::size_t size, const Opacity& opacity, Picture& picture,
+            bool& damaged, std::string& error) {
     try {
         cv::Mat gray;
         {
             Quiet quiet;
-            gray = decoded(bytes, size);
+            gray = decoded(bytes, size, opacity);
             damaged = quiet.heard_of_damage();
         }
         if (gray.empty()) {

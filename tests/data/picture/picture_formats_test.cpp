@@ -370,6 +370,37 @@ TEST_CASE("picture formats: a TIFF whose white is 0") {
     }
 }
 
+TEST_CASE("picture formats: the fourth sample of a TIFF of 16 bits is opacity only if it says so") {
+    constexpr std::uint32_t unspecified = 0, weighted = 1, opacity = 2;
+    const auto file = [](std::uint32_t fourth, const std::function<std::uint16_t(std::uint16_t gray)>& color,
+                         const std::function<std::uint16_t(std::uint16_t gray)>& last) {
+        Bytes data;
+        for (int y = 0; y < 32; ++y)
+            for (int x = 0; x < 48; ++x) {
+                const auto gray = static_cast<std::uint16_t>(257 * gray_of_marked(x, y));
+                for (const auto sample : {color(gray), color(gray), color(gray), last(gray)})
+                    data = data + little(sample, 2);
+            }
+        return tiff_of({{256, 4, 48},
+                        {257, 4, 32},
+                        {258, 3, 16},
+                        {259, 3, 1},
+                        {262, 3, 2},
+                        {273, 4, place_of_pixels},
+                        {277, 3, 4},
+                        {278, 4, 32},
+                        {279, 4, 48 * 32 * 8},
+                        {338, 3, fourth}},
+                       data);
+    };
+    const auto same = [](std::uint16_t gray) { return gray; };
+    const auto none = [](std::uint16_t) { return std::uint16_t{0}; };
+    const auto ink = [](std::uint16_t gray) { return static_cast<std::uint16_t>(65535 - gray); };
+    CHECK(corners(file(unspecified, same, none)) == "bgww");
+    CHECK(corners(file(opacity, none, ink)) == "bgww");
+    CHECK(corners(file(weighted, same, same)) == "bgww");  // white with the picture in its opacity, on black
+}
+
 TEST_CASE("picture formats: a TIFF of 16 bits with a plane for each color is refused") {
     const auto planes = [](std::uint32_t bits, std::uint32_t together) {
         return tiff_of({{256, 4, 1},
