@@ -45,6 +45,11 @@ bool all_end_within(const std::vector<pid_t>& processes, std::chrono::seconds li
     return true;
 }
 
+/// A picture that codec_crash.cpp does this to.
+std::string of_kind(const std::string& kind) {
+    return "P5\n9 9 255\n" + std::string(81, 'x') + "crash:" + kind + "\n";
+}
+
 }  // namespace
 
 TEST_CASE("faults: decoders end with a server that is killed") {
@@ -53,8 +58,8 @@ TEST_CASE("faults: decoders end with a server that is killed") {
     Served server("--device cpu --method raw --data " + digits.folder.path().string(),
                   {{"LD_PRELOAD", MNIST_KNN_CODEC_CRASH}, {"MNIST_KNN_CRASH", "picture"}});
     Client client(server.port());
-    client.send(server.post_of("/v1/classify", "P5\n# crash:spin\n9 9 255\n" + std::string(81, 'x'),
-                               "Content-Type: application/octet-stream\r\n"));
+    client.send(
+        server.post_of("/v1/classify", of_kind("spin"), "Content-Type: application/octet-stream\r\n"));
     std::vector<pid_t> decoders;
     for (int i = 0; i < 500 && decoders.size() < 2; ++i) {  // the process, and its copy for this picture
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -78,8 +83,7 @@ TEST_CASE("faults: a codec that crashes, hangs or eats memory costs serve one re
         CAPTURE(kind);
         Client beside(server.port());  // is answered meanwhile, by the other process
         beside.send(server.post_of("/v1/classify", good));
-        const Answered bad =
-            server.post("/v1/classify", "P5\n# crash:" + kind + "\n9 9 255\n" + std::string(81, 'x'), type);
+        const Answered bad = server.post("/v1/classify", of_kind(kind), type);
         CHECK(bad.status == 422);
         CAPTURE(bad.body);
         CHECK(contains(bad.body, "took more than ") == (kind == "spin" || kind == "hang"));
