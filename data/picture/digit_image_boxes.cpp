@@ -61,11 +61,27 @@ cv::Mat reaching(const cv::Mat& core, const cv::Mat& mask) {
     return result;
 }
 
+/// `own` without the holes whose boxes are smaller than a cell: cv::findContours compares each hole with all before it.
+cv::Mat without_small_holes(const cv::Mat& own) {
+    cv::Mat background, labels, stats, centers, result = own.clone();
+    cv::copyMakeBorder(own == 0, background, 1, 1, 1, 1, cv::BORDER_CONSTANT, 255);  // around it is no hole
+    const int count = cv::connectedComponentsWithStats(background, labels, stats, centers, 4);
+    std::vector<char> is_small(std::size_t(count), 0);
+    for (int label = 1; label < count; ++label)
+        is_small[std::size_t(label)] = double(stats.at<int>(label, cv::CC_STAT_WIDTH) + 1) *
+                                           (stats.at<int>(label, cv::CC_STAT_HEIGHT) + 1) <
+                                       least_cell * least_cell;
+    for (int y = 0; y < own.rows; ++y)
+        for (int x = 0; x < own.cols; ++x)
+            if (is_small[std::size_t(labels.at<int>(y + 1, x + 1))] != 0) result.at<std::uint8_t>(y, x) = 255;
+    return result;
+}
+
 /// What of `own`, a connected component, lies within the cells that its lines bound; empty if it has no such lines. `ink`: all there is.
 cv::Mat within_cells(const cv::Mat& own, const cv::Mat& ink) {
     std::vector<Contour> contours;
     std::vector<cv::Vec4i> tree;
-    cv::findContours(own, contours, tree, cv::RETR_CCOMP, cv::CHAIN_APPROX_NONE);
+    cv::findContours(without_small_holes(own), contours, tree, cv::RETR_CCOMP, cv::CHAIN_APPROX_NONE);
     cv::Mat inner = cv::Mat::zeros(own.size(), CV_8U), core = inner.clone();
     double whole = 0, of_cells = 0;
     bool holds = false;

@@ -1,5 +1,6 @@
 #include "data/picture/digit_image.h"
 
+#include <ctime>
 #include <opencv2/imgproc.hpp>
 
 #include "data/core/errors.h"
@@ -114,6 +115,23 @@ TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
         const cv::Mat smaller(28, 28, CV_8U, const_cast<std::uint8_t*>(image.smaller->data()));
         CHECK(cv::boundingRect(smaller).height == 19);
     }
+}
+
+TEST_CASE("digit image: a mark of many holes takes about as long as one of few") {
+    const auto seconds = [](int side) {
+        knn::digit::Ink ink;
+        ink.amount = cv::Mat::zeros(800, 800, CV_32F);
+        for (int y = 0; y < 800; ++y)
+            for (int x = 0; x < 800; ++x)
+                ink.amount.at<float>(y, x) = (x / side + y / side) % 2 == 0 ? 1 : 0;
+        const std::clock_t start = std::clock();
+        CHECK_NOTHROW(knn::digit::find_parts(ink));
+        return double(std::clock() - start) / CLOCKS_PER_SEC;
+    };
+    const double few = seconds(8);
+    const double many = seconds(1);
+    MESSAGE(many << " " << few);
+    CHECK(many < 5 * few);
 }
 
 TEST_CASE("digit image: the box leaves out marks much darker or fainter than the digit") {
