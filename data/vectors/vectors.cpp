@@ -51,15 +51,20 @@ Recognized recognized(const Content& content) {
     return {is_text(head) || name.ends_with(".csv") ? Format::text : Format::unknown};
 }
 
-/// The number that a text is, if it is written as one: not "007".
-std::optional<std::int64_t> whole_number(std::string_view text) {
-    const auto value = number_of<std::int64_t>(text);
-    return value && std::to_string(*value) == text ? value : std::nullopt;
+/// Whether a text is a whole number as it is usually written, not "007", of any size.
+bool is_whole_number(std::string_view text) {
+    const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+    return !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos &&
+           (digits[0] != '0' || text == "0");
 }
 
 /// Names in the order of their class numbers: by value if all are whole numbers, else byte by byte.
 bool class_before(const std::string& a, const std::string& b, bool numbers) {
-    return numbers ? *whole_number(a) < *whole_number(b) : a < b;
+    if (!numbers) return a < b;
+    const bool negative = a[0] == '-';
+    if (negative != (b[0] == '-')) return negative;
+    const std::string &nearer_0 = negative ? b : a, &farther = negative ? a : b;
+    return nearer_0.size() != farther.size() ? nearer_0.size() < farther.size() : nearer_0 < farther;
 }
 
 struct Classes {
@@ -72,16 +77,15 @@ Classes classes_of(std::vector<std::string> names, const std::string& file) {
     if (names.size() > max_classes)
         throw DataError(file + ": has " + with_commas(std::ssize(names)) +
                         " different labels; expected at most " + std::to_string(max_classes) + " classes");
-    const bool whole = std::ranges::all_of(names, [](auto& name) { return whole_number(name).has_value(); });
-    const bool are_bytes =
-        whole && std::ranges::all_of(names, [](auto& name) {
-            return *whole_number(name) >= 0 && *whole_number(name) < std::int64_t{max_classes};
-        });
+    const bool whole = std::ranges::all_of(names, is_whole_number);
+    const bool are_bytes = whole && std::ranges::all_of(names, [](const std::string& name) {
+                               return number_of<std::uint8_t>(name).has_value();
+                           });
     std::ranges::sort(names, [&](auto& a, auto& b) { return class_before(a, b, whole); });
     Classes classes;
     for (std::size_t i = 0; i < names.size(); ++i)
         classes.number_of[names[i]] =
-            static_cast<std::uint8_t>(are_bytes ? *whole_number(names[i]) : std::int64_t(i));
+            static_cast<std::uint8_t>(are_bytes ? *number_of<std::uint8_t>(names[i]) : i);
     if (!are_bytes) classes.names = std::move(names);
     // A report has a replacement for each byte that is not UTF-8.
     std::set<std::string> written;

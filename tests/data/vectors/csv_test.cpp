@@ -88,6 +88,8 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: the column of labels") {
     CHECK(load("a,label\n1,\"Zürich, \"\"old\"\"\nand new\"\n2, b \n").labels.classes ==
           Texts{"Zürich, \"old\"\nand new", "b"});
     CHECK(load("label,a\n10,1\n9,1\n300,1\n").labels.classes == Texts{"9", "10", "300"});
+    CHECK(load("label,a\n9223372036854775808,1\n-10,1\n-9,1\n3,1\n0,1\n").labels.classes ==
+          Texts{"-10", "-9", "0", "3", "9223372036854775808"});
 
     CHECK(error(iris, {.label_column = "kind"}) ==
           "has no column \"kind\"; expected a name in its first line, or a number from 1 to 3");
