@@ -170,15 +170,20 @@ constexpr std::int64_t most_digits = 100;
 constexpr std::size_t most_boxes = 2'500;
 constexpr std::size_t longest_name = 100;  ///< bytes; the names of all fields are padded to the longest
 
+double positive(const JsonPart& part) {
+    const double number = part.number();
+    if (!(number > 0)) part.wrong("not above 0");
+    return number;
+}
+
 /// [x, y, width, height] within `width` × `height`, as parts of these.
 FormBox read_box(const JsonPart& part, double width, double height) {
     const std::vector<JsonPart> numbers = part.items();
     if (numbers.size() != 4) part.wrong("not four numbers: x, y, width, height");
-    const FormBox box{numbers[0].number() / width, numbers[1].number() / height, numbers[2].number() / width,
-                      numbers[3].number() / height};
+    const FormBox box{numbers[0].number() / width, numbers[1].number() / height, positive(numbers[2]) / width,
+                      positive(numbers[3]) / height};
     constexpr double slack = 1e-9;
-    if (!(box.x >= 0 && box.y >= 0 && box.w > 0 && box.h > 0 && box.x + box.w <= 1 + slack &&
-          box.y + box.h <= 1 + slack))
+    if (!(box.x >= 0 && box.y >= 0 && box.x + box.w <= 1 + slack && box.y + box.h <= 1 + slack))
         part.wrong("not within the form's size");
     return box;
 }
@@ -194,12 +199,6 @@ void check_apart(const JsonPart& part, const Form& form, std::size_t first) {
             if (shared(one.x, one.w, other.x, other.w) * shared(one.y, one.h, other.y, other.h) >
                 most * std::min(one.w * one.h, other.w * other.h))
                 part.wrong("over the box of another field, so that a digit would be in both");
-}
-
-double positive(const JsonPart& part) {
-    const double number = part.number();
-    if (!(number > 0)) part.wrong("not above 0");
-    return number;
 }
 
 void read_field(const JsonPart& part, double width, double height, Form& form) {

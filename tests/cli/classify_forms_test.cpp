@@ -121,7 +121,7 @@ TEST_CASE("classify --template: what is no template is one line of error, before
         {with(fields, "\"lines\"", "\"sky\""), "frame is 'sky', which is unknown"},
         {with(fields, "[0, 0, 3, 1]", "[0, 0, 4, 1]"), "fields[0].box is not within the form's size"},
         {with(fields, "[0, 0, 3, 1]", "[0, 0, 3]"), "fields[0].box is not four numbers"},
-        {with(fields, "[0, 0, 3, 1]", "[0, 0, 0, 1]"), "fields[0].box is not within the form's size"},
+        {with(fields, "[0, 0, 3, 1]", "[0, 0, 0, 1]"), "fields[0].box[2] is not above 0"},
         {with(fields, "[0, 1, 2, 1]", "[0, 0.4, 2, 1]"), "fields[1].box is over the box of another field"},
         {with(fields, "[0, 1, 2, 1]", "[1, 0, 0.2, 2]"), "fields[1].box is over the box of another field"},
         {with(fields, "[3, 2]", "[3, 0]"), "size[1] is not above 0"},
