@@ -306,10 +306,6 @@ PictureHeader pnm(const BytesView& file) {
         while (file.has(at, 1) && !ends_line(file.u8(at)))
             ++at;
     const bool plain = kind <= 3;
-    const auto begin = file.from(0, at).bytes();
-    if (plain || std::ranges::find(begin, '#') != begin.end())
-        header.still = without_comments(file, plain ? file.size() : at);
-    if (plain) header.still.push_back('\n');  // OpenCV asks for one behind the last digit
     header.cols = values[0];
     header.rows = values[1];
     const auto most = std::uint64_t(values[2]);
@@ -318,6 +314,11 @@ PictureHeader pnm(const BytesView& file) {
     const std::uint64_t size = row * std::uint64_t(values[1]);
     header.cut_short = !file.has(at, 1 + (plain ? 0 : size));
     header.odd_range = most != 65535 && (kind >= 5 ? most != 255 : most > 255);
+    if (header.cut_short) return header;
+    const auto begin = file.from(0, at).bytes();
+    if (plain || std::ranges::find(begin, '#') != begin.end())
+        header.still = without_comments(file, plain ? file.size() : at);
+    if (plain) header.still.push_back('\n');  // OpenCV asks for one behind the last digit
     return header;
 }
 
