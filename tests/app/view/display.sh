@@ -60,7 +60,7 @@ ended() {  # WHAT
     local status=0
     wait "$shown" || status=$?
     check "$1 ends it well" equal "$status" 0
-    check "$1: nothing on standard error but names of files" equal "$(grep -v "^mnist-knn: wrote " err)" ""
+    check "$1: nothing on standard error but names of files" equal "$(grep -v "^mnist-knn: \(wrote \|note: no data set found\)" err)" ""
 }
 interrupted() {
     kill -INT "$shown"
