@@ -32,29 +32,30 @@ const Option* lookup(const std::string& word, const Known& known) {
     return found != known.end() && name.size() > 1 ? &*found : nullptr;
 }
 
+bool takes_value(const Option* option) {
+    return option != nullptr && option->value.placeholder != nullptr;
+}
+
+/// Where the first letter of "-qk" is whose option is such a one; its length: nowhere.
+std::size_t find_letter(const std::string& word, const Known& known, const auto& is_such) {
+    std::size_t i = 1;
+    while (i < word.size() && !is_such(lookup({'-', word[i]}, known)))
+        ++i;
+    return i;
+}
+
 /// Whether `word` is an option whose value is the next word.
 bool takes_next(const std::string& word, const Known& known) {
-    const auto takes_value = [&](const std::string& name) {
-        const Option* option = lookup(name, known);
-        return option != nullptr && option->value.placeholder != nullptr;
-    };
-    if (word.starts_with("--")) return word.find('=') == std::string::npos && takes_value(word);
-    std::size_t i = 1;  // "-qk" is two options; the rest after one that takes a value is its value
-    while (i < word.size() && !takes_value({'-', word[i]}))
-        ++i;
-    return i + 1 == word.size();
+    if (word.starts_with("--"))
+        return word.find('=') == std::string::npos && takes_value(lookup(word, known));
+    return find_letter(word, known, takes_value) + 1 == word.size();  // the rest after it would be its value
 }
 
 /// Whether `word` is "-h", also among other flags, such as "-qh".
 bool asks_for_help(const std::string& word, const Known& known) {
-    std::size_t i = 1;
-    const auto is_flag = [&](char letter) {
-        const Option* option = lookup({'-', letter}, known);
-        return option != nullptr && option->value.placeholder == nullptr;
-    };
-    while (i < word.size() && is_flag(word[i]))
-        ++i;
-    return word[0] == '-' && i < word.size() && word[i] == 'h';
+    const std::size_t at = find_letter(
+        word, known, [](const Option* option) { return option == nullptr || takes_value(option); });
+    return word.starts_with('-') && at < word.size() && word[at] == 'h';
 }
 
 /// Whether `word` can only be meant as an option, not as a value: "-" is a file and "-1" a number.

@@ -58,22 +58,22 @@ void write_vectors(const GenerateSettings& settings, const std::string& file, st
     }
 }
 
-/// Throws DataError if a file of binary numbers, with its labels if they are beside it, has no space on its disk: so far it would be filled
-/// first.
+/// Throws DataError if the disk of a file of binary numbers has no space for it, and for its labels where they are beside it.
 void check_space(const GenerateSettings& settings, const std::string& file) {
     if (is_no_file(file) || lower_case(file).ends_with(".csv")) return;
     std::error_code error;
     const std::filesystem::path place = follow_links(file),
                                 folder = std::filesystem::absolute(place, error).parent_path();
     const std::filesystem::space_info space = std::filesystem::space(folder, error);
-    double needed = double(settings.n) * double(settings.dim) * double(size_of(settings.type));
-    for (const char* takes : {": takes ", ": with its labels takes "}) {
-        if (!error && needed > double(space.available))
-            throw DataError(file + takes + short_number(needed / 1e9) + " GB, more than the " +
-                            short_number(double(space.available) / 1e9) +
-                            " GB that its disk has free; expected space, or fewer rows or columns");
-        if (place == file) needed += double(settings.n);
-    }
+    const double available = double(space.available);
+    const double rows = double(settings.n) * double(settings.dim) * double(size_of(settings.type)),
+                 with_labels = rows + (place == file ? double(settings.n) : 0);
+    if (error || with_labels <= available) return;
+    throw DataError(file +
+                    (rows > available ? ": takes " + short_number(rows / 1e9)
+                                      : ": with its labels takes " + short_number(with_labels / 1e9)) +
+                    " GB, more than the " + short_number(available / 1e9) +
+                    " GB that its disk has free; expected space, or fewer rows or columns");
 }
 
 void write_labels(const GenerateSettings& settings, const std::string& file, std::ostream& out) {

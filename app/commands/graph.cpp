@@ -27,7 +27,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t usual_k = 10;  // fewer if the set has fewer
 constexpr std::size_t hubs_in_text = 5, hubs_in_json = 20;
 
 struct GraphResult : SelfSearch {
@@ -324,9 +323,7 @@ void check_size(const GraphOptions& graph, std::int64_t n, int k) {
 int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     LoadedSet points(options, Needed::points);
-    const std::int64_t others = std::max<std::int64_t>(points.training().size() - 1, 1);
-    const int k =
-        options.given.contains("-k") ? options.method.vote.k : static_cast<int>(std::min(usual_k, others));
+    const int k = given_k(options, points.training().size() - 1);
     GraphResult result{SelfSearch(points),
                        points.method({options.method.transform, options.method.measure, {}, {.k = k}}),
                        options.graph.form};

@@ -116,6 +116,13 @@ std::string choices_sections(const Inventory& inventory) {
     return text;
 }
 
+/// Why the cache's folder cannot be read; none if it is not there.
+std::error_code cache_problem(const Inventory& inventory) {
+    std::error_code error;
+    const std::filesystem::directory_iterator entries(inventory.cache, error);
+    return error == std::errc::no_such_file_or_directory ? std::error_code() : error;
+}
+
 std::string cache_text(const Inventory& inventory) {
     if (inventory.cache.empty())
         return "none: XDG_CACHE_HOME=/dev/null turns it off, or neither it nor $HOME is a folder's whole "
@@ -123,8 +130,8 @@ std::string cache_text(const Inventory& inventory) {
     std::error_code error;
     if (std::filesystem::status(inventory.cache, error).type() == std::filesystem::file_type::not_found)
         return harmless(inventory.cache) + ", which is not there yet";
-    const std::filesystem::directory_iterator entries(inventory.cache, error);
-    if (error) return harmless(inventory.cache) + ", which cannot be read: " + error.message();
+    if (const std::error_code problem = cache_problem(inventory))
+        return harmless(inventory.cache) + ", which cannot be read: " + problem.message();
     if (!is_own_cache()) return harmless(inventory.cache) + ", which belongs to another user and is not used";
     std::string text = harmless(inventory.cache) + ", " + fixed(double(inventory.cache_bytes) / 1e6, 1) +
                        " of at most " + with_commas(std::int64_t(inventory.cache_limit / 1'000'000)) +
@@ -266,9 +273,7 @@ std::string inventory_json(const Inventory& inventory) {
     json["cache"] = {{"folder", report_path(inventory.cache)},
                      {"bytes", inventory.cache_bytes},
                      {"max_bytes", inventory.cache_limit}};
-    std::error_code error;
-    const std::filesystem::directory_iterator entries(inventory.cache, error);
-    if (error && error != std::errc::no_such_file_or_directory) json["cache"].erase("bytes");  // unknown
+    if (cache_problem(inventory)) json["cache"].erase("bytes");  // unknown
     return json_text(json);
 }
 

@@ -280,6 +280,12 @@ std::vector<OutputFile> npy_files(const fs::path& folder, const LabeledImages& s
                    }}};
 }
 
+int given_k(const Options& options, std::int64_t others) {
+    constexpr std::int64_t usual = 10;
+    return options.given.contains("-k") ? options.method.vote.k
+                                        : static_cast<int>(std::clamp<std::int64_t>(others, 1, usual));
+}
+
 std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count) {
     return {images.labels.data(), images.labels.data() + count};
 }

@@ -102,6 +102,9 @@ std::vector<OutputFile> idx_files(const std::filesystem::path& folder, const Lab
 std::vector<OutputFile> npy_files(const std::filesystem::path& folder, const LabeledImages& set,
                                   const std::vector<std::string>& classes);
 
+/// -k, else 10, or all `others` if these are fewer: the neighbors of each point where no vote decides.
+int given_k(const Options& options, std::int64_t others);
+
 std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count);
 
 /// The first `n` images and their labels; 0: all.

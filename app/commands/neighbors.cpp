@@ -25,7 +25,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t usual_neighbors = 10;  // fewer if the set has fewer
 constexpr std::int64_t rows_in_text = 10;
 constexpr std::size_t neighbors_in_text = 5;
 
@@ -298,11 +297,9 @@ int neighbors(const Options& options, Clock::time_point start) {
     const NeighborsOptions& wanted = options.neighbors;
     SearchedVectors vectors(options);
     check_count(wanted, vectors);
-    const std::int64_t n = vectors.train().count,
-                       candidates = std::max<std::int64_t>(n - (wanted.exclude_self ? 1 : 0), 1);
-    const int k = wanted.range                   ? RangeSearch::first_k(candidates)
-                  : options.given.contains("-k") ? options.method.vote.k
-                                                 : static_cast<int>(std::min(usual_neighbors, candidates));
+    const std::int64_t n = vectors.train().count, candidates = n - (wanted.exclude_self ? 1 : 0);
+    const int k = wanted.range ? RangeSearch::first_k(std::max<std::int64_t>(candidates, 1))
+                               : given_k(options, candidates);
     if (wanted.exclude_self)
         require_others(k, n);
     else if (const UnsupportedReason why = refuse_k(k, n))

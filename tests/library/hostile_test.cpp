@@ -4,6 +4,7 @@
 
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
+#include "tests/support/idx_bytes.h"
 
 namespace knn::test {
 
@@ -272,6 +273,8 @@ TEST_CASE_FIXTURE(Opened, "library: what is no regular file is no saved index, n
     const TempFolder folder;
     const std::string pipe = folder / "pipe", missing = folder / "missing";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    folder.write("train-images-idx3-ubyte", idx_images(3, 28, 28));
+    const std::string data = folder / "";
     knn_index* none = nullptr;
     for (const auto& [name, why] : {std::pair{pipe, "is no regular file"},
                                     {missing, "o such file"},
@@ -283,8 +286,9 @@ TEST_CASE_FIXTURE(Opened, "library: what is no regular file is no saved index, n
         knn_set* made = nullptr;
         knn_files files{sizeof files, nullptr, name.c_str(), nullptr, 0, 1, 0};
         REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
-        std::swap(files.images, files.labels);  // of MNIST's images
-        if (std::getenv("MNIST_KNN_DATA") != nullptr) REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
+        std::swap(files.images, files.labels);
+        files.folder = data.c_str();
+        REFUSED(KNN_DATA, why, knn_set_open(&files, &made));
         files.reserved = 1;
         REFUSED(KNN_INVALID, "files: has reserved 1; expected 0", knn_set_open(&files, &made));
         files = {sizeof files, nullptr, name.c_str(), nullptr, 0, 7, 0};
