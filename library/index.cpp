@@ -366,8 +366,10 @@ knn_index* new_index(const knn_set* set, const knn_settings* given, const char* 
                 settings.k == 0,
             "settings: choose a method beside that of the file; expected NULL and 0 for what a method has");
     const knn::Method method = file == nullptr ? method_of(settings) : load(set->rows->now()->whole(), file);
-    auto index = std::make_unique<knn_index>(set->rows, method, request_of(settings),
-                                             file == nullptr ? text_of(settings.method) : "");
+    const bool is_file = settings.method != nullptr && row_named(knn::methods(), settings.method) == nullptr;
+    auto index = std::make_unique<knn_index>(
+        set->rows, method, request_of(settings),
+        is_file ? std::filesystem::absolute(settings.method) : std::filesystem::path());
     require_suits(index->method(), file == nullptr ? text_of(settings.method) : file,
                   set->rows->now()->whole(), progress);
     index->open(true, 1, progress.token());

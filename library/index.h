@@ -1,6 +1,7 @@
 #pragma once
 /// An index over a set that grows.
 
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,7 +39,7 @@ struct Scoring {
 struct knn_index {
     /// Opens nothing yet. Throws UsageError if the request contradicts itself.
     knn_index(std::shared_ptr<knn::library::GrowingSet> set, const knn::Method& method,
-              const knn::PlanRequest& request, std::string method_file)
+              const knn::PlanRequest& request, std::filesystem::path method_file)
         : set_(std::move(set)),
           method_file_(std::move(method_file)),
           method_(std::make_shared<const knn::Method>(method)),
@@ -66,7 +67,7 @@ struct knn_index {
                                                 const knn::ProgressToken& token);
 
     std::shared_ptr<knn::library::GrowingSet> set_;
-    std::string method_file_;  ///< or a method's name, which is no file
+    std::filesystem::path method_file_;  ///< absolute; empty: the method was not read from one
     std::shared_ptr<const knn::Method> method_;
     int threads_;
     std::mutex opening_;  ///< one thread opens or fits, others wait; of what follows

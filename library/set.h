@@ -50,7 +50,7 @@ class Snapshot {
 /// Thread-safe.
 class GrowingSet {
   public:
-    /// inputs: the files that it was read from.
+    /// inputs: the files that it was read from, absolute: the process may change its folder.
     explicit GrowingSet(const TrainingSet& base, std::vector<std::filesystem::path> inputs = {});
 
     const std::vector<std::filesystem::path>& inputs() const { return inputs_; }

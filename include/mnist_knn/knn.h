@@ -198,7 +198,7 @@ typedef struct knn_index_info {
 /// on two cores, unless knn_index_save or the user's cache has it.
 KNN_API knn_status knn_index_create(const knn_set* set, const knn_settings* settings, knn_index** index);
 /// Writes the method and all that it has fitted to the set, also what the probabilities need, but not the set. KNN_DATA if the file
-/// cannot be written, is a pipe, or if the set or the method was read from it.
+/// cannot be written, is a pipe, or if the set or the settings' method was read from it.
 KNN_API knn_status knn_index_save(knn_index* index, const char* file);
 /// Opens the set by such a file; KNN_DATA if that is of another set. `settings`: its method, metric, p, weights, tie and k
 /// must be 0; may be NULL.

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 
 #include <locale>
+#include <optional>
 
 #include "tests/library/api.h"
 #include "tests/library/drawn_set.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/surroundings.h"
 
 namespace knn::test {
 
@@ -310,12 +312,20 @@ TEST_CASE("library: an index is not saved over the files that it was made from, 
         folder.write("a.npy", std::string("\x93NUMPY\x01\0\x76\0", 10) + shape + "\nabcdefgh");
     std::filesystem::create_symlink("a.npy", folder / "link");
     REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-    knn_files files{sizeof files, nullptr, array.c_str(), nullptr, 0, 1, 0};
+    folder.write("m.txt",
+                 "mnist-knn method 1\ntransform raw\nrerank none\ncandidates 96\nmetric l1\nvote majority\n"
+                 "k 1\nweights uniform\ntie smallest\n");
+    std::optional<Surroundings> there(folder.path());  // which the process leaves before it saves
+    knn_files files{sizeof files, nullptr, "a.npy", nullptr, 0, 1, 0};
     knn_set* opened = nullptr;
     OK(knn_set_open(&files, &opened));
     const Set set(opened, knn_set_free);
-    const OpenIndex index = made_index(set, settings_of("raw"));
-    for (const char* name : {"a.npy", "./a.npy", "link", "pipe", "train-images-idx3-ubyte.gz"}) {
+    const OpenIndex index = made_index(set, settings_of("./m.txt")),
+                    raw = made_index(set, settings_of("raw"));
+    for (int time = 0; time < 2; ++time)  // the method is no file
+        OK(knn_index_save(raw.get(), "raw"));
+    there.reset();
+    for (const char* name : {"a.npy", "./a.npy", "link", "m.txt", "pipe", "train-images-idx3-ubyte.gz"}) {
         const std::string file = (folder / name).string();
         CAPTURE(file);
         CHECK(knn_index_save(index.get(), file.c_str()) == KNN_DATA);
