@@ -40,7 +40,8 @@ def weigh(lengths: Array | None, weights: str | Callable[[Array], Array] | None,
         same = lengths == 0
     rows = same.any(axis=1)
     weighed[rows] = same[rows]
-    return np.asarray(weighed)
+    # By a power of 2, so that sums of what a function gave are finite.
+    return np.asarray(np.ldexp(weighed, -np.frexp(weighed.max(axis=1, keepdims=True))[1]))
 
 
 def _checked(given: Any, shape: tuple[int, ...]) -> Array:

@@ -454,6 +454,7 @@ class Errors(unittest.TestCase):
                 self.assertLess(len(str(raised.exception)), 250)
         self.assertEqual(model.kneighbors(np.ma.masked_array(X))[0].shape, (20, 3))
         np.testing.assert_array_equal(weighed(np.zeros((20, 3))), 0)
+        np.testing.assert_array_equal(weighed(np.full((20, 3), 1e308)), weighed(np.ones((20, 3))))
         infinite = KNeighborsClassifier(3, weights=lambda d: np.where(d == 0, np.inf, 1)).fit(X, y)
         np.testing.assert_array_equal(infinite.predict_proba(X).max(axis=1), 1)
         self.assertEqual(classifier.score(X, y), classifier.score(X.astype(float), y))
