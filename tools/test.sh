@@ -13,19 +13,26 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
-help_if_asked "$@"
-presets=() sanitize='' changed='' base=''
-while :; do
-    case ${1:-} in
+presets=() sanitize='' changed='' base='' rest=()
+while (($#)); do
+    case $1 in
     --browser) optional_packages+=("${browser_packages[@]}") ;;
     --sanitize) sanitize=yes ;;
     --changed) changed=yes ;;
     --changed=*) changed=yes base=${1#*=} ;;
+    --preset=*) presets+=("${1#*=}") ;;
     --preset) presets+=("${2-}") && shift $(($# > 1)) ;;
-    *) break ;;
+    *)
+        help_if_asked "$1"
+        # ctest passes over what it does not know.
+        [[ $1 != --* ]] || ! command -v ctest >/dev/null || ctest --help | grep -wF -e "${1%%=*}" >/dev/null ||
+            refuse "$1: no such option; expected one of this script or of ctest"
+        rest+=("$1")
+        ;;
     esac
     shift
 done
+set -- "${rest[@]}"
 check_options "$@"
 for preset in "${presets[@]}"; do
     grep -qF "\"name\": \"$preset\"," "$root/CMakePresets.json" || refuse "--preset: '$preset' is none; expected one of CMakePresets.json"

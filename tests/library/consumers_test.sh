@@ -53,6 +53,9 @@ consume found -DCMAKE_PREFIX_PATH="$prefix"
 sed -i 's/mnist_knn 0.1 CONFIG/mnist_knn 0.2 CONFIG/' found/CMakeLists.txt
 check "another version is refused" ! cmake -S found -B refused -DCMAKE_PREFIX_PATH="$prefix" >refused.log 2>&1
 check "its reason is the version" contains "$(cat refused.log)" '0.2'
+sed -i 's/mnist_knn 0.2 CONFIG REQUIRED.*/mnist_knn CONFIG REQUIRED COMPONENTS sounds)/' found/CMakeLists.txt
+check "another component is refused" ! cmake -S found -B refused -DCMAKE_PREFIX_PATH="$prefix" >refused.log 2>&1
+check "its reason is the component" contains "$(cat refused.log)" 'no component but pictures'
 
 # By pkg-config, without CMake.
 if command -v pkg-config >/dev/null; then

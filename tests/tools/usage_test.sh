@@ -38,7 +38,7 @@ for file in "$repository"/tools/*; do
         check "$name $help: no error" test ! -s "$work/err"
     done
     case $name in
-    # Their options are those of another program, which refuses unknown ones.
+    # Their options are those of another program.
     quickstart.sh | test.sh | check_races.sh) refused "$name" nonsense ;;
     measure_rejection.py) refused "$name" --binary /nonexistent --nonsense ;;
     *) refused "$name" --nonsense ;;
@@ -47,7 +47,8 @@ done
 for words in 'check_gpu.sh --bin' 'check_gpu.sh --bin /nonexistent' 'check_gpu.sh --seconds x' 'check_gpu.sh --faults /nonexistent' \
     compare_outputs.sh 'compare_outputs.sh /bin/true' 'compare_outputs.sh /bin/true /nonexistent' 'compare_outputs.sh /bin/true /bin/true 1 x' \
     'fetch_mnist.sh a b' 'format.sh --check more' 'fuzz.sh x' 'fuzz.sh 1 nothing' 'fuzz.sh 1 gpu' 'fuzz_gpu.sh x' 'fuzz_gpu.sh 1 x' 'fuzz_gpu.sh 1 1 1' \
-    soak.sh 'soak.sh /nonexistent' 'test.sh --preset' 'test.sh --preset none' 'wheel.sh --library' 'wheel.sh --library /nonexistent' \
+    soak.sh 'soak.sh /nonexistent' 'test.sh --preset' 'test.sh --preset none' 'test.sh -R x --preset=none' \
+    'test.sh -j 2 --sanitise' 'wheel.sh --library' 'wheel.sh --library /nonexistent' \
     'wheel.sh a b'; do
     # shellcheck disable=SC2086  # words
     refused $words
