@@ -70,12 +70,13 @@ std::vector<Means> all_means(const Neighbors& neighbors, const Training& trainin
     return means;
 }
 
-/// t of audit.h; any positive number if all distances are 0.
+/// t of audit.h; any positive number if all distances are 0, or so small that it would be.
 double smallest_unit(const std::vector<Means>& means) {
     double sum = 0;
     for (const Means& one : means)
         sum += std::min(one.own, one.other);
-    return sum > 0 ? 0.01 * sum / static_cast<double>(means.size()) : 1;
+    const double t = 0.01 * sum / static_cast<double>(means.size());
+    return t > 0 ? t : 1;
 }
 
 double evidence_of(const Means& means, double t) {

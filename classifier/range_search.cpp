@@ -65,22 +65,42 @@ int RangeSearch::first_k(std::int64_t n) {
     return static_cast<int>(std::min<std::int64_t>(n, 128));
 }
 
-std::vector<RowsWithin> RangeSearch::search(const Queries& queries, Timeline& timeline,
-                                            const ProgressToken& token) {
+void RangeSearch::search(const Queries& queries, Timeline& timeline, const ProgressToken& token,
+                         const Take& take) {
     std::vector<RowsWithin> found(at(queries.count()));
     Open open(found.size());
     std::iota(open.begin(), open.end(), 0U);
     const std::int64_t candidates = candidates_of(queries);
-    const int most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_));
-    const auto start = Clock::now();
-    open = search_nearest(queries, open, first_k(candidates), found, timeline, token);
-    for (int k = first_k(candidates); !open.empty() && k < most;) {
-        k = std::min(growth * k, most);
-        open = search_nearest(queries, open, k, found, timeline, token.quiet());
+    const int most = static_cast<int>(std::min<std::int64_t>(candidates, max_k_)), few = first_k(candidates),
+              more = std::min(growth * few, most);
+    auto start = Clock::now();
+    open = search_nearest(queries, open, few, found, timeline, token);
+    if (!open.empty() && few < more)
+        open = search_nearest(queries, open, more, found, timeline, token.quiet());
+    std::size_t taken = 0;
+    const auto take_before = [&](std::size_t end) {
+        search_ms_ += ms_since(start);
+        for (; taken < end; ++taken) {
+            take(found[taken]);
+            found[taken] = {};
+        }
+        start = Clock::now();
+    };
+    // Each of the others may have all rows. So many at once take as much memory as the training set, or some more.
+    constexpr std::int64_t least_bytes = std::int64_t{256} << 20, pair_bytes = 32;
+    const std::int64_t all = std::ssize(open), bytes = std::max(train_.bytes(), least_bytes),
+                       at_once = std::max<std::int64_t>(bytes / (pair_bytes * candidates), 1);
+    for (std::int64_t first = 0; first < all; first += at_once) {
+        Open part(open.begin() + first, open.begin() + std::min(first + at_once, all));
+        const std::size_t end = part.back() + std::size_t{1};
+        for (int k = more; !part.empty() && k < most;) {
+            k = std::min(growth * k, most);
+            part = search_nearest(queries, part, k, found, timeline, token.quiet());
+        }
+        search_pieces(queries, part, found, timeline, token.quiet());
+        take_before(end);
     }
-    search_pieces(queries, open, found, timeline, token.quiet());
-    search_ms_ += ms_since(start);
-    return found;
+    take_before(found.size());
 }
 
 Queries RangeSearch::some_of(const Queries& queries, const Open& open) const {

@@ -5,6 +5,7 @@
 /// up to the largest that the engine finds, and those that even this does not answer in pieces of the training set with max_k rows, of
 /// which all are found.
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,10 +29,14 @@ class RangeSearch {
     /// The k of the first search among `n` rows.
     static int first_k(std::int64_t n);
 
-    /// One result for each query. Adds to `timeline`. Throws as Index::search.
-    std::vector<RowsWithin> search(const Queries& queries, Timeline& timeline, const ProgressToken& token);
+    /// Gets what one query has, which it may change.
+    using Take = std::function<void(RowsWithin& row)>;
 
-    /// Of the searches, wall clock.
+    /// One result for each query, in their order: all of them together may not fit the memory. Adds to `timeline`. Throws as
+    /// Index::search, and what `take` throws.
+    void search(const Queries& queries, Timeline& timeline, const ProgressToken& token, const Take& take);
+
+    /// Of the searches, wall clock, without `take`.
     double search_ms() const { return search_ms_; }
     const Plan& plan() const { return plan_; }
 

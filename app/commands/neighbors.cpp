@@ -202,10 +202,10 @@ void search_range(RangeSearch& search, Found& found, const ProgressToken& token,
     const std::int64_t all = found.vectors.n_query();
     for (std::int64_t first = 0; first < all; first += most) {
         const Queries part = found.vectors.queries(first, std::min(most, all - first));
-        for (RowsWithin& row : search.search(part, found.timeline, token.part(first, all))) {
+        search.search(part, found.timeline, token.part(first, all), [&](RowsWithin& row) {
             round_for_files(found.measure(), row.distances);
             take({row.rows, row.distances}, found, files);
-        }
+        });
         files.check();
     }
     found.search_ms += search.search_ms();

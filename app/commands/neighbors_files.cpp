@@ -7,6 +7,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "classifier/host.h"
+#include "data/core/format.h"
 #include "data/vectors/write.h"
 
 namespace knn {
@@ -102,6 +104,9 @@ NeighborsFiles::NeighborsFiles(const NeighborsOptions& options, const NeighborsF
     }
     if (!options.csv.empty()) csv_.emplace(files_.open(options.csv)).row("query,rank,index,distance");
     if (!options.ibin.empty()) {
+        require_memory(form.n_query * form.k * std::int64_t{sizeof(float)}, [&] {
+            return "--ibin " + options.ibin + ", whose distances are kept until the end,";
+        });
         ibin_ = &files_.open(options.ibin);
         put_as<std::uint32_t>(*ibin_, shape);
     }
@@ -124,7 +129,11 @@ void NeighborsFiles::take(const FoundRow& row) {
             ibin_distances_.add(static_cast<float>(distance));
     }
     if (npz_ != nullptr) {
-        npz_begins_.push_back(npz_begins_.back() + std::ssize(row.indices));
+        constexpr std::int64_t pairs_between_looks = 1 << 22, needed = 256 << 20;
+        const std::int64_t pairs = npz_begins_.back() + std::ssize(row.indices);
+        if (pairs / pairs_between_looks > npz_begins_.back() / pairs_between_looks)
+            require_memory(needed, [&] { return "--npz with more than " + with_commas(pairs) + " pairs"; });
+        npz_begins_.push_back(pairs);
         for (const std::uint32_t index : row.indices)
             npz_indices_.add(index);
         for (const double distance : row.distances)

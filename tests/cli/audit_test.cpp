@@ -131,6 +131,13 @@ TEST_CASE("audit: unusual sets") {
         CHECK(rows[i][2] == rows[i][3]);
         CHECK(rows[i][4] == "0.500000");
     }
+
+    write(one.folder / "least.csv", "x,label\n5e-324,0\n0,1\n0,0\n0,1\n");  // whose mean is 0
+    const auto least = csv_rows(
+        silent_output(one.plain("audit --train least.csv -q -k 1 --metric l1 --csv - --device cpu")));
+    REQUIRE(least.size() == 5);
+    for (std::size_t i = 1; i < least.size(); ++i)
+        CHECK(least[i][4] == "0.500000");
 }
 
 TEST_CASE("audit: nothing is certain") {

@@ -141,6 +141,22 @@ TEST_CASE_FIXTURE(
         }
 }
 
+TEST_CASE_FIXTURE(Work, "neighbors: of a range that most rows are in, each query has its own, part by part") {
+    constexpr std::size_t n = 4'000, apart = 8;
+    std::string rows(n, 'a');
+    for (std::size_t i = 0; i < apart; ++i)
+        rows[i * n / apart] = 'b';
+    write(folder / "t.npy", npy_of("|u1", n, 1, rows));
+    const auto report = nlohmann::json::parse(
+        silent_output(plain("neighbors --train t.npy --range 0 --json - --device cpu")));
+    const auto same = n - apart;
+    CHECK(report["result"] == nlohmann::json{{"queries", n},
+                                             {"pairs", same * same + apart * apart},
+                                             {"fewest", apart},
+                                             {"most", same},
+                                             {"without", 0}});
+}
+
 TEST_CASE_FIXTURE(Work, "neighbors: a range has the bytes at it, however the root is rounded") {
     write(folder / "t.csv", "5,0\n0,5\n3,4\n6,0\n");
     write(folder / "q.csv", "0,0\n");
