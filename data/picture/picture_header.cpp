@@ -160,6 +160,12 @@ PictureHeader bmp(const BytesView& file) {
         header.still = file.copy();
         header.still[30] = usual_masks ? no_masks : unknown;
     }
+    // Of 16 bits it reads them behind the header alone, which for one of 40 bytes is where longer ones have them.
+    const std::uint32_t size = file.u32(14, false), opacity = size >= 56 ? file.u32(66, false) : 0;
+    if (packing == 3 && bits == 16 && size >= 52 && opacity == 0) {
+        header.still = file.copy();
+        header.still[14] = 40;
+    }
     return header;
 }
 

@@ -247,16 +247,37 @@ Bytes bmp(bool downward) {
     return file;
 }
 
-/// 32 bits a pixel with masks behind a header of `header` bytes, or in it; the fourth byte, which has none, is 0.
-Bytes bmp_with_masks(std::uint32_t header, std::uint32_t red = 0xff0000) {
-    const std::uint32_t place = 14 + std::max(header, 52u), pixels = 48 * 32 * 4;
+/// Of `bits` a pixel and 48×32 pixels, with masks behind a header of `header` bytes, or in it; without pixels.
+Bytes bmp_masks(std::uint32_t header, std::uint32_t bits, const std::array<std::uint32_t, 4>& masks) {
+    const std::uint32_t place = 14 + std::max(header, 52u), pixels = 48 * 32 * bits / 8;
     Bytes file = text("BM") + little(place + pixels, 4) + little(0, 4) + little(place, 4) +
-                 little(header, 4) + little(48, 4) + little(32, 4) + little(1, 2) + little(32, 2) +
-                 little(3, 4) + Bytes(20, 0) + little(red, 4) + little(0xff00, 4) + little(0xff, 4);
+                 little(header, 4) + little(48, 4) + little(32, 4) + little(1, 2) + little(bits, 2) +
+                 little(3, 4) + Bytes(20, 0);
+    for (const std::uint32_t mask : masks)
+        file = file + little(mask, 4);
     file.resize(place);
+    return file;
+}
+
+/// 32 bits a pixel; the fourth byte, which has no mask, is 0.
+Bytes bmp_with_masks(std::uint32_t header, std::uint32_t red = 0xff0000) {
+    Bytes file = bmp_masks(header, 32, {red, 0xff00, 0xff, 0});
     for (int y = 31; y >= 0; --y)
         for (int x = 0; x < 48; ++x)
             file = file + Bytes(3, static_cast<std::uint8_t>(gray_of_marked(x, y))) + Bytes{0};
+    return file;
+}
+
+/// 5, 6 and 5 bits, or 5 each and one of opacity.
+Bytes bmp_of_16_bits(std::uint32_t header, bool opacity) {
+    const std::array<std::uint32_t, 4> masks = {0xf800, 0x7e0, 0x1f, 0},
+                                       other = {0x7c00, 0x3e0, 0x1f, 0x8000};
+    Bytes file = bmp_masks(header, 16, opacity ? other : masks);
+    for (int y = 31; y >= 0; --y)
+        for (int x = 0; x < 48; ++x) {
+            const auto gray = static_cast<std::uint32_t>(gray_of_marked(x, y));
+            file = file + little(gray >> 3 << 11 | gray >> 2 << 5 | gray >> 3, 2);
+        }
     return file;
 }
 
@@ -323,6 +344,14 @@ TEST_CASE("picture formats: the fourth byte of a BMP of 32 bits is no opacity un
         CHECK(corners(bmp_with_masks(header)) == "bgww");
     }
     CHECK(knn::test::contains(error_of(bmp_with_masks(40, 0xff000000)), "of a usual kind"));
+}
+
+TEST_CASE("picture formats: the masks of a BMP of 16 bits, behind its header or in it") {
+    for (const std::uint32_t header : {40u, 52u, 56u, 108u, 124u}) {
+        CAPTURE(header);
+        CHECK(corners(bmp_of_16_bits(header, false)) == "bgww");
+    }
+    CHECK(knn::test::contains(error_of(bmp_of_16_bits(108, true)), "of a usual kind"));
 }
 
 TEST_CASE("picture formats: CMYK JPEG") {
