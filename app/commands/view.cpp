@@ -238,7 +238,9 @@ std::string found_text(const Selection& selection) {
     const std::int64_t shown = std::ssize(selection.gallery.images);
     return (none ? "nothing to show" : counted(selection.found, "digit") + " selected") + " (" +
            selection.description + ")" +
-           (shown < selection.found ? ", the first " + with_commas(shown) + " shown" : "") +
+           (shown == selection.found ? ""
+            : shown == 1             ? ", the first one shown"
+                                     : ", the first " + with_commas(shown) + " shown") +
            (none && selection.description.starts_with("misclassified")
                 ? "; --all shows digits that are right too"
                 : "");

@@ -104,7 +104,8 @@ void RequestReader::read_head() {
              .chunked = parser_->chunked(),
              .expects_continue =
                  message.version() >= 11 && beast::iequals(message[http::field::expect], "100-continue"),
-             .keep_alive = parser_->keep_alive()};
+             // Of chunks a proxy of HTTP/1.0 may know nothing (RFC 9112, 6.1).
+             .keep_alive = parser_->keep_alive() && (message.version() >= 11 || !parser_->chunked())};
     if (const auto length = parser_->content_length()) head_.content_length = *length;
 }
 

@@ -120,6 +120,7 @@ TEST_CASE_FIXTURE(Reports, "compare: reports of different test sets are refused"
 TEST_CASE_FIXTURE(Reports, "compare: bad input") {
     check_error(compare("a none"), 1, "none: no such file");
     check_error(compare("a" + Words{std::string()}), 2, "'': empty; expected the name of a report");
+    check_error(compare("none -"), 2, "-: has no predictions.csv beside it");  // before anything is read
     check_error(compare("a t10k-labels-idx1-ubyte"), 1, "is not JSON");
     edit("b/predictions.csv", "\n0,", "\n1,");
     check_error(compare("a b"), 1);

@@ -260,6 +260,7 @@ TEST_CASE("view --sheet draws every digit, on as many pages as it takes") {
 
     // A shorter sheet removes the pages of the longer one, and no other picture.
     check_contains(output_of(sheet("all-4.png", "--limit 168")), {", the first 168 shown\n"});  // as wide
+    check_contains(output_of(sheet("one.png", "--limit 1")), {", the first one shown\n"});
     CHECK(png_size(read_file(results / "all-4.png")).first == full.first);
     check_contains(output_of(sheet("all.png", "--limit 200")),
                    {("removed 1 page of an earlier sheet, from " + (results / "all-3.png")).c_str()});

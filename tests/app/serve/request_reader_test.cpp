@@ -130,3 +130,15 @@ TEST_CASE("requests: a client of HTTP/1.0 gets no 100 Continue, which it does no
         CHECK(requests[0].head.expects_continue == (version == "1.1"));
     }
 }
+
+TEST_CASE("requests: chunks of HTTP/1.0 are the last request of their connection") {
+    const std::string fields = "\r\nHost: x\r\nConnection: keep-alive\r\n";
+    const std::string lengths[] = {"Content-Length: 0\r\n\r\n",
+                                   "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"};
+    for (const std::string version : {"1.0", "1.1"})
+        for (const std::string& length : lengths) {
+            const auto requests = requests_in("POST / HTTP/" + version + fields + length, 1000);
+            REQUIRE(requests.size() == 1);
+            CHECK(requests[0].head.keep_alive == (version == "1.1" || &length == lengths));
+        }
+}
