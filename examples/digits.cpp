@@ -2,8 +2,8 @@
 // The training set is MNIST where the program finds it, else digits that the library draws.
 #include <fstream>
 #include <iostream>
-#include <iterator>
 #include <mnist_knn/knn.hpp>
+#include <sstream>
 
 int main(int argc, char** argv) try {
     if (argc != 2) {
@@ -11,11 +11,14 @@ int main(int argc, char** argv) try {
         return 2;
     }
     std::ifstream file(argv[1], std::ios::binary);
-    if (!file.is_open()) {
-        std::cerr << "digits: " << argv[1] << ": cannot be opened\n";
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
+    if (!file.is_open() || !bytes) {
+        std::cerr << "digits: " << argv[1] << ": cannot be read\n";
         return 1;
     }
-    const std::vector<std::uint8_t> picture{std::istreambuf_iterator<char>(file), {}};
+    const std::string text = bytes.str();
+    const std::vector<std::uint8_t> picture(text.begin(), text.end());
     const mnist_knn::set set(mnist_knn::files{});
     const mnist_knn::index index(set, {.method = "gradients"});
     const mnist_knn::digits digits = index.read_digits(picture, true, 0.008);
