@@ -42,7 +42,8 @@ bool begins(const std::string& text, std::string_view with) {
 }
 
 bool takes(Route::Body body, const std::string& type) {
-    return type.empty() || begins(type, "application/octet-stream") ||
+    const std::string media = lower_case(type.substr(0, type.find_first_of("; \t")));
+    return type.empty() || media == "application/octet-stream" ||
            (body == Route::Body::picture && begins(type, "image/"));
 }
 

@@ -238,6 +238,8 @@ TEST_CASE_FIXTURE(ToServe, "serve: each refusal has its status") {
     CHECK(status("POST /v1/predict", host + token + "\r\n") == 411);
     CHECK(status("POST /v1/predict", host + token + "Content-Type: text/html\r\n" + length) == 415);
     CHECK(status("POST /v1/predict", host + token + "Content-Type: image/png\r\n" + length) == 415);
+    CHECK(status("POST /v1/predict", host + token + "Content-Type: application/octet-streams\r\n" + length) ==
+          415);
     CHECK(status("POST /v1/predict", host + token + "Content-Encoding: gzip\r\n" + length) == 415);
     CHECK(status("POST /v1/predict", host + token + length) == 400);
     CHECK(status("POST /v1/classify", host + token + "Content-Length: 20000001\r\n\r\n") == 413);

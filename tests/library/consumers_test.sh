@@ -39,7 +39,7 @@ run_examples() {  # FOLDER
     check "$1: neighbors" contains "$("$1/neighbors")" '(255, 127):  '
     check "$1: threads" contains "$("$1/threads")" '400 of 400 answers right'
     check "$1: an error" contains "$("$1/digits" /dev/null 2>&1 || true)" 'digits: '
-    check "$1: no picture" contains "$("$1/digits" none 2>&1 || true)" 'digits: none: cannot be opened'
+    check "$1: no picture" contains "$("$1/digits" none 2>&1 || true)" 'digits: none: cannot be read'
     [[ $1 == inside-build || -z $(find "$prefix" -name 'mnist-knn-pictures.so') ]] ||
         check "$1: a picture, by the module beside the library" contains "$("$1/digits" bar.pgm)" 'at 1'
 }
