@@ -138,9 +138,10 @@ UnsupportedReason refuse_transform(const TransformSpec& spec, ImageShape image, 
         const std::int64_t before = dim;
         dim = dim_after(step, image, dim);
         const std::string start = "transform " + std::string(name(step.kind)) + ": ";
-        if (dim > max_dim)
+        const std::int64_t most = info(step.kind).makes_reals ? max_columns : max_dim;
+        if (dim > most)
             return start + with_commas(dim) + " features of " + image.text() +
-                   " pixels are too many; expected at most " + with_commas(max_dim);
+                   " pixels are too many; expected at most " + with_commas(most);
         if (step.kind != pca) continue;
         if (before > max_pca_dim)
             return start + "rows of " + with_commas(before) + " bytes are too long; expected at most " +

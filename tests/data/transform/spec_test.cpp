@@ -159,6 +159,9 @@ TEST_CASE("transform: what cannot be fitted is refused in one line") {
     CHECK_FALSE(refused("gradients", {256, 256}, 5));
     CHECK(*refused("hog", {257, 257}, 5) ==
           "transform hog: 142,884 features of 257x257 pixels are too many; expected at most 66,051");
+    CHECK(*refused("minmax", {257, 257}, 5) ==
+          "transform minmax: 66,049 features of 257x257 pixels are too many; expected at most 65,536");
+    CHECK_FALSE(refused("zscore", {256, 256}, 5));
 }
 
 }  // namespace knn
