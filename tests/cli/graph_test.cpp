@@ -144,10 +144,10 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     check_error(with("empty"), 1, "holds no pictures but 1 folder; expected pictures in it");
 }
 
-TEST_CASE("graph: more neighbors than fit into the free memory are refused at once") {
+TEST_CASE("graph, neighbors: more neighbors than fit into the free memory are refused at once") {
     const std::string free = read_file("/proc/meminfo"), name = "MemAvailable:";
     const std::int64_t kilobytes = std::stoll(free.substr(free.find(name) + name.size()));
-    const auto n = static_cast<std::uint32_t>(kilobytes / 100);  // 16,384 neighbors take 128 kB
+    const auto n = static_cast<std::uint32_t>(kilobytes / 50);  // 16,384 distances take 64 kB
     const Folder folder;
     std::string rows(8 + std::size_t{n}, '\0');
     for (int i = 0; i < 4; ++i)
@@ -160,6 +160,9 @@ TEST_CASE("graph: more neighbors than fit into the free memory are refused at on
     };
     check_error(graph("mutual"), 1, "memory: the mutual graph of ");
     check_error(graph("symmetric"), 1, "memory: the symmetric graph of ");
+    check_error(program("neighbors --train " + (folder / "rows.u8bin") + " --device cpu -k 16384 --ibin " +
+                        (folder / "g.ibin")),
+                1, "memory: --ibin ");
     CHECK(folder.names() == std::vector<std::string>{"rows.u8bin"});
 }
 
