@@ -311,8 +311,7 @@ LoadedTraining load_for_digits(const DataLocation& location, const Options& opti
                         std::to_string(shape.cols) +
                         "; expected 28x28 pixels, as pictures are scaled to these");
     require_novelty(options.method);
-    const bool whole = training.set.images().count == all.rows.count;
-    if (whole && ExtraRows::suit(options.method) && is_mnist(read.labels)) {
+    if (ExtraRows::suit(options.method) && is_mnist(training.set.labels())) {
         const TrainingImages drawn = load_drawn_rows(!options.no_cache, threads);
         const auto set_of = [](const TrainingImages& rows) {
             return TrainingSet(Training{rows.images, rows.labels, rows.shape}, rows.identity, rows.owner);
