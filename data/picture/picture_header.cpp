@@ -83,7 +83,7 @@ PictureHeader png(const BytesView& file) {
         if (!file.has(at, 12 + length)) break;
         if (file.is("tRNS", at + 4) && file.u8(25) == 0 &&
             packed == 0) {  // one gray, which OpenCV leaves out
-            const unsigned depth = file.u8(24), most = (1u << std::min(depth, 16u)) - 1,
+            const unsigned depth = std::clamp<unsigned>(file.u8(24), 1, 16), most = (1u << depth) - 1,
                            gray = file.u16(at + 8, true) & most;
             header.opacity.transparent = int(depth < 8 ? gray * 255 / most : gray);
         }

@@ -1,6 +1,7 @@
 #include "cpu/kernels/kernels.h"
 
 #include "data/core/errors.h"
+#include "tests/support/run.h"
 #include "tests/support/test.h"
 
 #if defined(__linux__) && defined(__x86_64__)
@@ -8,7 +9,6 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #endif
@@ -63,29 +63,21 @@ bool refuse_tiles() {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/// In the child: 0 if amx is neither listed nor chosen, and forcing it is an error.
-int answer_without_tiles() {
-    if (!refuse_tiles()) return 2;
+// Run only by the case below, in a process that has not looked for instruction sets.
+TEST_CASE("cpu::kernels: without tiles" * doctest::skip()) {
+    if (!refuse_tiles()) return test::skip("this system has no filter of system calls");
     unsetenv("MNIST_KNN_ISA");
-    if (holds(cpu::instruction_sets(), "amx") || cpu::instruction_set() == "amx") return 1;
+    CHECK_FALSE(holds(cpu::instruction_sets(), "amx"));
+    CHECK(cpu::instruction_set() != "amx");
     setenv("MNIST_KNN_ISA", "amx", 1);
-    try {
-        cpu::instruction_set();
-        return 1;
-    } catch (const UsageError&) {
-        return 0;
-    }
+    CHECK_THROWS_AS(cpu::instruction_set(), UsageError);
 }
 
 TEST_CASE("cpu::kernels: tiles that the system refuses are not listed") {
-    const pid_t child = fork();
-    REQUIRE(child >= 0);
-    if (child == 0) _exit(answer_without_tiles());
-    int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    REQUIRE(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 2) return test::skip("this system has no filter of system calls");
-    CHECK(WEXITSTATUS(status) == 0);
+    const std::string here = std::filesystem::read_symlink("/proc/self/exe");
+    const int code = test::run({here, "-ns", "-tc=cpu::kernels: without tiles"}).exit_code;
+    if (code == 77) return test::skip("this system has no filter of system calls");
+    CHECK(code == 0);
 }
 
 #endif

@@ -75,6 +75,10 @@ TEST_CASE("picture header: a PNG is decoded without its compressed texts, and it
     for (int i = 0; i < 700; ++i)
         much += chunk("IDAT", std::string(100, 'a'));
     CHECK(header_of(much + end).padded);
+    std::string without_bits = begin + chunk("tRNS", "\0\5"s) + data + end;
+    CHECK(header_of(without_bits).opacity.transparent == 5);
+    without_bits[24] = 0;  // no depth has no bits
+    CHECK(!header_of(without_bits).cut_short);
     much[20] = 1;  // 16,777,217 columns
     CHECK(!header_of(much + end).padded);
 }
