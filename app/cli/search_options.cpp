@@ -251,8 +251,10 @@ bool names_data(const Options& options) {
 std::string parse_strategy(const std::string& option, const std::string& text,
                            const std::vector<std::string>& names) {
     if (names.empty())
-        throw UsageError(as_given(option, text) +
-                         ": this build has no GPU kernels; expected a build with CUDA");
+        throw UsageError(
+            as_given(option, text) +
+            ": this build has no GPU kernels; expected a build with CUDA, or MNIST_KNN_ISA in the "
+            "environment for the CPU's instruction set");
     const bool known = std::find(names.begin(), names.end(), text) != names.end();
     if (!known && distance_kernels().empty() && nearest_name(text, names).empty())
         throw UsageError(as_given(option, text) +
