@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import html
 import struct
 import zlib
@@ -53,7 +54,8 @@ def upright(image: Any) -> Array:
     image.load()
     of_file = image.format is not None
     if image.format != "TIFF":  # which PIL has turned as it loaded it
-        image = ImageOps.exif_transpose(image)
+        with contextlib.suppress(SyntaxError, struct.error):  # damaged EXIF, as in a file
+            image = ImageOps.exif_transpose(image)
     if image.mode == "F" or image.mode.startswith("I"):  # what is above 255 would be cut to it
         array = np.asarray(image)
         if image.mode == "I" and not of_file and array.min() >= 0 and array.max() <= 255:  # of 8 bits, as convert("I") leaves them

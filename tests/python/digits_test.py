@@ -91,6 +91,9 @@ class Digits(unittest.TestCase):
             turned.save(path.with_suffix(".jpg"), exif=exif, quality=100)
             self.assertEqual(self.model.predict(path.with_suffix(".jpg")).tolist(), [7])
             self.assertEqual(self.model.predict(Image.open(path.with_suffix(".jpg"))).tolist(), [7])
+            for damaged in (b"I", b"II*\0"):
+                Image.fromarray(big).save(path, exif=damaged)
+                self.assertEqual(self.model.predict([path, Image.open(path)]).tolist(), [7, 7])
             Image.fromarray(np.rot90(big)).save(path.with_suffix(".tif"), tiffinfo={0x0112: 6})
             for turned_once in (path.with_suffix(".tif"), Image.open(path.with_suffix(".tif"))):
                 self.assertEqual(self.model.predict(turned_once).tolist(), [7])
