@@ -25,7 +25,7 @@ constexpr Command all_commands[] = {
      .summary = "a window to draw a digit in, answered at each stroke",
      .run = draw,
      .more_help = "Keys: c clears, u undoes the last stroke, s saves the drawing as PNG in the current "
-                  "folder, q quits.",
+                  "folder, q or Escape quits.",
      .method = "accurate"},
     {.name = "view",
      .summary = "shows misclassified digits: in a window, on a sheet, a page or the terminal",
