@@ -72,13 +72,6 @@ TrainingSet read_vectors(const DataLocation& location, std::int64_t first) {
         {.rows = set.images(), .labels = set.labels.span().first(n_labels), .shape = set.shape()}, {}, read);
 }
 
-std::vector<std::filesystem::path> absolute_inputs(const DataLocation& location) {
-    std::vector<std::filesystem::path> inputs = location.inputs();
-    for (std::filesystem::path& input : inputs)
-        input = std::filesystem::absolute(input);
-    return inputs;
-}
-
 std::shared_ptr<GrowingSet> opened_set(const knn_files* given) {
     const knn_files files = given == nullptr ? knn_files{} : read_struct(given, "files");
     require(files.first >= 0,
@@ -103,7 +96,7 @@ std::shared_ptr<GrowingSet> opened_set(const knn_files* given) {
         options.folder.clear();
         options.train = options.train_images;
         const DataLocation location = locate_training_data(options);
-        return std::make_shared<GrowingSet>(read_vectors(location, files.first), absolute_inputs(location));
+        return std::make_shared<GrowingSet>(read_vectors(location, files.first), location.inputs());
     }
     const DataLocation location = locate_training(options);
     const TrainingImages read = load_training(location, files.no_cache == 0, 0, files.first);
@@ -111,8 +104,7 @@ std::shared_ptr<GrowingSet> opened_set(const knn_files* given) {
     if (rows.count == 0) throw DataError(read.source + ": has no image; expected at least one");
     const Training training{
         .rows = rows, .labels = read.labels.first(static_cast<std::size_t>(rows.count)), .shape = read.shape};
-    return std::make_shared<GrowingSet>(TrainingSet(training, read.identity, read.owner),
-                                        absolute_inputs(location));
+    return std::make_shared<GrowingSet>(TrainingSet(training, read.identity, read.owner), location.inputs());
 }
 
 }  // namespace
@@ -155,7 +147,10 @@ TrainingSet Snapshot::whole() const {
 
 GrowingSet::GrowingSet(const TrainingSet& base, std::vector<std::filesystem::path> inputs)
     : inputs_(std::move(inputs)),
-      now_(std::make_shared<const Snapshot>(base, base.images().first(0), base.labels(), nullptr)) {}
+      now_(std::make_shared<const Snapshot>(base, base.images().first(0), base.labels(), nullptr)) {
+    for (std::filesystem::path& input : inputs_)
+        input = std::filesystem::absolute(input);
+}
 
 std::shared_ptr<const Snapshot> GrowingSet::now() const {
     const std::lock_guard lock(mutex_);

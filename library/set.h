@@ -50,9 +50,10 @@ class Snapshot {
 /// Thread-safe.
 class GrowingSet {
   public:
-    /// inputs: the files that it was read from, absolute: the process may change its folder.
+    /// inputs: the files that it was read from.
     explicit GrowingSet(const TrainingSet& base, std::vector<std::filesystem::path> inputs = {});
 
+    /// Absolute: the process may have changed its folder.
     const std::vector<std::filesystem::path>& inputs() const { return inputs_; }
     std::shared_ptr<const Snapshot> now() const;
     /// While this method lives, rows are added only if its metric can compare them.
@@ -70,7 +71,7 @@ class GrowingSet {
         void reserve(std::size_t used, std::size_t size, std::size_t most);
     };
 
-    const std::vector<std::filesystem::path> inputs_;
+    std::vector<std::filesystem::path> inputs_;  ///< unchanged after construction
     mutable std::mutex mutex_;
     std::shared_ptr<const Snapshot> now_;
     std::vector<std::weak_ptr<const Method>> methods_;

@@ -142,7 +142,8 @@ PictureHeader jpeg(const BytesView& file) {
 // BMP: the file header's offset of the pixels, then the size in 32 (OS/2: 16) bits; rows < 0 run downward.
 PictureHeader bmp(const BytesView& file) {
     PictureHeader header("BMP");
-    const bool old = file.u32(14, false) == 12;
+    const std::uint32_t size = file.u32(14, false);
+    const bool old = size == 12;
     header.cols = std::int32_t(old ? file.u16(18, false) : file.u32(18, false));
     header.rows = std::int32_t(old ? file.u16(20, false) : file.u32(22, false));
     header.rows = header.rows < 0 ? -header.rows : header.rows;
@@ -153,7 +154,7 @@ PictureHeader bmp(const BytesView& file) {
     header.cut_short = !file.has(10, 20) ||
                        (plain && usual && !file.has(file.u32(10, false), row * std::uint64_t(header.rows)));
     // OpenCV reads the masks of 32 bits in headers of 56 bytes and more alone: without them it takes the fourth byte for opacity.
-    if (packing == 3 && bits == 32 && file.u32(14, false) < 56) {
+    if (packing == 3 && bits == 32 && size < 56) {
         constexpr std::uint8_t no_masks = 0, unknown = 255;
         const bool usual_masks =
             file.u32(54, false) == 0xff0000 && file.u32(58, false) == 0xff00 && file.u32(62, false) == 0xff;
@@ -161,7 +162,7 @@ PictureHeader bmp(const BytesView& file) {
         header.still[30] = usual_masks ? no_masks : unknown;
     }
     // Of 16 bits it reads them behind the header alone, which for one of 40 bytes is where longer ones have them.
-    const std::uint32_t size = file.u32(14, false), opacity = size >= 56 ? file.u32(66, false) : 0;
+    const std::uint32_t opacity = size >= 56 ? file.u32(66, false) : 0;
     if (packing == 3 && bits == 16 && size >= 52 && opacity == 0) {
         header.still = file.copy();
         header.still[14] = 40;
