@@ -274,8 +274,8 @@ class CpuIndex final : public DeviceIndex {
             if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
             return batch;
         } catch (const std::bad_alloc&) {
-            throw_out_of_memory("searching " + std::to_string(train.count) + " training images of " +
-                                std::to_string(train.dim) + " pixels");
+            throw_out_of_memory("searching " + std::to_string(train.count) + " training rows of " +
+                                std::to_string(train.dim) + " columns");
         }
     }
 

@@ -97,7 +97,7 @@ void check(const PictureHeader& header, const std::string& name) {
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size);
     if (header.rows > max_picture_pixels / header.cols) fail(name, "has " + size, "at most 100 megapixels");
     if (header.rows > max_picture_pixels / header.weight / header.cols)
-        fail(name, "has " + size + " of more than 8 bytes", "at most 800 MB");
+        fail(name, "has " + size + " of " + with_commas(8 * header.weight) + " bytes", "at most 800 MB");
     if (!header.fits(max_picture_pixels))
         fail(name, "has tiles of " + size_text(header.tile_cols, header.tile_rows), "at most 100 megapixels");
     if (std::max(header.rows, header.cols) > max_side)

@@ -56,11 +56,21 @@ std::uint64_t tiff_entry(const BytesView& tiff, std::uint32_t tag, std::uint32_t
     return 0;
 }
 
+/// Entry `index` of a TIFF value of 16 or 32 bits; values of up to 4 bytes are in the directory itself.
+std::uint64_t tiff_value(const BytesView& file, std::uint64_t entry, std::uint64_t index, bool big) {
+    const std::uint64_t type = file.u16(entry + 2, big), count = file.u32(entry + 4, big);
+    const std::uint64_t size = type == 3 ? 2 : 4;
+    const std::uint64_t at = (count * size <= 4 ? entry + 8 : file.u32(entry + 8, big)) + index * size;
+    return size == 2 ? file.u16(at, big) : file.u32(at, big);
+}
+
 /// The orientation (tag 274) in a TIFF, the format of EXIF. 1 if there is none.
 int orientation_of(const BytesView& tiff) {
+    const bool big = tiff.is("MM", 0);
     const std::uint64_t entry = tiff_entry(tiff, 274, 274);
-    const int value = entry > 0 ? int(tiff.u16(entry + 8, tiff.is("MM", 0))) : 1;
-    return value >= 1 && value <= 8 ? value : 1;
+    const std::uint64_t value =
+        entry > 0 && tiff.u32(entry + 4, big) == 1 ? tiff_value(tiff, entry, 0, big) : 1;
+    return value >= 1 && value <= 8 ? int(value) : 1;
 }
 
 // PNG (W3C, third edition): chunks of length, type, data, CRC; IHDR first, IEND last; eXIf holds EXIF. Compressed texts are
@@ -170,14 +180,6 @@ PictureHeader bmp(const BytesView& file) {
     return header;
 }
 
-/// Entry `index` of a TIFF value of 16 or 32 bits; values of up to 4 bytes are in the directory itself.
-std::uint64_t tiff_value(const BytesView& file, std::uint64_t entry, std::uint64_t index, bool big) {
-    const std::uint64_t type = file.u16(entry + 2, big), count = file.u32(entry + 4, big);
-    const std::uint64_t size = type == 3 ? 2 : 4;
-    const std::uint64_t at = (count * size <= 4 ? entry + 8 : file.u32(entry + 8, big)) + index * size;
-    return size == 2 ? file.u16(at, big) : file.u32(at, big);
-}
-
 // TIFF 6.0: a directory of tagged values; strips (273, 279) or tiles (324, 325) must lie within the file.
 PictureHeader tiff(const BytesView& file) {
     PictureHeader header("TIFF");
@@ -187,9 +189,10 @@ PictureHeader tiff(const BytesView& file) {
     header.orientation = orientation_of(file);
     if (header.orientation != 1) {  // libtiff mixes up tiles that it turns
         header.still = file.copy();
-        std::uint8_t* const value = header.still.data() + tiff_entry(file, 274, 274) + 8;
-        value[0] = big ? 0 : 1;
-        value[1] = big ? 1 : 0;
+        const std::uint64_t entry = tiff_entry(file, 274, 274), size = file.u16(entry + 2, big) == 3 ? 2 : 4;
+        std::uint8_t* const value = header.still.data() + entry + 8;
+        std::fill_n(value, size, std::uint8_t{0});
+        value[big ? size - 1 : 0] = 1;
     }
     const auto side = [&](std::uint32_t tag) {
         const std::uint64_t entry = tiff_entry(file, tag, tag);

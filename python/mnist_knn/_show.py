@@ -67,6 +67,7 @@ def upright(image: Any) -> Array:
     gray = image.info.get("transparency")
     if image.mode in ("1", "L") and isinstance(gray, int):  # of a PNG of 1, 2 or 4 bits as in the file, where PIL scales the pixels to 255
         grays = np.asarray(image.convert("L"))
+        gray &= 255  # of wider values PNG takes the low bits
         scale = next((one for one in ((255,) if image.mode == "1" else (85, 17)) if gray * one <= 255 and not (grays % one).any()), 1)
         return np.dstack([grays, grays, grays, np.where(grays == gray * scale, 0, 255).astype(np.uint8)])
     # Of LAB, PIL makes an opacity of 0.

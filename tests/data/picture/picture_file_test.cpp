@@ -176,7 +176,7 @@ TEST_CASE("picture file: a TIFF of few bytes whose pixels have 16 bytes each") {
                 tiff.push_back(static_cast<std::uint8_t>(byte));
         return error_of(tiff);
     };
-    CHECK(contains(of_samples(4), "has 10000x10000 pixels of more than 8 bytes; expected at most 800 MB"));
+    CHECK(contains(of_samples(4), "has 10000x10000 pixels of 16 bytes; expected at most 800 MB"));
     CHECK(!contains(of_samples(2), "800 MB"));
 }
 

@@ -111,10 +111,11 @@ Bytes png(std::uint8_t depth, std::uint8_t kind, const Bytes& before, const Byte
            before + chunk("IDAT", squeezed(rows)) + after + chunk("IEND", {});
 }
 
-/// EXIF: a TIFF directory with only the orientation.
-Bytes exif(std::uint8_t orientation) {
-    return Bytes{'M', 'M', 0, 42, 0, 0, 0,           8, 0, 1, 1, 18, 0,
-                 3,   0,   0, 0,  1, 0, orientation, 0, 0, 0, 0, 0,  0};
+/// EXIF: a TIFF directory with only the orientation, a number of 16 bits or of 32, or several.
+Bytes exif(std::uint8_t orientation, bool wide = false, std::uint8_t count = 1) {
+    const Bytes value = wide ? Bytes{0, 0, 0, orientation} : Bytes{0, orientation, 0, 0};
+    return Bytes{'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 18, 0, std::uint8_t(wide ? 4 : 3), 0, 0, 0, count} +
+           value + Bytes(4, 0);
 }
 
 /// Tag, type and value, in the order of the tags; `place_of_pixels` as the value: where these lie.
@@ -140,8 +141,8 @@ Bytes strip_tiff(std::uint32_t bits, std::uint32_t colors, std::uint32_t samples
     return tiff_of(tags, data);
 }
 
-/// Gray with the orientation (274). `rows_tag`: 278, or another in its place.
-Bytes tiff(int orientation, std::uint32_t rows_tag = 278) {
+/// Gray with the orientation (274) as a number of 16 bits (type 3) or 32 (4). `rows_tag`: 278, or another in its place.
+Bytes tiff(int orientation, std::uint32_t rows_tag = 278, std::uint32_t type = 3) {
     const cv::Mat mat = marked();
     return tiff_of({{256, 4, 48},
                     {257, 4, 32},
@@ -149,7 +150,7 @@ Bytes tiff(int orientation, std::uint32_t rows_tag = 278) {
                     {259, 3, 1},
                     {262, 3, 1},
                     {273, 4, place_of_pixels},
-                    {274, 3, std::uint32_t(orientation)},
+                    {274, type, std::uint32_t(orientation)},
                     {277, 3, 1},
                     {rows_tag, 4, 32},
                     {279, 4, 48 * 32}},
@@ -381,7 +382,10 @@ TEST_CASE("picture formats: all eight orientations, of JPEG, PNG, WebP and TIFF"
         CHECK(upright.cols == (turn >= 5 ? 32 : 48));
         CHECK(knn::test::corners(upright) == expected[turn - 1]);
         CHECK(corners(png(8, gray_png, chunk("eXIf", exif(turn)), gray)) == expected[turn - 1]);
+        CHECK(corners(png(8, gray_png, chunk("eXIf", exif(turn, true)), gray)) == expected[turn - 1]);
+        CHECK(corners(png(8, gray_png, chunk("eXIf", exif(turn, false, 2)), gray)) == "bgww");
         CHECK(corners(tiff(turn)) == expected[turn - 1]);
+        CHECK(corners(tiff(turn, 278, 4)) == expected[turn - 1]);
         CHECK(corners(tiled_tiff(turn)) == expected[turn - 1]);
         const Bytes chunks = text("WEBPVP8X") + little(10, 4) + little(8, 4) + little(47, 3) + little(31, 3) +
                              Bytes(still.begin() + 12, still.end()) + text("EXIF") + little(26, 4) +
