@@ -22,7 +22,7 @@ import numpy as np
 from . import _arrays, _voting
 from ._checks import integer, several, shown, word
 from ._library import Array, Index, by_parameters, encoded_text
-from ._neighbors import NearestNeighbors
+from ._neighbors import OF_IMAGES, NearestNeighbors
 
 _FORMS = ("directed", "mutual", "symmetric")
 _RULES = ("edit", "condense", "both")
@@ -274,7 +274,8 @@ def condense(X: Any, y: Any, n_neighbors: int = 5, rule: str = "both", method: s
     word(rule, "rule", _RULES)
     options = [f"--{name}={os.fsdecode(encoded_text(name, given))}" for name, given in (("method", method), ("device", device))]
     array = _arrays.vectors(X, "condense")
-    narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array)
+    narrows = method in ("raw", *OF_IMAGES)  # by the metric of a file bytes may have other distances
+    narrow = array if array.dtype == np.uint8 else _arrays.narrowed(array) if narrows else None
     classes, codes = _arrays.class_labels(y, len(array), "condense")
     if len(classes) > 256:
         raise ValueError(f"y: has {len(classes)} classes; expected at most 256")

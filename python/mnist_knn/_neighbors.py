@@ -27,7 +27,7 @@ _METRICS = {
 #: scikit-learn's names of the library's metrics.
 _EFFECTIVE = {b"l2": "euclidean", b"l1": "manhattan", b"lp": "minkowski", b"cosine": "cosine", b"pearson": "correlation"}
 _MODES = ("connectivity", "distance")
-_OF_IMAGES = ("gradients", "accurate")
+OF_IMAGES = ("gradients", "accurate")
 
 
 def library_metric(metric: str | None, p: float | None, method: str) -> tuple[str | None, float]:
@@ -73,7 +73,7 @@ class _Fitted(BaseEstimator):
         array = _arrays.vectors(X, name)
         if labels is not None and len(labels) != len(array):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: [{len(array)}, {len(labels)}]")
-        of_images = self.method in _OF_IMAGES
+        of_images = self.method in OF_IMAGES
         narrows = of_images or metric in ("l2", "l1")
         narrowed = _arrays.narrowed(array) if array.dtype != BYTE and narrows else None
         searched = array.dtype if narrowed is None else BYTE
@@ -152,7 +152,7 @@ class _Fitted(BaseEstimator):
             return self._index(self._type), _arrays.as_type(array, self._type)
         if self._type == BYTE and self._narrows and (narrowed := _arrays.narrowed(array)) is not None:
             return self._index(BYTE), narrowed
-        if self.method in _OF_IMAGES:
+        if self.method in OF_IMAGES:
             self._refuse(array)
         both = np.result_type(array, self._fit_X)
         wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8

@@ -135,6 +135,17 @@ class AsTheProgram(unittest.TestCase):
         X, y = digits(30)
         self.assertEqual(condense(np.asmatrix(X), np.asmatrix(y).T, 1).tolist(), condense(X, y, 1).tolist())
 
+    def test_condense_compares_whole_floats_as_the_estimators_do(self):
+        X, y = np.random.default_rng(2).integers(0, 4, (150, 3)).astype(float), np.arange(150) % 3
+        with tempfile.NamedTemporaryFile("w") as method:
+            method.write("mnist-knn method 1\ntransform raw\nrerank none\ncandidates 96\nmetric pearson\nvote majority\nk 3\n"
+                         "weights uniform\ntie smallest\n")  # fmt: skip
+            method.flush()
+            kept = condense(X, y, 3, "edit", method=method.name)
+            self.assertEqual(kept.tolist(), condense(X / 4, y, 3, "edit", method=method.name).tolist())
+            model = KNeighborsClassifier(3, method=method.name).fit(X[kept], y[kept])
+            self.assertEqual(model.predict(None).tolist(), y[kept].tolist())
+
 
 class Functions(unittest.TestCase):
     def test_tune_is_leave_one_out_of_each(self):
