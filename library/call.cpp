@@ -121,9 +121,9 @@ Rows dense_rows(const knn_vectors& vectors, std::vector<std::uint8_t>& copy, con
     const DeviceCopies* const copies = space == KNN_HOST ? nullptr : &copies_of(name);
     const auto element = static_cast<ElementType>(type);
     const std::int64_t most = element == ElementType::uint8 ? max_dim : max_columns;
-    require(count >= 0 && dim >= 1 && dim <= most,
-            what + "has count " + std::to_string(count) + " and dim " + std::to_string(dim) +
-                "; expected at least 0, and 1 to " + std::to_string(most));
+    require(count >= 0, what + "has count " + std::to_string(count) + "; expected at least 0");
+    require(dim >= 1 && dim <= most,
+            what + "has dim " + std::to_string(dim) + "; expected 1 to " + std::to_string(most));
     const std::int64_t row_bytes = dim * size_of(element);
     require(pitch == 0 || pitch >= row_bytes, what + "has pitch " + std::to_string(pitch) +
                                                   "; expected 0, or at least " + std::to_string(row_bytes) +

@@ -140,7 +140,8 @@ std::vector<Option> search_options(Options& o) {
         {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
         {reranking, "--candidates", number(m.rerank.candidates, min_candidates, max_candidates),
          candidates + ", or -k if that is more)"},
-        {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates), candidates + ")"},
+        {"tune", "--candidates", number(t.candidates, min_candidates, max_candidates),
+         candidates + "; by class-mean without --rerank at least k)"},
         {voting, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average"},
         {"tune", "--vote", once("NAME", t.range.votes, parse_choice<VoteKind>),
@@ -221,6 +222,10 @@ void check_options(const Options& options, bool votes) {
         if (!method.reranks() && !class_mean)
             throw UsageError("--candidates: nothing orders or counts candidates; expected --rerank " +
                              std::string(votes ? "or --vote class-mean " : "") + "with it");
+        if (!method.reranks() && method.rerank.candidates < method.vote.k)
+            throw UsageError("--candidates " + std::to_string(method.rerank.candidates) + ": fewer than -k " +
+                             std::to_string(method.vote.k) +
+                             ", of which --vote class-mean takes means; expected at least as many");
     }
     if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
     if (class_mean && !is_integral(method.neighbor_measure()))

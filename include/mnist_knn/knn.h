@@ -216,7 +216,7 @@ typedef struct knn_options {
     size_t struct_size;     ///< sizeof the struct
     knn_progress progress;  ///< [none]
     void* data;             ///< its first argument
-    double reject;          ///< share of right answers that may be rejected [0: none is]; classify has 0.005
+    double reject;  ///< share of right answers that may be rejected, below 1 [0: none is]; classify has 0.005
 } knn_options;
 
 /// The caller's arrays for the neighbors of `count` queries: count * k, row by row. An array that is NULL is not filled.

@@ -83,7 +83,7 @@ class DigitClassifier:
     """Classifies digits in pictures by a method of the program, by default `accurate` on MNIST.
 
     method: "accurate", "gradients", "raw", or a file of `mnist-knn tune --save` without minmax and zscore. reject: the share of right answers that may be
-    rejected, 0: none is. data: a folder with a training set in MNIST's form; None: where the program looks, else digits
+    rejected, below 1; 0: none is. data: a folder with a training set in MNIST's form; None: where the program looks, else digits
     that the library draws. device: as NearestNeighbors. The training set is opened by `fit`, or by the first picture:
     `accurate` takes 10 s for it on two cores, then 0.1 s, because what it fits is kept in the user's cache.
 

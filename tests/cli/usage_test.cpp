@@ -30,7 +30,7 @@ TEST_CASE("the version, and help of the program and of each command") {
           {"graph", "up to 24 k + 60 bytes an image"},
           {"classify", "field of a form"},
           {"evaluate", "(default 96, or -k"},
-          {"tune", "(default 96)"}}) {
+          {"tune", "(default 96; by class-mean without"}}) {
         std::string text;
         for (const std::string& word : Words(program({command, "--help=all"}).out))
             text += word + ' ';

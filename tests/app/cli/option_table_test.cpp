@@ -343,6 +343,9 @@ TEST_CASE("errors name the mistake") {
         {"audit --tie nearest", "--tie: unknown option"},
         {"audit --vote majority", "--vote: unknown option"},
         {"audit --rerank none --candidates 50", "candidates; expected --rerank with it"},
+        {"evaluate --vote class-mean --candidates 20 -k 21",
+         "--candidates 20: fewer than -k 21, of which --vote class-mean takes means; expected at least as "
+         "many"},
         {"view --weights distance --method accurate", "--weights: --vote class-mean weighs no votes"},
         {"tune --weights distance --vote class-mean", "--weights: --vote class-mean weighs no votes"},
         {"evaluate --vote class-mean --metric cosine", "--vote class-mean: adds up integers"},
@@ -352,7 +355,7 @@ TEST_CASE("errors name the mistake") {
         CHECK(test::contains(mistake(one.first), one.second));
     }
     for (const char* words :
-         {"evaluate --candidates 20 --rerank cells", "evaluate --candidates 20 --vote class-mean",
+         {"evaluate --candidates 20 --rerank cells", "evaluate --candidates 20 --vote class-mean -k 20",
           "classify --candidates 20 a.png", "tune --weights distance", "audit --seed 7 --plant 3",
           "audit --rerank none --metric cosine",
           "evaluate --weights distance --method accurate --vote majority"})
