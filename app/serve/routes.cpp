@@ -181,7 +181,7 @@ void Routes::check(const Head& head) const {
             throw Problem(415, std::string("The body has another type than this path takes; expected ") +
                                    (route.body == Route::Body::pixels ? "application/octet-stream."
                                                                       : "image/*, such as image/png."));
-        if (!head.content_encoding.empty())
+        if (!head.content_encoding.empty() && head.content_encoding != "identity")
             throw Problem(415, "The body has a content coding such as gzip; expected it without.");
     }
     if (route.needs_index && !ready_)

@@ -242,6 +242,7 @@ TEST_CASE_FIXTURE(ToServe, "serve: each refusal has its status") {
           415);
     CHECK(status("POST /v1/predict", host + token + "Content-Encoding: gzip\r\n" + length) == 415);
     CHECK(status("POST /v1/predict", host + token + length) == 400);
+    CHECK(status("POST /v1/predict", host + token + "Content-Encoding: identity\r\n" + length) == 400);
     CHECK(status("POST /v1/classify", host + token + "Content-Length: 20000001\r\n\r\n") == 413);
     CHECK(status("POST /v1/classify", host + token + "Content-Length: 99999999999999999999\r\n\r\n") == 400);
     // A head is judged before the length that it announces.
