@@ -75,7 +75,7 @@ UnsupportedReason refuse_by_capabilities(const Engine& engine, const Problem& pr
 [[noreturn]] void refuse_without_gpu(const std::string& asked, const std::string& instead,
                                      const Machine& machine) {
     throw DeviceError(asked + ": no GPU: " + machine.why_no_gpu +
-                      "; expected an NVIDIA GPU with its driver, or " + instead);
+                      "; expected an NVIDIA GPU with its driver and a build with CUDA, or " + instead);
 }
 
 /// The requested GPU, by default the first; null if the machine has none. Throws as `find_gpus`.
@@ -240,7 +240,7 @@ Resolved resolve(const PlanRequest& request, const Problem& problem, const Machi
     check_combination(request);
     const std::int64_t row_bytes = problem.dim * size_of(problem.type);
     if (request.memory > 0 && request.memory < row_bytes)
-        throw UsageError("§memory " + std::to_string(request.memory) + ": no image fits; expected at least " +
+        throw UsageError("§memory " + std::to_string(request.memory) + ": no row fits; expected at least " +
                          counted(row_bytes, "byte") + ", the size of one");
     Resolved resolved = resolve_one(request, problem, machine, table);
     if (resolved.engine->on_gpu && request.device.several()) add_devices(request, problem, machine, resolved);

@@ -219,13 +219,14 @@ void check_options(const Options& options, bool votes) {
     if (class_mean && is_given("weights"))
         throw UsageError("--weights: --vote class-mean weighs no votes; expected --vote majority with it");
     if (tune.candidates == 0 && is_given("candidates")) {  // tune checks those of its methods itself
+        const bool may_count = votes && is_integral(method.measure);
         if (!method.reranks() && !class_mean)
             throw UsageError("--candidates: nothing orders or counts candidates; expected --rerank " +
-                             std::string(votes ? "or --vote class-mean " : "") + "with it");
+                             std::string(may_count ? "or --vote class-mean " : "") + "with it");
         if (!method.reranks() && method.rerank.candidates < method.vote.k)
-            throw UsageError("--candidates " + std::to_string(method.rerank.candidates) + ": fewer than -k " +
-                             std::to_string(method.vote.k) +
-                             ", of which --vote class-mean takes means; expected at least as many");
+            throw UsageError("-k " + std::to_string(method.vote.k) + ": more than the " +
+                             std::to_string(method.rerank.candidates) +
+                             " candidates that vote; expected at most as many, or no --candidates");
     }
     if (method.reranks()) check_candidates(method.rerank.candidates, method.vote.k);
     if (class_mean && !is_integral(method.neighbor_measure()))
@@ -256,10 +257,11 @@ bool names_data(const Options& options) {
 std::string parse_strategy(const std::string& option, const std::string& text,
                            const std::vector<std::string>& names) {
     if (names.empty())
-        throw UsageError(
-            as_given(option, text) +
-            ": this build has no GPU kernels; expected a build with CUDA, or MNIST_KNN_ISA in the "
-            "environment for the CPU's instruction set");
+        throw UsageError(as_given(option, text) +
+                         ": this build has no GPU kernels; expected a build with CUDA" +
+                         (option == "--distance" ? ", or MNIST_KNN_ISA in the environment for the CPU's "
+                                                   "instruction set"
+                                                 : ""));
     const bool known = std::find(names.begin(), names.end(), text) != names.end();
     if (!known && distance_kernels().empty() && nearest_name(text, names).empty())
         throw UsageError(as_given(option, text) +

@@ -109,11 +109,6 @@ Judgment judge(const PictureAnswers& answers) {
         vote.vote_share = answer.vote_share;
         result.evaluation.confidence.push_back(answer.confidence);
     }
-    const auto failed = [](const PictureAnswer& one) { return !one.error.empty(); };
-    if (result.named == 0 && !std::ranges::all_of(answers.pictures, failed))  // its error says more
-        throw DataError(
-            "--expected: no name of a picture tells its digit; expected folders 0 to 9, or names such as "
-            "four_4.png");
     result.evaluation.score =
         score(result.evaluation.found.votes, result.truth, std::vector(labels.begin(), labels.end()));
     return result;
@@ -188,6 +183,19 @@ void write_expected_report(const PictureAnswers& answers, Judgment& judgment, co
     evaluation.load_ms = load_ms;
     evaluation.wall_ms = wall_ms;
     write_outputs_together(report_folder(evaluation, options.output), options.output.report);
+}
+
+/// Throws if none of the pictures has a name that tells its digit. Errors of those that are not there say more.
+void check_names(const std::vector<PictureSource>& sources) {
+    const auto is_named = [](const PictureSource& one) { return expected_digit(one.file).has_value(); };
+    const auto is_there = [](const PictureSource& one) {
+        std::error_code none;
+        return one.error.empty() && (one.file == "-" || fs::exists(one.file, none));
+    };
+    if (std::ranges::none_of(sources, is_named) && std::ranges::any_of(sources, is_there))
+        throw DataError(
+            "--expected: no name of a picture tells its digit; expected folders 0 to 9, or names such as "
+            "four_4.png");
 }
 
 void check(const Options& options) {
@@ -282,6 +290,7 @@ int classify(const Options& options, Clock::time_point start) {
     const PictureSources found_pictures =
         find_pictures(options.operands, options.classify.recursive ? Subfolders::read : Subfolders::with_r);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
+    if (options.classify.expected) check_names(sources);
     const DataLocation location = locate_training_data(options.data);
     std::vector<fs::path> inputs = location.inputs();
     inputs.insert(inputs.end(), options.method_files.begin(), options.method_files.end());

@@ -89,10 +89,14 @@ std::string grouped(std::uint64_t count) {
     return with_commas(static_cast<std::int64_t>(count));
 }
 
+std::string grouped(std::uint64_t count, const char* one) {
+    return counted(static_cast<std::int64_t>(count), one);
+}
+
 std::string describe(const IdxHeader& header, const IdxKind& kind) {
-    std::string text = grouped(header.sizes[0]) + " " + kind.name;
-    if (kind.rank == IdxKind::images.rank)
-        text += " of " + std::to_string(header.sizes[1]) + "x" + std::to_string(header.sizes[2]);
+    const bool of_images = kind.rank == IdxKind::images.rank;
+    std::string text = grouped(header.sizes[0], of_images ? "image" : "label");
+    if (of_images) text += " of " + std::to_string(header.sizes[1]) + "x" + std::to_string(header.sizes[2]);
     return text;
 }
 
@@ -110,7 +114,7 @@ void check_sizes(const ByteSource& source, IdxHeader& header, const IdxKind& kin
     if (!source.max_bytes()) return;
     const std::uint64_t available = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
     const std::string declared =
-        "declares " + describe(header, kind) + " = " + grouped(header.data_bytes) + " bytes, but ";
+        "declares " + describe(header, kind) + " = " + grouped(header.data_bytes, "byte") + ", but ";
     if (header.data_bytes > available)
         source.fail("is cut short: it " + declared +
                     (source.is_gzip() ? grouped(*source.file_bytes()) + " bytes of gzip cannot hold them"
@@ -206,7 +210,7 @@ IdxData read_idx_data(ByteSource& source, const IdxKind& kind, const IdxHeader& 
             read < kept_bytes ? read : kept_bytes + skip(source, header.data_bytes - kept_bytes);
         if (got < header.data_bytes)
             source.fail("is cut short: it declares " + describe(header, kind) + " = " +
-                        grouped(header.data_bytes) + " bytes, but has " + grouped(got));
+                        grouped(header.data_bytes, "byte") + ", but has " + grouped(got));
         if (!source.is_at_end()) source.fail("has trailing bytes after " + describe(header, kind));
         return {static_cast<std::int64_t>(count), static_cast<int>(rows), static_cast<int>(cols),
                 std::move(bytes), source.crc32()};

@@ -22,6 +22,11 @@ std::string grouped_count(std::uint64_t count) {
            with_commas(static_cast<std::int64_t>(std::min(count, most_elements_bytes)));
 }
 
+/// "1 row", "1,234 rows".
+std::string grouped_count(std::uint64_t count, const std::string& one) {
+    return grouped_count(count) + ' ' + noun(static_cast<std::int64_t>(count), one);
+}
+
 template <class Word>
 void swap_all(std::uint8_t* bytes, std::size_t n) {
     for (const std::uint8_t* const end = bytes + n * sizeof(Word); bytes < end; bytes += sizeof(Word))
@@ -80,9 +85,9 @@ class RowReader {
         auto dim = load_as<std::uint32_t>(raw);
         if (layout_.swapped) dim = swapped(dim);
         if (dim != layout_.dim)
-            content_.fail("row " + grouped_count(row + 1) + " has " +
-                              with_commas(static_cast<std::int32_t>(dim)) + " columns",
-                          "as many as row 1 has, " + grouped_count(layout_.dim));
+            content_.fail(
+                "row " + grouped_count(row + 1) + " has " + counted(static_cast<std::int32_t>(dim), "column"),
+                "as many as row 1 has, " + grouped_count(layout_.dim));
     }
     void widen(std::uint8_t* row, std::uint8_t* out) const {
         if (layout_.swapped) swap_all<std::uint32_t>(row, layout_.dim);
@@ -170,8 +175,8 @@ Bytes Content::allocated(std::uint64_t bytes) const {
 void Content::check_sizes(const RowLayout& layout) const {
     if (layout.count == std::uint64_t{0}) fail("holds no rows", "at least one");
     if (layout.dim == 0) fail("has rows without columns", "at least one column");
-    const std::string shape = (layout.count ? grouped_count(*layout.count) + " rows" : "rows") + " of " +
-                              grouped_count(layout.dim) + " columns";
+    const std::string shape = (layout.count ? grouped_count(*layout.count, "row") : "rows") + " of " +
+                              grouped_count(layout.dim, "column");
     if (layout.dim > static_cast<std::uint64_t>(layout.max_columns))
         fail("declares " + shape, "at most " + with_commas(layout.max_columns) + " columns");
     std::uint64_t size = 0, in_memory = 0;
@@ -183,12 +188,12 @@ void Content::check_sizes(const RowLayout& layout) const {
     if (!available) return;
     if (!layout.count) {
         if (is_exact() && *available % layout.row_bytes() != 0)
-            fail("has " + grouped_count(*available) + " bytes, which are not rows of " +
-                     grouped_count(layout.dim) + " columns",
+            fail("has " + grouped_count(*available, "byte") + ", which are not rows of " +
+                     grouped_count(layout.dim, "column"),
                  "whole rows, all with as many columns as the first");
         return;
     }
-    const std::string declared = "declares " + shape + " = " + grouped_count(size) + " bytes";
+    const std::string declared = "declares " + shape + " = " + grouped_count(size, "byte");
     if (size > *available)
         fail("is cut short: it " + declared,
              is_exact() ? "as many, not " + grouped_count(*available)
@@ -256,8 +261,8 @@ void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorS
             ended = got < raw.size();
             if (got % layout.row_bytes() != 0 || (ended && layout.count))
                 fail("is cut short within row " + grouped_count(count + got / layout.row_bytes() + 1),
-                     (layout.count ? grouped_count(*layout.count) : "whole") + " rows of " +
-                         grouped_count(layout.dim) + " columns");
+                     (layout.count ? grouped_count(*layout.count, "row") : "whole rows") + " of " +
+                         grouped_count(layout.dim, "column"));
             const std::size_t whole = got / layout.row_bytes();
             const std::uint64_t all_bytes = (count + whole) * reader.out_bytes();
             check_memory(all_bytes + std::min<std::uint64_t>(all_bytes, part_bytes));
@@ -286,7 +291,7 @@ void Content::read_in_order(const RowLayout& layout, std::uint64_t most, VectorS
 void Content::check_end(std::uint64_t count, const RowLayout& layout) {
     if (!source_.is_at_end() || position_ < head_.size())
         fail("has trailing bytes",
-             grouped_count(count) + " rows of " + grouped_count(layout.dim) + " columns alone");
+             grouped_count(count, "row") + " of " + grouped_count(layout.dim, "column") + " alone");
 }
 
 /// Fortran order, in one stream: each element goes to its place in the first set.count rows.
@@ -316,7 +321,7 @@ void Content::read_by_columns(const RowLayout& layout, VectorSet& set) {
         raw.resize(std::min(piece_bytes, left));
         if (read(raw) < raw.size())
             fail("is cut short within its elements",
-                 grouped_count(*layout.count) + " rows of " + grouped_count(layout.dim) + " columns");
+                 grouped_count(*layout.count, "row") + " of " + grouped_count(layout.dim, "column"));
         out_bytes == layout.dim       ? place(std::uint8_t{})
         : out_bytes == 4 * layout.dim ? place(std::uint32_t{})
                                       : place(std::uint64_t{});

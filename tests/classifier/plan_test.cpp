@@ -121,7 +121,8 @@ TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was as
         request.engine = engine;
         CHECK_THROWS_WITH_AS(
             resolved(request, Metric::l2, without_gpu),
-            doctest::Contains(": no GPU: no driver; expected an NVIDIA GPU with its driver, or §engine cpu"),
+            doctest::Contains(": no GPU: no driver; expected an NVIDIA GPU with its driver and a build with "
+                              "CUDA, or §engine cpu"),
             DeviceError);
     }
     PlanRequest kernels;

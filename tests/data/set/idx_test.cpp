@@ -218,6 +218,7 @@ TEST_CASE_FIXTURE(InFolder, "idx: what is wrong with the content, plain and gzip
              {idx_labels(0), "holds zero labels"},
              {gzip(""), "is empty after decompression", false},
              {idx_labels(3) + "x", "has trailing bytes: it declares 3 labels = 3 bytes, but has 4", false},
+             {idx_labels(1) + "x", "has trailing bytes: it declares 1 label = 1 byte, but has 2", false},
              {gzip(idx_labels(3) + "x"), "has trailing bytes after 3 labels", false}})
         check(one, labels_error, want_labels);
     for (const std::string page : {"<!DOCTYPE html>\n<html><body>404</body></html>", "<html>",

@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(VectorFolder, "vector files: rows that each begin with their l
           "has 31 bytes, which are not rows of 3 columns; expected whole rows, all with as many columns as "
           "the first"},
          {"b.fvecs", row(Floats{1, 2}) + row(Floats{1}) + "abcd",
-          "row 2 has 1 columns; expected as many as row 1 has, 2"},
+          "row 2 has 1 column; expected as many as row 1 has, 2"},
          {"c.fvecs", raw(std::int32_t(-3)) + "abcdefgh", "declares rows of -3 columns; expected 1 to 65536"},
          {"d.fvecs", raw(std::int64_t(0)), "has rows without columns; expected at least one column"},
          {"e.fvecs", raw(std::int32_t(65'537)) + "abcd",

@@ -81,7 +81,7 @@ TEST_CASE_FIXTURE(VectorFolder, "npy: what is wrong is said in one line") {
           "{'descr': '<i\n8', 'fortran_order': False, 'shape': (1, 2)}"})
         check(npy(header, "12345678"), damaged);
     check(npy_of("<f4", "(1, 2)", "1234567"),
-          "is cut short: it declares 1 rows of 2 columns = 8 bytes; expected as many, not 7");
+          "is cut short: it declares 1 row of 2 columns = 8 bytes; expected as many, not 7");
     CHECK(vectors_error(folder.write("x.npy", npy_of("<f4", "(1, 2)", "").substr(0, 30)))
               .starts_with("is cut short within its header"));
     const std::string versions = "; expected 1.0, 2.0 or 3.0", zeros(20, '\0');
