@@ -1,10 +1,10 @@
 #include "app/commands/pictures.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iterator>
 #include <new>
 #include <set>
@@ -36,12 +36,12 @@ bool has_picture_ending(const fs::path& file) {
     return std::ranges::any_of(endings, [&](const char* ending) { return has_ending(name, ending); });
 }
 
-/// The bytes that tell the format of a file.
+/// The bytes that tell the format of a file; none where reading would wait, as /proc/kmsg does, a regular file by its type.
 std::vector<std::uint8_t> start_of(const fs::path& file) {
     std::vector<std::uint8_t> start(32);
-    std::ifstream stream(file, std::ios::binary);
-    stream.read(reinterpret_cast<char*>(start.data()), std::ssize(start));
-    start.resize(static_cast<std::size_t>(stream.gcount()));
+    const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    const ssize_t got = ::read(opened.number(), start.data(), start.size());
+    start.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     return start;
 }
 

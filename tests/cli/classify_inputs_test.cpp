@@ -16,6 +16,7 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
     digits.write_photo("7.pgm", chosen[7]);
     for (const char* name : {"in/notes.txt", "in/.hidden.pgm"})
         write(digits.folder / name, "no picture");
+    fs::create_symlink("/proc/kmsg", digits.folder / "in/log");  // a regular file that lets a reader wait
     const RunResult result =
         started({"/bin/sh", "-c", "\"$0\" classify --data . -q --reject off 7.pgm in - < in/deeper/c.pgm",
                  program_file()},
