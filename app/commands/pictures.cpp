@@ -20,6 +20,7 @@
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 #include "data/picture/picture_header.h"
+#include "data/picture/picture_module.h"
 
 namespace fs = std::filesystem;
 
@@ -273,11 +274,12 @@ PictureSources find_pictures(const std::vector<std::string>& names, Subfolders s
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
                                             const ClassifyOptions& options, int threads,
                                             const ProgressToken& token, const Form* form) {
+    const StopDeadline deadline;
+    picture_module();  // what cannot be loaded is no error of each picture
     std::vector<PictureAnswer> answers(sources.size());
     const auto count = static_cast<std::int64_t>(sources.size());
     const std::size_t explained = options.explain.empty() ? 0 : max_explained;
     PictureMemory memory;
-    const StopDeadline deadline;
     Team team(static_cast<int>(std::min<std::int64_t>(threads, count)), token, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {

@@ -138,6 +138,20 @@ TEST_CASE_FIXTURE(Digits, "without /proc the module for pictures is not looked f
                 1, "/proc/self/exe: cannot be read: ");
 }
 
+TEST_CASE_FIXTURE(Digits,
+                  "a module for pictures that cannot be loaded is one error, and nothing is written") {
+    const Folder place;
+    fs::copy_file(program_file(), place / "mnist-knn");
+    write(place / "mnist-knn-pictures.so", "no module");
+    for (const std::string picture : {"a_0.pgm", "b_1.pgm"})
+        write_photo(picture, 0);
+    for (const Words& words :
+         {Words("classify --data . a_0.pgm b_1.pgm --json out"), Words("learn . --out out")}) {
+        check_error(started(Words{place / "mnist-knn"} + words, here()), 1, ".so: cannot be loaded");
+        CHECK(!fs::exists(folder / "out"));
+    }
+}
+
 TEST_CASE_FIXTURE(Digits, "Ctrl-C ends classify while it looks at a page of 3,000 lines") {
     constexpr int side = 2000;
     Page page(side, side);
