@@ -124,6 +124,7 @@ Neighbors plain_order(const RerankWork& work, const Descriptors& queries, const 
                       const std::vector<std::int64_t>& which) {
     Neighbors all(std::ssize(which), work.candidates.k);
     for (std::int64_t i = 0; i < all.n_query; ++i) {
+        stop_if_asked();
         const std::int64_t q = which[static_cast<std::size_t>(i)];
         const auto row = all.row(i);
         std::copy_n(work.candidates.row(q).begin(), all.k, row.begin());

@@ -1,10 +1,10 @@
 #include "app/commands/pictures.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iterator>
 #include <new>
 #include <set>
@@ -20,6 +20,7 @@
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 #include "data/picture/picture_header.h"
+#include "data/picture/picture_module.h"
 
 namespace fs = std::filesystem;
 
@@ -36,12 +37,12 @@ bool has_picture_ending(const fs::path& file) {
     return std::ranges::any_of(endings, [&](const char* ending) { return has_ending(name, ending); });
 }
 
-/// The bytes that tell the format of a file.
+/// The bytes that tell the format of a file; none where reading would wait, as /proc/kmsg does, a regular file by its type.
 std::vector<std::uint8_t> start_of(const fs::path& file) {
     std::vector<std::uint8_t> start(32);
-    std::ifstream stream(file, std::ios::binary);
-    stream.read(reinterpret_cast<char*>(start.data()), std::ssize(start));
-    start.resize(static_cast<std::size_t>(stream.gcount()));
+    const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    const ssize_t got = ::read(opened.number(), start.data(), start.size());
+    start.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     return start;
 }
 
@@ -273,11 +274,12 @@ PictureSources find_pictures(const std::vector<std::string>& names, Subfolders s
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
                                             const ClassifyOptions& options, int threads,
                                             const ProgressToken& token, const Form* form) {
+    const StopDeadline deadline;
+    picture_module();  // what cannot be loaded is no error of each picture
     std::vector<PictureAnswer> answers(sources.size());
     const auto count = static_cast<std::int64_t>(sources.size());
     const std::size_t explained = options.explain.empty() ? 0 : max_explained;
     PictureMemory memory;
-    const StopDeadline deadline;
     Team team(static_cast<int>(std::min<std::int64_t>(threads, count)), token, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {

@@ -16,6 +16,7 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
     digits.write_photo("7.pgm", chosen[7]);
     for (const char* name : {"in/notes.txt", "in/.hidden.pgm"})
         write(digits.folder / name, "no picture");
+    fs::create_symlink("/proc/kmsg", digits.folder / "in/log");  // a regular file that lets a reader wait
     const RunResult result =
         started({"/bin/sh", "-c", "\"$0\" classify --data . -q --reject off 7.pgm in - < in/deeper/c.pgm",
                  program_file()},
@@ -135,6 +136,20 @@ TEST_CASE_FIXTURE(Digits, "without /proc the module for pictures is not looked f
                          program_file()},
                         here()),
                 1, "/proc/self/exe: cannot be read: ");
+}
+
+TEST_CASE_FIXTURE(Digits,
+                  "a module for pictures that cannot be loaded is one error, and nothing is written") {
+    const Folder place;
+    fs::copy_file(program_file(), place / "mnist-knn");
+    write(place / "mnist-knn-pictures.so", "no module");
+    for (const std::string picture : {"a_0.pgm", "b_1.pgm"})
+        write_photo(picture, 0);
+    for (const Words& words :
+         {Words("classify --data . a_0.pgm b_1.pgm --json out"), Words("learn . --out out")}) {
+        check_error(started(Words{place / "mnist-knn"} + words, here()), 1, ".so: cannot be loaded");
+        CHECK(!fs::exists(folder / "out"));
+    }
 }
 
 TEST_CASE_FIXTURE(Digits, "Ctrl-C ends classify while it looks at a page of 3,000 lines") {

@@ -85,6 +85,10 @@ TEST_CASE("Ctrl-C ends a search within a second, exits 130 and leaves no file") 
     // The fit of components of thousands of pixels.
     options.signal_after = 1500ms;
     check_stops(pixels, "evaluate --transform pca:2 -q --json j", SIGINT, 3);
+    // The plain loops with which kernels are compared: 100 queries took 6 to 20 s.
+    const Work digits({.rows = 28, .cols = 28, .train = 300, .test = 200});
+    options.signal_after = 2500ms;
+    check_stops(digits, "bench --case rerank --repeat 1 --seconds 0.1 --json j", SIGINT);
 }
 
 TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors") {
