@@ -237,7 +237,11 @@ std::string ask() {
 /// A name in the folder that nothing has yet; not hidden, as `learn` would not find it, nor longer than a name may be.
 fs::path free_name(const fs::path& folder, const std::string& picture) {
     std::string stem = picture == "-" ? "stdin" : fs::path(picture).stem().string();
-    stem = stem.substr(std::min(stem.find_first_not_of('.'), stem.size()), 200);
+    stem.erase(0, stem.find_first_not_of('.'));
+    std::size_t length = std::min<std::size_t>(stem.size(), 200);
+    while (length > 0 && length < stem.size() && static_cast<std::uint8_t>(stem[length]) >> 6 == 2)
+        --length;  // whole characters of UTF-8
+    stem.resize(length);
     for (int number = 1;; ++number) {
         const fs::path file = folder / (stem + '-' + std::to_string(number) + ".png");
         std::error_code none;

@@ -136,9 +136,10 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
         refused = "all ink lies along the picture's border: a digit needs paper around it";
     else if (!is_stroke(parts.front()))
         refused = "there are no pen strokes in the picture";
-    else if (size_of(group.box) < 0.02 * std::max(size.width, size.height) || rest > 20 * group.mass ||
-             (others >= 12 && rest > 4 * group.mass))
+    else if (rest > 20 * group.mass || (others >= 12 && rest > 4 * group.mass))
         refused = "there are many marks in the picture and none is dominant";
+    else if (size_of(group.box) < 0.02 * std::max(size.width, size.height))
+        refused = "the ink is smaller than 2 % of the picture: classify it as a page (many)";
     else if (alike > 0)
         refused = "there are several digits in the picture: classify it as a page (many)";
     return group;

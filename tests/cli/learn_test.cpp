@@ -211,11 +211,15 @@ TEST_CASE("classify --review asks for doubtful digits, and learn reads what is w
     for (std::size_t i = 0; i < 784; ++i)
         same += static_cast<unsigned char>(pixels[i]) == seen[0]["pixels"][i].get<int>();
     CHECK(same == 784);
-    for (const std::string& odd : {std::string(".hidden"), std::string(251, 'x')}) {
+    std::string wide = "a";
+    while (wide.size() < 240)
+        wide += "\u6570";
+    for (const std::string& odd : {std::string(".hidden"), std::string(251, 'x'), wide}) {
         fs::copy(digits.folder / "comb.pgm", digits.folder / (odd + ".pgm"));
         CHECK(contains(reviewed("4\\n", odd).err, "1 digit written to mine"));
     }
     CHECK(fs::exists(digits.folder / "mine/4/hidden-1.png"));  // a hidden one would not be learned
+    CHECK(fs::exists(digits.folder / ("mine/4/" + wide.substr(0, 199) + "-1.png")));  // of whole characters
     CHECK(digits.answers("comb.pgm --extra my --reject off")[0]["digit"] == 4);
     check_error(digits.run("classify --data . - --review mine"), 2, "--review");
     CHECK(contains(reviewed("x\\n10\\n 2 \\n").err, "1 digit written"));  // asks again

@@ -203,6 +203,10 @@ TEST_CASE("digit image: several digits, none of them dominant, are no digit") {
     CHECK(refused({{{80, 100}, 2}, {{320, 100}, 2}}) == several);
     CHECK(refused({{{40, 150}, 1}, {{160, 150}, 1}, {{280, 150}, 1}, {{400, 150}, 1}}) == several);
     CHECK(refused({{{80, 40}, 3}, {{400, 200}, 1}}) == "");
+    cv::Mat strip(200, 6000, CV_8U, cv::Scalar(230));
+    draw_four(strip, {3000, 50}, 10, 40, 1);
+    CHECK(knn::extract_digit(picture_of(strip)).refused ==
+          "the ink is smaller than 2 % of the picture: classify it as a page (many)");
 }
 
 // Lines of text so near that their letters are joined are one mark, and left to the classifier's rejection.
