@@ -258,8 +258,10 @@ std::string compare_page(const Side& a, const Side& b, const Comparison& result,
 int compare(const Options& options, Clock::time_point) {
     const auto& given = options.compare;
     const std::vector<OutputPlace> outputs = output_places(options);
-    if (std::ranges::count(options.operands, "-") > 0)
-        throw UsageError("-: has no predictions.csv beside it; expected the name of a report");
+    std::error_code none;
+    for (const std::string& file : options.operands)
+        if (file == "-" || std::filesystem::is_fifo(file, none))
+            throw UsageError(file + ": has no predictions.csv beside it; expected the name of a report");
     Side a(options.operands[0]), b(options.operands[1]);
     check_outputs(outputs,
                   {a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});

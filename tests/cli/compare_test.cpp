@@ -1,5 +1,7 @@
 /// `compare` as a user runs it: the counts of the two predictions.csv, reports of other test sets, and bad input.
 
+#include <sys/stat.h>
+
 #include "tests/cli/program.h"
 
 using namespace knn::test;
@@ -121,6 +123,8 @@ TEST_CASE_FIXTURE(Reports, "compare: bad input") {
     check_error(compare("a none"), 1, "none: no such file");
     check_error(compare("a" + Words{std::string()}), 2, "'': empty; expected the name of a report");
     check_error(compare("none -"), 2, "-: has no predictions.csv beside it");  // before anything is read
+    REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+    check_error(compare("pipe a"), 2, "pipe: has no predictions.csv beside it");
     check_error(compare("a t10k-labels-idx1-ubyte"), 1, "is not JSON");
     edit("b/predictions.csv", "\n0,", "\n1,");
     check_error(compare("a b"), 1);
