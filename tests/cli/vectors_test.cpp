@@ -311,7 +311,7 @@ TEST_CASE_FIXTURE(Flowers, "labels that are not visible are ? in a page, and as 
 
 TEST_CASE_FIXTURE(Flowers, "generate: what its disk has no space for is refused at once") {
     check_error(run("generate --n 4294967295 --dim 65536 --type float64 --out huge.npy"), 1,
-                "huge.npy: takes 2251800 GB, more than the ");
+                "huge.npy: takes 2,251,799,813,160,960 bytes, more than the ");
     CHECK(!std::filesystem::exists(folder / "huge.npy"));
     // So are rows that have space, but not with their labels.
     const auto available = std::filesystem::space(folder.path()).available;
