@@ -93,7 +93,9 @@ void check_same_test_set(const Side& a, const Side& b, const OutputOptions& outp
     };
     if (a.predictions.truth.size() != b.predictions.truth.size()) refuse(counts(a) + " and " + counts(b));
     if (a.report.rows != b.report.rows || a.report.cols != b.report.cols)
-        refuse(a.are_images() && b.are_images() ? "images of another size" : "rows of another size");
+        refuse(a.are_images() != b.are_images() ? "one has images, the other rows"
+               : a.are_images()                 ? "images of another size"
+                                                : "rows of another size");
     if (a.predictions.truth != b.predictions.truth || a.score().classes != b.score().classes)
         refuse("other labels");
     const std::string &sum_a = a.report.test_checksum, &sum_b = b.report.test_checksum;

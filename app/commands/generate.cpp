@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <ostream>
 
 #include "app/cli/command_line.h"
@@ -65,15 +67,16 @@ void check_space(const GenerateSettings& settings, const std::string& file) {
     const std::filesystem::path place = follow_links(file),
                                 folder = std::filesystem::absolute(place, error).parent_path();
     const std::filesystem::space_info space = std::filesystem::space(folder, error);
-    const double available = double(space.available);
-    const double rows = double(settings.n) * double(settings.dim) * double(size_of(settings.type)),
-                 with_labels = rows + (place == file ? double(settings.n) : 0);
+    const auto available = static_cast<std::int64_t>(
+        std::min<std::uintmax_t>(space.available, std::numeric_limits<std::int64_t>::max()));
+    const std::int64_t rows = settings.n * settings.dim * size_of(settings.type),
+                       with_labels = rows + (place == file ? settings.n : 0);
     if (error || with_labels <= available) return;
     throw DataError(file +
-                    (rows > available ? ": takes " + short_number(rows / 1e9)
-                                      : ": with its labels takes " + short_number(with_labels / 1e9)) +
-                    " GB, more than the " + short_number(available / 1e9) +
-                    " GB that its disk has free; expected space, or fewer rows or columns");
+                    (rows > available ? ": takes " + with_commas(rows)
+                                      : ": with its labels takes " + with_commas(with_labels)) +
+                    " bytes, more than the " + with_commas(available) +
+                    " bytes that its disk has free; expected space, or fewer rows or columns");
 }
 
 void write_labels(const GenerateSettings& settings, const std::string& file, std::ostream& out) {

@@ -84,7 +84,7 @@ struct Dataset {
     bool named_vectors = false;        ///< the files are those of §train and §test, or empty
     std::string label_column;          ///< of a CSV, as the user named it
 
-    bool are_images() const { return train.are_images; }
+    bool are_images() const { return train.are_images && test.are_images; }
     std::string class_name(int label) const {
         return classes.empty() ? std::to_string(label) : classes[static_cast<std::size_t>(label)];
     }

@@ -72,8 +72,8 @@ VectorSet read_set(const fs::path& file, fs::path& labels, bool named, const cha
 LabeledImages with_shape(VectorSet& set, bool images, ElementType type, std::pmr::memory_resource* memory) {
     if (set.type != type) set.elements = converted(set.rows(), type, memory);
     const ImageShape shape = images ? set.shape : ImageShape{1, static_cast<int>(set.dim)};
-    return {set.count, shape.rows, shape.cols, std::move(set.elements), std::move(set.labels.numbers),
-            type,      images};
+    return {set.count, shape.rows,      shape.cols, std::move(set.elements), std::move(set.labels.numbers),
+            type,      set.are_images()};
 }
 
 Dataset load_vector_sets(const DataLocation& location, const LoadOptions& options) {
@@ -127,8 +127,9 @@ std::string not_images(const std::string& file, std::int64_t rows, std::int64_t 
 }
 
 std::string not_images(const Dataset& data) {
-    return not_images(data.files.empty() ? data.source : data.files[0].string(), data.train.count,
-                      data.train.dim());
+    const bool is_test = data.train.are_images && !data.test.are_images;
+    return not_images(data.files.empty() ? data.source : data.files[is_test ? 2 : 0].string(),
+                      (is_test ? data.test : data.train).count, data.train.dim());
 }
 
 }  // namespace knn

@@ -1,6 +1,7 @@
 /// Vectors of any kind as a user reads, searches and generates them.
 
 #include "tests/cli/program.h"
+#include "tests/support/npy_bytes.h"
 
 using namespace knn::test;
 
@@ -202,6 +203,19 @@ TEST_CASE_FIXTURE(Flowers, "vectors: what needs images says so in one line") {
     }
     check_error(run("bench --case transforms --device cpu --train train.csv --label-column species"), 1,
                 needs);
+    // Beside images, the rows are named.
+    write(folder / "images.npy", npy_of("|u1", "(2, 2, 2)", "abcdefgh"));
+    write(folder / "rows.npy", npy_of("|u1", 2, 4, "abcdefgh"));
+    for (const char* train : {"images", "rows"}) {
+        write(folder / (train + std::string("-labels.csv")), "0\n1\n");
+        output(
+            Words{"evaluate", "-q", "-k", "1", "--device", "cpu", "--test", "images.npy", "--report", train} +
+            (Words{"--train"} + (train + std::string(".npy"))));
+    }
+    for (const char* sets : {" --train images.npy --test rows.npy", " --train rows.npy --test images.npy"})
+        check_error(run(std::string("evaluate --transform hog") + sets), 1,
+                    "rows.npy: 2 rows of 4 columns, not images; expected images for --transform hog");
+    check_error(run("compare images rows"), 1, "(one has images, the other rows)");
 }
 
 /// Those of files: tests/data/vectors.
@@ -311,7 +325,7 @@ TEST_CASE_FIXTURE(Flowers, "labels that are not visible are ? in a page, and as 
 
 TEST_CASE_FIXTURE(Flowers, "generate: what its disk has no space for is refused at once") {
     check_error(run("generate --n 4294967295 --dim 65536 --type float64 --out huge.npy"), 1,
-                "huge.npy: takes 2251800 GB, more than the ");
+                "huge.npy: takes 2,251,799,813,160,960 bytes, more than the ");
     CHECK(!std::filesystem::exists(folder / "huge.npy"));
     // So are rows that have space, but not with their labels.
     const auto available = std::filesystem::space(folder.path()).available;
