@@ -110,7 +110,7 @@ MUTATIONS = [
     ("data/synthetic/pen.cpp", synthetic, "ink * 255 + 0.5f", "ink * 255"),
     # Pictures and other files.
     ("data/picture/picture_header.cpp", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),
-    ("data/picture/picture_header.cpp", picture, "value <= 8 ? value : 1", "value <= 7 ? value : 1"),
+    ("data/picture/picture_header.cpp", picture, "value <= 8 ? int(value) : 1", "value <= 7 ? int(value) : 1"),
     ("data/picture/picture_header.cpp", picture, "header.rows < 0 ? -header.rows : header.rows", "header.rows"),
     ("data/picture/picture_header.cpp", picture, "most != 65535 && (kind", "(kind"),
     ("data/picture/picture_header.cpp", picture, "header.rows = file.u16(at + 5, true)",
