@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/transfer.h"
 #include "data/picture/digit_image_steps.h"
 
@@ -176,8 +177,8 @@ Straight straightened(const cv::Mat& gray, Corners corners, std::span<const Form
     const double pixels = median_of(heights) * height;
     if (scale * pixels < least_box * box_height * digit_side)
         throw DataError(
-            "has boxes " + std::to_string(std::lround(pixels)) +
-            " pixels high, in which digits of its size cannot be found; expected boxes of at least " +
+            "has boxes " + counted(std::lround(pixels), "pixel") +
+            " high, in which digits of its size cannot be found; expected boxes of at least " +
             std::to_string(std::lround(std::ceil(least_box * box_height * digit_side / scale))) + " pixels");
     for (const FormBox& box : boxes)
         if (const double w = box.w * width, h = box.h * height; w < least_width * h)
