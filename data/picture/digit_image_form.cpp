@@ -176,10 +176,10 @@ Straight straightened(const cv::Mat& gray, Corners corners, std::span<const Form
     scale = std::min(scale, std::sqrt(most_pixels / (width * height)));
     const double pixels = median_of(heights) * height;
     if (scale * pixels < least_box * box_height * digit_side)
-        throw DataError(
-            "has boxes " + counted(std::lround(pixels), "pixel") +
-            " high, in which digits of its size cannot be found; expected boxes of at least " +
-            std::to_string(std::lround(std::ceil(least_box * box_height * digit_side / scale))) + " pixels");
+        throw DataError("has boxes " + counted(std::lround(pixels), "pixel") +
+                        " high, in which digits of its size cannot be found; expected boxes of at least " +
+                        std::to_string(std::lround(std::ceil(least_box * box_height * digit_side / scale))) +
+                        " pixels");
     for (const FormBox& box : boxes)
         if (const double w = box.w * width, h = box.h * height; w < least_width * h)
             throw DataError("has a box " + std::to_string(std::lround(w)) + " pixels wide and " +
