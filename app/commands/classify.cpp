@@ -216,7 +216,7 @@ bool is_doubtful(const Answer& answer) {
     return !answer.neighbors.empty() && (!answer.label || answer.confidence < sure);
 }
 
-/// The first characters of a line of standard input, without blanks; "q" at the end of the input.
+/// The first characters of a line of standard input, without blanks; "q" where there is none.
 std::string ask() {
     std::string line;
     for (;;) {
@@ -227,7 +227,7 @@ std::string ask() {
         char byte = 0;
         if (::read(STDIN_FILENO, &byte, 1) != 1) {
             print_to_stderr("\n");
-            return "q";
+            return line.empty() ? "q" : line;
         }
         if (byte == '\n') return line;
         if (byte != '\r' && byte != ' ' && line.size() < 2) line += byte;

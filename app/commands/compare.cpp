@@ -89,7 +89,7 @@ void check_same_test_set(const Side& a, const Side& b, const OutputOptions& outp
             "); expected two reports of one test set");
     };
     const auto counts = [](const Side& side) {
-        return with_commas(side.report.evaluation.n_test) + (side.are_images() ? " images" : " rows");
+        return counted(side.report.evaluation.n_test, side.are_images() ? "image" : "row");
     };
     if (a.predictions.truth.size() != b.predictions.truth.size()) refuse(counts(a) + " and " + counts(b));
     if (a.report.rows != b.report.rows || a.report.cols != b.report.cols)

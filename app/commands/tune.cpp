@@ -62,11 +62,14 @@ std::vector<std::pair<const char*, std::string>> parts_of(const Method& method) 
 /// The options that give a method: "--transform gradients -k 3".
 std::string options_text(const Method& method) {
     const auto parts = parts_of(method), usual = parts_of({});
+    const int implied = Method{.vote = method.vote}.candidates();  // without the option
     const bool counts_candidates = method.reranks() || method.vote.votes == VoteKind::class_mean;
     std::string text;
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto& [option, value] = parts[i];
-        if (option == std::string_view("--candidates") && !counts_candidates) continue;
+        if (option == std::string_view("--candidates") &&
+            (!counts_candidates || method.candidates() == implied))
+            continue;
         if (value != usual[i].second || option == std::string_view("-k"))
             text.append(text.empty() ? "" : " ").append(option).append(" ").append(value);
     }

@@ -50,8 +50,8 @@ Method read_method(const JsonPart& part) {
     parse("transform", [&](const auto& text) { method.transform = parse_transform("transform", text); });
     parse("rerank", [&](const auto& text) { read_reranker("rerank", text, method.rerank); });
     if (part.has("candidates"))
-        method.rerank.candidates =
-            static_cast<int>(part.at("candidates").whole(min_candidates, max_candidates));
+        method.rerank.candidates = static_cast<int>(
+            part.at("candidates").whole(min_candidates, method.reranks() ? max_candidates : max_k));
     if (part.has("vote")) method.vote.votes = part.at("vote").named_value<VoteKind>();
     method.vote.k = static_cast<int>(part.at("k").whole(1, max_k));
     method.measure.metric = part.at("metric").named_value<Metric>();

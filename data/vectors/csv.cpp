@@ -275,15 +275,17 @@ class CsvReader {
         return fields.next(name, buffer) && fields.more() && (name.empty() || name == "Unnamed: 0");
     }
 
-    /// Whether the first line of a text of labels is a header of several columns.
+    /// Whether the first line of a text of labels is a header of several columns, or several numbers.
     bool begins_as_table(char delimiter) const {
         if (first_is_unnamed(delimiter)) return true;
         std::string buffer;
-        std::size_t columns = 0, usual = 0;
+        std::size_t columns = 0, usual = 0, numbers = 0;
         CsvFields fields(text_of(firsts_[0]), delimiter);
-        for (Text name; fields.more() && fields.next(name, buffer); ++columns)
+        for (Text name; fields.more() && fields.next(name, buffer); ++columns) {
             usual += is_usual_name(name);
-        return columns > 1 && usual > 0;
+            numbers += is_number(name);
+        }
+        return columns > 1 && (usual > 0 || numbers == columns);
     }
 
     void find_label_column() {

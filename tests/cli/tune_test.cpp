@@ -103,6 +103,13 @@ TEST_CASE("tune: candidates are named where they count") {
     work.output("tune -q --vote class-mean -k 97 --csv t.csv --json t.json");
     CHECK(csv_rows(work.file("t.csv"))[1][10] == "97");
     CHECK(work.json_of("t.json")["configurations"][0]["candidates"] == 97);
+    // More than --candidates may be: only -k says so, and reports of it are read.
+    const Work large({.train = 1101, .test = 5});
+    CHECK(contains(large.output("tune --vote class-mean -k 1100"), "best: --vote class-mean -k 1100: "));
+    CHECK(contains(large.output("tune --vote class-mean -k 90 --candidates 90"), "best: --candidates 90 "));
+    large.output("evaluate -q --vote class-mean -k 1100 --report r");
+    CHECK(large.json_of("r/report.json")["settings"]["candidates"] == 1100);
+    large.output("view --text --from r");
 }
 
 TEST_CASE("tune: -k takes numbers and ranges") {

@@ -225,7 +225,7 @@ TEST_CASE_FIXTURE(CsvFolder, "csv: a column of row numbers is no coordinate") {
               "that column (pandas: index=False)");
     CHECK(load(",a\n1,2\n", {.label_column = "1"}).dim == 1);
     CHECK(load("a,\n1,2\n").dim == 2);
-    for (const char* text : {",label\n0,3\n1,7\n", ",0\n0,3\n", "id;Class\n0;3\n"})
+    for (const char* text : {",label\n0,3\n1,7\n", ",0\n0,3\n", "id;Class\n0;3\n", "0,7\n1,2\n"})
         CHECK(labels_error(folder.write("y.csv", text)) ==
               "has columns beside that of the labels; expected one label on each line");
     CHECK(labels_error(folder.write("y.csv", "one\n" + std::string(1001, 'x') + "\n")) ==
