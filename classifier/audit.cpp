@@ -169,8 +169,8 @@ std::vector<std::int64_t> plant_wrong_labels(std::span<std::uint8_t> labels, std
                                              std::uint64_t seed) {
     const std::vector<std::uint8_t> classes = occurring_labels({labels});
     if (n > std::ssize(labels))
-        throw UsageError("§plant " + std::to_string(n) + ": there are " + with_commas(std::ssize(labels)) +
-                         " labels; expected at most that many");
+        throw UsageError("§plant " + std::to_string(n) + ": more than the " +
+                         counted(std::ssize(labels), "label") + "; expected at most that many");
     if (classes.size() < 2)
         throw UsageError("§plant " + std::to_string(n) +
                          ": all labels are the same; expected at least two classes");

@@ -341,7 +341,8 @@ Edited edit(const SubsetSearch& set, const ProgressToken& token) {
         if (std::ssize(left) <= k)
             throw DataError("editing: leaves " + with_commas(std::ssize(left)) + " of " +
                             with_commas(set.size()) + " at -k " + std::to_string(k) +
-                            "; expected classes whose members are neighbors of each other");
+                            "; expected more than " + std::to_string(k) +
+                            " whose neighbors have their label");
     }
 }
 

@@ -71,7 +71,7 @@ std::string condensed_text(const Prototypes& reduced, const std::string& row) {
 }
 
 /// Names classes of which editing has removed every row.
-void note_lost_classes(const Dataset& data, const Training& training, const Indices& kept,
+void note_lost_classes(const Dataset& data, const Training& training, const Indices& kept, PrototypeRule rule,
                        const OutputOptions& output) {
     std::vector<std::uint8_t> labels;
     for (const std::uint32_t image : kept)
@@ -80,7 +80,8 @@ void note_lost_classes(const Dataset& data, const Training& training, const Indi
     const std::vector<std::uint8_t> left = occurring_labels({labels});
     std::erase_if(lost, [&](std::uint8_t label) { return std::ranges::count(left, label) > 0; });
     if (lost.empty()) return;
-    note("editing removes all of " + counted(std::ssize(lost), "class") + ": " + classes_text(data, lost),
+    note((rule == PrototypeRule::condense ? "nothing is kept of " : "editing removes all of ") +
+             counted(std::ssize(lost), "class") + ": " + classes_text(data, lost),
          output);
 }
 
@@ -102,7 +103,7 @@ int condense(const Options& options, Clock::time_point start) {
         return select_prototypes(set.training(), method, resolved, rule, token);
     });
     if (!folder.empty()) write_set(folder, set.data(), training, reduced.kept);
-    note_lost_classes(set.data(), training, reduced.kept, options.output);
+    note_lost_classes(set.data(), training, reduced.kept, rule, options.output);
     if (options.output.quiet) return 0;
     const std::string rows = row_noun(set.data());
     const std::int64_t all = training.rows.count, kept = std::ssize(reduced.kept);

@@ -29,8 +29,9 @@ namespace mnist_knn {
 /// What a function of knn.h reports.
 class error : public std::runtime_error {
   public:
-    /// Of the call that failed last in this thread.
-    explicit error(knn_status status) : std::runtime_error(knn_last_error()), status_(status) {}
+    /// By default of the call that failed last in this thread.
+    explicit error(knn_status status, const std::string& what = knn_last_error())
+        : std::runtime_error(what), status_(status) {}
     /// What was returned.
     knn_status status() const noexcept { return status_; }
 
@@ -41,6 +42,13 @@ class error : public std::runtime_error {
 /// Throws what is not KNN_OK.
 inline void check(knn_status status) {
     if (status != KNN_OK) throw error(status);
+}
+
+/// The name of a file for a call. Throws error if it has a byte of 0, which would end it.
+inline const char* c_name(const std::string& file) {
+    if (file.find('\0') != std::string::npos)
+        throw error(KNN_INVALID, "file: its name has a byte of 0; expected one without");
+    return file.c_str();
 }
 
 /// With struct_size.
@@ -267,13 +275,13 @@ class index {
                        const progress& on_progress = {}) {
         index opened;
         opened.open(chosen, on_progress, [&](const knn_settings& settings, knn_index** made) {
-            return knn_index_open(set.get(), file.c_str(), &settings, made);
+            return knn_index_open(set.get(), c_name(file), &settings, made);
         });
         return opened;
     }
 
     /// As knn_index_save.
-    void save(const std::string& file) const { check(knn_index_save(get(), file.c_str())); }
+    void save(const std::string& file) const { check(knn_index_save(get(), c_name(file))); }
     /// What it is.
     knn_index_info info() const {
         knn_index_info info = sized<knn_index_info>();

@@ -78,7 +78,7 @@ class _Fitted(BaseEstimator):
         narrowed = _arrays.narrowed(array) if array.dtype != BYTE and narrows else None
         searched = array.dtype if narrowed is None else BYTE
         if of_images and (searched != BYTE or array.shape[1] != 784):
-            self._refuse(array)
+            self._refuse(array, self.method)
         self._of_bytes = None
         vars(self).pop("_indexes", None)  # not fitted, until all that follows is done
         vars(self).update(known or {})
@@ -104,9 +104,9 @@ class _Fitted(BaseEstimator):
         self._roots = info.metric == b"l2" and not info.candidates and self.metric != "sqeuclidean"
         return self
 
-    def _refuse(self, array: Array) -> NoReturn:
+    def _refuse(self, array: Array, method: Any) -> NoReturn:
         """Vectors, by a method that takes images alone. Raises ValueError."""
-        raise ValueError(f"method {self.method!r}: X has {array.shape[1]} columns of {array.dtype}; expected 784 of uint8, the "
+        raise ValueError(f"method {method!r}: X has {array.shape[1]} columns of {array.dtype}; expected 784 of uint8, the "
                          "pixels of images of 28 x 28")  # fmt: skip
 
     def _takes_floats(self) -> bool:
@@ -126,7 +126,7 @@ class _Fitted(BaseEstimator):
                 raise RuntimeError(f"device {self.device!r}: the process forked after it used the GPU; expected that each "
                                    "process fits its own, or device 'cpu'")  # fmt: skip
             array = _arrays.as_type(self._fit_X, kind) if array is None else array
-            shape = (28, 28) if self.method != "raw" and array.shape[1] == 784 else (0, 0)
+            shape = (28, 28) if self._settings["method"] != "raw" and array.shape[1] == 784 else (0, 0)
             index = Index(TrainingSet(array, self._labels, shape), **self._settings)
             self._indexes[kind] = index
             if kind == BYTE and not hasattr(self, "feature_names_in_"):
@@ -152,8 +152,8 @@ class _Fitted(BaseEstimator):
             return self._index(self._type), _arrays.as_type(array, self._type)
         if self._type == BYTE and self._narrows and (narrowed := _arrays.narrowed(array)) is not None:
             return self._index(BYTE), narrowed
-        if self.method in OF_IMAGES:
-            self._refuse(array)
+        if (method := self._settings["method"]) in OF_IMAGES:  # of the fit, which self.method may no longer be
+            self._refuse(array, method)
         both = np.result_type(array, self._fit_X)
         wide = both if both.kind == "f" else np.dtype(np.float32)  # which has every value of uint8 and int8
         return self._index(wide), _arrays.as_type(array, wide)

@@ -259,8 +259,7 @@ TEST_CASE("condense: one class, a class of one image, two images") {
     const SubsetSearch pair(two.training(), method, on_cpu(two.training(), method));
     CHECK_THROWS_WITH_AS(
         edit(pair, {}),
-        "editing: leaves 0 of 2 at -k 1; expected classes whose members are neighbors of each other",
-        DataError);
+        "editing: leaves 0 of 2 at -k 1; expected more than 1 whose neighbors have their label", DataError);
     CHECK(condense(pair, {}).kept == Indices{0, 1});
     const Method k2{.vote = {.k = 2}};
     CHECK_THROWS_AS(edit(SubsetSearch(two.training(), k2, on_cpu(two.training(), k2)), {}), UsageError);

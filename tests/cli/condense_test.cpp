@@ -61,6 +61,9 @@ TEST_CASE("condense: a class of which editing leaves nothing is named") {
     write(work.folder / "rows.csv", "x,label\n0,a\n1,a\n2,b\n3,b\n9,b\n");
     const std::string condense = "condense --train rows.csv -k 1 --device cpu --out ";
     CHECK(contains(work.plain(condense + "new").err, "note: editing removes all of 1 class: b\n"));
+    write(work.folder / "equal.csv", "x,label\n0,a\n0,b\n9,a\n");
+    CHECK(contains(work.plain("condense --train equal.csv -k 1 --rule condense --out equal").err,
+                   "note: nothing is kept of 1 class: b\n"));
     CHECK(!contains(work.plain(condense + "all --rule condense").err, "editing"));
     CHECK(work.plain(condense + "quiet -q").err.empty());
 }

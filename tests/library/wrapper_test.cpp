@@ -38,6 +38,7 @@ TEST_CASE_FIXTURE(Wrapped, "knn.hpp: searches, classifies, saves, and throws err
     const TempFolder folder;
     index.save((folder / "index").string());
     const mnist_knn::index saved = mnist_knn::index::saved(set, (folder / "index").string());
+    CHECK_THROWS_AS(index.save((folder / "index").string() + std::string("\0.knn", 5)), mnist_knn::error);
     CHECK(saved.classify(asked).vote_shares == index.classify(asked).vote_shares);
     set.add(asked, std::span(drawn.labels).first(5));
     CHECK(set.count() == 405);

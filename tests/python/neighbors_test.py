@@ -337,6 +337,9 @@ class Votes(unittest.TestCase):
         model = KNeighborsClassifier(4, method="gradients", device="cpu").fit(X, y)
         self.assertEqual(KNeighborsClassifier(1, method="gradients").fit(X, y).score(X, y), 1)
         self.assertEqual(model.predict(X[:5]).shape, (5,))
+        found = model.predict(X[:5])
+        again = pickle.loads(pickle.dumps(model.set_params(method="raw")))  # after fit
+        np.testing.assert_array_equal(again.predict(X[:5]), found)
         own = KNeighborsClassifier(9, method="accurate", device="cpu").fit(X, y)
         expected = own.predict(X)
         own.set_params(n_neighbors=1).fit(X, y).set_params(n_neighbors=9)  # after fit

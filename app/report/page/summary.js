@@ -18,10 +18,11 @@ function showFacts(title, facts) {
 
 function showReportHead() {
   const { dataset, settings, device, result, timing } = page;
-  const size = dataset.columns ? `rows of ${whole.format(dataset.columns)} columns, ${dataset.type}, `
-                               : `images of ${dataset.rows} × ${dataset.cols} pixels, `;
-  const images = `${whole.format(dataset.train)} training ` + (dataset.pictures ? "" : "and " +
-    `${whole.format(dataset.test)} test `) + size +
+  const row = dataset.columns ? "row" : "image";
+  const size = dataset.columns ? ` of ${counted(dataset.columns, "column", "columns")}, ${dataset.type}, `
+                               : ` of ${dataset.rows} × ${dataset.cols} pixels, `;
+  const images = (dataset.pictures ? counted(dataset.train, `training ${row}`, `training ${row}s`)
+    : `${whole.format(dataset.train)} training and ${counted(dataset.test, `test ${row}`, `test ${row}s`)}`) + size +
     (dataset.synthetic ? "drawn by the program" : `from ${dataset.source}`) +
     (dataset.pictures ? `; ${whole.format(dataset.test)} of ${whole.format(dataset.named)} pictures, without those ` +
       "that were rejected or failed" : "");
