@@ -70,7 +70,7 @@ std::string condensed_text(const Prototypes& reduced, const std::string& row) {
            (reduced.rule == PrototypeRule::both ? ' ' + row + "s of the edited set" : "") + " as before";
 }
 
-/// Names classes of which editing has removed every row.
+/// Names classes of which no row is kept.
 void note_lost_classes(const Dataset& data, const Training& training, const Indices& kept, PrototypeRule rule,
                        const OutputOptions& output) {
     std::vector<std::uint8_t> labels;
